@@ -1,0 +1,71 @@
+# The two commands of the README are `make tour` and `make test`. Each creates its environment from pinned versions
+# when it is missing or out of date, and is quick when called again.
+
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+RUN := $(VENV)/run.stamp
+DEV := $(VENV)/dev.stamp
+
+.PHONY: help tour test soak check bench wheel catalog lock docs clean
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+tour: $(RUN) ## a conversation, shown in the terminal
+	@$(BIN)/segue show examples/three-models.json
+
+test: $(DEV) ## the tests, in less than ten minutes
+	$(BIN)/pytest -q -n 2
+
+soak: $(DEV) ## the same tests with the full counts, in less than twenty minutes
+	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
+
+check: $(DEV) ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEV) ## figures, as ratios to a peer in the same run
+	$(BIN)/python -m bench
+
+wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
+	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
+
+docs: $(DEV) ## print the pages of docs/ that are made from code
+	$(BIN)/python scripts/print_docs.py
+
+catalog: $(VENV)/catalog.stamp ## make the model catalog anew from the packages that carry the facts
+	$(VENV)/catalog/bin/python scripts/catalog.py
+
+lock: ## pin the newest versions of everything (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+		pyproject.toml requirements/run.in -o requirements/run.txt
+	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+		-c requirements/run.txt pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "segue needs Python 3.11 or newer; set PYTHON=/path/to/it" >&2; exit 1; }
+	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+# Dependencies are pinned, the package itself is installed in place, so that edits take effect at once.
+$(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
+	@$(PIP) install -r requirements/run.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): requirements/dev.txt $(RUN)
+	@$(PIP) install -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)
+	@$(PYTHON) -m venv $(VENV)/catalog
+	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/catalog.txt
+	@touch $@

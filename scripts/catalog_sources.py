@@ -1,0 +1,283 @@
+"""What three packages say about models, each read as a data file and brought into one form, ``Facts``.
+
+No package is imported: litellm's takes six seconds, and what is wanted are files. Nothing is decided here; choosing
+between sources is the business of ``catalog.py``.
+"""
+
+import ast
+import gzip
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What one source says about one model; ``None`` where it says nothing. Prices are dollars per million tokens."""
+
+    name: str | None = None
+    context_window: int | None = None
+    max_tokens: int | None = None
+    image: bool | None = None
+    reasoning: bool | None = None
+    tools: bool | None = None
+    input: float | None = None
+    output: float | None = None
+    cache_read: float | None = None
+    cache_write: float | None = None
+    # The source says that it is gone, or that it is not for chat.
+    unwanted: bool = False
+
+
+Source = Mapping[str, Facts]
+"""Facts by ``provider/model``."""
+
+Lookup = Callable[[str], Facts | None]
+"""Facts for a ``provider/model``, for a source that describes models by patterns."""
+
+# litellm's word for a provider: ours, and what stands before the model's id.
+LITELLM = {
+    "anthropic": ("anthropic", ""),
+    "openai": ("openai", ""),
+    "azure": ("azure", "azure/"),
+    "gemini": ("google", "gemini/"),
+    "vertex_ai": ("google-vertex", "vertex_ai/"),
+    "vertex_ai-language-models": ("google-vertex", "vertex_ai/"),
+    "bedrock": ("amazon-bedrock", ""),
+    "bedrock_converse": ("amazon-bedrock", ""),
+    "mistral": ("mistral", "mistral/"),
+    "moonshot": ("moonshot", "moonshot/"),
+    "deepseek": ("deepseek", "deepseek/"),
+    "groq": ("groq", "groq/"),
+    "xai": ("xai", "xai/"),
+    "cerebras": ("cerebras", "cerebras/"),
+    "together_ai": ("together", "together_ai/"),
+    "fireworks_ai": ("fireworks", "fireworks_ai/"),
+    "openrouter": ("openrouter", "openrouter/"),
+    "dashscope": ("dashscope", "dashscope/"),
+    "zai": ("zai", "zai/"),
+    "minimax": ("minimax", "minimax/"),
+    "ollama": ("ollama", "ollama/"),
+}
+MODELS_DEV = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "azure",
+    "google": "google",
+    "google-vertex": "google-vertex",
+    "amazon-bedrock": "amazon-bedrock",
+    "mistral": "mistral",
+    "moonshotai": "moonshot",
+    "deepseek": "deepseek",
+    "groq": "groq",
+    "xai": "xai",
+    "cerebras": "cerebras",
+    "togetherai": "together",
+    "fireworks-ai": "fireworks",
+    "openrouter": "openrouter",
+    "alibaba": "dashscope",
+    "zai": "zai",
+    "minimax": "minimax",
+}
+GENAI_PRICES = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "azure": "azure",
+    "google": "google",
+    "aws": "amazon-bedrock",
+    "mistral": "mistral",
+    "moonshotai": "moonshot",
+    "deepseek": "deepseek",
+    "groq": "groq",
+    "x-ai": "xai",
+    "cerebras": "cerebras",
+    "together": "together",
+    "fireworks": "fireworks",
+    "openrouter": "openrouter",
+    "zai": "zai",
+    "minimax": "minimax",
+}
+CHAT_MODES = ("chat", "responses")
+
+REGIONAL = re.compile(r"amazon-bedrock/(us|eu|apac|au|jp|ca|in|global|us-gov)\.")
+"""Profiles with prices of their own, which genai-prices' patterns take for the plain model."""
+
+
+def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
+    """The version of an installed package and the bytes of a file in it, found without importing it."""
+    spec = find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit(f"{package} is not installed: pip install --no-deps -r requirements/catalog.txt")
+    return version(package), (Path(spec.submodule_search_locations[0]) / file).read_bytes()
+
+
+def read_litellm(data: bytes, today: date) -> Source:
+    """litellm's price file: prices per token, limits, flags, and the day on which a model goes."""
+    found: dict[str, Facts] = {}
+    for key, entry in json.loads(data).items():
+        target = LITELLM.get(entry.get("litellm_provider", ""))
+        if target is None:
+            continue
+        provider, prefix = target
+        found.setdefault(f"{provider}/{key.removeprefix(prefix)}", _litellm_facts(entry, today))
+    return found
+
+
+def _litellm_facts(entry: Mapping[str, Any], today: date) -> Facts:
+    window = entry.get("max_input_tokens")
+    legacy = entry.get("max_tokens")
+    gone = entry.get("deprecation_date") or "9999"
+    return Facts(
+        context_window=_whole(window),
+        max_tokens=_whole(entry.get("max_output_tokens") or legacy),
+        image=entry.get("supports_vision"),
+        reasoning=entry.get("supports_reasoning"),
+        tools=entry.get("supports_function_calling"),
+        input=_per_million(entry.get("input_cost_per_token")),
+        output=_per_million(entry.get("output_cost_per_token")),
+        cache_read=_per_million(entry.get("cache_read_input_token_cost")),
+        cache_write=_per_million(entry.get("cache_creation_input_token_cost")),
+        unwanted=entry.get("mode") not in CHAT_MODES or gone < today.isoformat(),
+    )
+
+
+def _whole(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) and value > 0 else None
+
+
+def _per_million(price: float | None) -> float | None:
+    return None if price is None else float(Decimal(str(price)) * MILLION)
+
+
+def read_models_dev(data: bytes) -> Source:
+    """models-dev: names, limits, modalities; prices per million. Frozen in May 2026."""
+    document = json.loads(gzip.decompress(data))
+    return {
+        f"{provider}/{model_id}": _models_dev_facts(entry)
+        for theirs, provider in MODELS_DEV.items()
+        for model_id, entry in document.get(theirs, {}).get("models", {}).items()
+    }
+
+
+def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
+    cost, limit, modalities = entry.get("cost", {}), entry.get("limit", {}), entry.get("modalities", {})
+    return Facts(
+        name=entry.get("name"),
+        context_window=_whole(limit.get("context")),
+        max_tokens=_whole(limit.get("output")),
+        image="image" in modalities.get("input", ()),
+        reasoning=entry.get("reasoning"),
+        tools=entry.get("tool_call"),
+        input=cost.get("input"),
+        output=cost.get("output"),
+        cache_read=cost.get("cache_read"),
+        cache_write=cost.get("cache_write"),
+        unwanted=modalities.get("output") != ["text"] or entry.get("status") == "deprecated",
+    )
+
+
+def read_genai_prices(data: bytes, today: date) -> tuple[Source, Lookup]:
+    """genai-prices: prices per million and windows. Its data is a Python literal, read with ``ast``, not run.
+
+    Besides the models by id, a lookup that follows the patterns by which the package finds a model.
+    """
+    tree = ast.parse(data)
+    literal = next(node.value for node in tree.body if isinstance(node, ast.AnnAssign))
+    known: dict[str, Facts] = {}
+    patterns: dict[str, list[tuple[Mapping[str, Any], Facts]]] = {}
+    for theirs in _value(literal) if literal is not None else []:
+        provider = GENAI_PRICES.get(theirs["id"])
+        if provider is None:
+            continue
+        patterns[provider] = [(entry["match"], _genai_facts(entry, today)) for entry in theirs["models"]]
+        known |= {f"{provider}/{entry['id']}": _genai_facts(entry, today) for entry in theirs["models"]}
+
+    def lookup(ref: str) -> Facts | None:
+        provider, _, model_id = ref.partition("/")
+        if REGIONAL.match(ref):
+            return known.get(ref)
+        matches = (facts for rule, facts in patterns.get(provider, ()) if _matches(rule, model_id.lower()))
+        return known.get(ref) or next(matches, None)
+
+    return known, lookup
+
+
+def _value(node: ast.expr) -> Any:
+    """The value of a literal in which calls are records: ``Name(key=…)`` is a dict with the name under ``kind``."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.List(items):
+            return [_value(item) for item in items]
+        case ast.Call(func=ast.Name("Decimal"), args=[ast.Constant(str(digits))]):
+            return float(digits)
+        case ast.Call(func=ast.Attribute(attr="date"), args=[*parts]):
+            return date(*map(_value, parts))
+        case ast.Call(func=ast.Name(kind) | ast.Attribute(attr=kind), keywords=keywords):
+            return {"kind": kind, **{word.arg: _value(word.value) for word in keywords if word.arg}}
+        case _:
+            return None
+
+
+def _genai_facts(entry: Mapping[str, Any], today: date) -> Facts:
+    prices = _prices_on(entry.get("prices"), today)
+    return Facts(
+        name=entry.get("name"),
+        context_window=entry.get("context_window"),
+        input=_base(prices.get("input_mtok")),
+        output=_base(prices.get("output_mtok")),
+        cache_read=_base(prices.get("cache_read_mtok")),
+        cache_write=_base(prices.get("cache_write_mtok")),
+    )
+
+
+def _prices_on(prices: Any, today: date) -> Mapping[str, Any]:
+    """The prices of a day: the last whose start has come; prices for hours of a day are left out."""
+    current: Mapping[str, Any] = {}
+    for entry in prices if isinstance(prices, list) else [{"prices": prices or {}}]:
+        constraint = entry.get("constraint") or {}
+        if constraint.get("kind") in (None, "StartDateConstraint") and constraint.get("start_date", today) <= today:
+            current = entry["prices"]
+    return current
+
+
+def _base(price: Any) -> float | None:
+    """A price, or the first step of one that rises with the length of the prompt."""
+    return price.get("base") if isinstance(price, Mapping) else price
+
+
+def _matches(rule: Mapping[str, Any], text: str) -> bool:
+    return CLAUSES[rule["kind"]](rule, text)
+
+
+CLAUSES: dict[str, Callable[[Mapping[str, Any], str], bool]] = {
+    "ClauseEquals": lambda rule, text: text == rule["equals"].lower(),
+    "ClauseStartsWith": lambda rule, text: text.startswith(rule["starts_with"].lower()),
+    "ClauseEndsWith": lambda rule, text: text.endswith(rule["ends_with"].lower()),
+    "ClauseContains": lambda rule, text: rule["contains"].lower() in text,
+    "ClauseRegex": lambda rule, text: re.search(rule["regex"], text) is not None,
+    "ClauseOr": lambda rule, text: any(_matches(part, text) for part in rule["or_"]),
+    "ClauseAnd": lambda rule, text: all(_matches(part, text) for part in rule["and_"]),
+}
+
+
+def read_installed(today: date) -> Iterator[tuple[str, str, Source, Lookup]]:
+    """The installed sources: name, version, models, and how to look one up."""
+    number, data = installed("litellm", "litellm", "model_prices_and_context_window_backup.json")
+    litellm = read_litellm(data, today)
+    yield "litellm", number, litellm, litellm.get
+    number, data = installed("genai-prices", "genai_prices", "data.py")
+    genai, lookup = read_genai_prices(data, today)
+    yield "genai-prices", number, genai, lookup
+    number, data = installed("models-dev", "models_dev", "data.json.gz")
+    models_dev = read_models_dev(data)
+    yield "models-dev", number, models_dev, models_dev.get

@@ -1,0 +1,113 @@
+"""segue: change models in the middle of a conversation.
+
+Every public name is here, and is loaded when it is first used: ``import segue`` costs next to nothing and brings in
+no HTTP, no command line and no SDK.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .catalog import Catalog as Catalog
+    from .catalog import Provider as Provider
+    from .catalog import UnknownModelWarning as UnknownModelWarning
+    from .catalog import get_model as get_model
+    from .catalog import get_provider as get_provider
+    from .catalog import list_models as list_models
+    from .catalog import list_providers as list_providers
+    from .errors import CatalogError as CatalogError
+    from .errors import FormatError as FormatError
+    from .errors import ModelError as ModelError
+    from .errors import SegueError as SegueError
+    from .errors import UnknownProviderError as UnknownProviderError
+    from .errors import VersionError as VersionError
+    from .types import AssistantContent as AssistantContent
+    from .types import AssistantMessage as AssistantMessage
+    from .types import Block as Block
+    from .types import Context as Context
+    from .types import Diagnostic as Diagnostic
+    from .types import ImageContent as ImageContent
+    from .types import Line as Line
+    from .types import Message as Message
+    from .types import Modality as Modality
+    from .types import Model as Model
+    from .types import ModelCost as ModelCost
+    from .types import StopReason as StopReason
+    from .types import TextContent as TextContent
+    from .types import ThinkingContent as ThinkingContent
+    from .types import ToolCall as ToolCall
+    from .types import ToolDefinition as ToolDefinition
+    from .types import ToolResultContent as ToolResultContent
+    from .types import ToolResultMessage as ToolResultMessage
+    from .types import Usage as Usage
+    from .types import UsageCost as UsageCost
+    from .types import UserContent as UserContent
+    from .types import UserMessage as UserMessage
+    from .types import read_conversations as read_conversations
+    from .types import read_jsonl as read_jsonl
+    from .types import write_jsonl as write_jsonl
+
+_ROOMS = {
+    "catalog": (
+        "Catalog",
+        "Provider",
+        "UnknownModelWarning",
+        "get_model",
+        "get_provider",
+        "list_models",
+        "list_providers",
+    ),
+    "errors": (
+        "CatalogError",
+        "FormatError",
+        "ModelError",
+        "SegueError",
+        "UnknownProviderError",
+        "VersionError",
+    ),
+    "types": (
+        "AssistantContent",
+        "AssistantMessage",
+        "Block",
+        "Context",
+        "Diagnostic",
+        "ImageContent",
+        "Line",
+        "Message",
+        "Modality",
+        "Model",
+        "ModelCost",
+        "StopReason",
+        "TextContent",
+        "ThinkingContent",
+        "ToolCall",
+        "ToolDefinition",
+        "ToolResultContent",
+        "ToolResultMessage",
+        "Usage",
+        "UsageCost",
+        "UserContent",
+        "UserMessage",
+        "read_conversations",
+        "read_jsonl",
+        "write_jsonl",
+    ),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    room = _HOMES.get(name)
+    if room is None:
+        raise AttributeError(f"module 'segue' has no attribute {name!r}")
+    value = getattr(import_module(f".{room}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,63 @@
+"""The `segue` command: one file per command, imported only when that command is chosen.
+
+Data goes to stdout and all else to stderr. Exit status: 0 fine, 1 findings, 2 bad input or usage, 130 cancelled.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+
+from .. import __version__
+from ..errors import SegueError
+
+COMMANDS = {
+    "show": "a readable picture of a conversation",
+    "models": "the models of the catalog",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit status is returned."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    args = _parser(arguments).parse_args(arguments)
+    warnings.showwarning = _say_warning
+    try:
+        status: int = args.run(args)
+        sys.stdout.flush()
+    except SegueError as error:
+        return _complain(str(error))
+    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """The parser for this command line: only the command that it names is loaded."""
+    parser = argparse.ArgumentParser(prog="segue", description="Change models in the middle of a conversation.")
+    parser.add_argument("--version", action="version", version=f"segue {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    chosen = next((word for word in arguments if not word.startswith("-")), None)
+    for name, purpose in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
+        if name == chosen:
+            module = import_module(f".{name}", __name__)
+            module.configure(command)
+            command.set_defaults(run=module.run)
+    return parser
+
+
+def _complain(text: str) -> int:
+    print(f"segue: {text}", file=sys.stderr)
+    return 2
+
+
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"segue: note: {message}", file=sys.stderr)

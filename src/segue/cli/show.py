@@ -1,0 +1,233 @@
+"""`segue show`: a conversation as a picture in the terminal."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..projection.pairing import Pairing
+from ..types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+from .files import Conversations
+from .terminal import console
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+FOLDED_LINES = 12
+"""How much of a long text is shown without --full."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a conversation as JSON or JSONL; - for standard input")
+    parser.add_argument("--thinking", action="store_true", help="unfold the thinking")
+    parser.add_argument("--full", action="store_true", help="do not cut long texts and results")
+    parser.add_argument("--json", action="store_true", help="write canonical JSON, one line for each conversation")
+
+
+def run(args: argparse.Namespace) -> int:
+    conversations = Conversations(args.file)
+    if args.json:
+        for context in conversations:
+            sys.stdout.buffer.write(context.to_json() + b"\n")
+        return conversations.status
+
+    screen = console()
+    for number, context in enumerate(conversations):
+        if number:
+            screen.rule(style="dim")
+        Picture(screen, context, thinking=args.thinking, full=args.full).draw()
+    return conversations.status
+
+
+class Picture:
+    """One conversation, drawn message by message; a result is drawn under the call that it answers."""
+
+    def __init__(self, console: "Console", context: Context, *, thinking: bool, full: bool) -> None:
+        self.console = console
+        self.context = context
+        self.thinking = thinking
+        self.full = full
+        self.pairing = Pairing(context.messages)
+        self.model = ""
+
+    def draw(self) -> None:
+        self._draw_head()
+        for index, message in enumerate(self.context.messages):
+            match message:
+                case UserMessage():
+                    self._title(index, "user", "bold cyan")
+                    self._draw_blocks(message.content)
+                case AssistantMessage():
+                    self._draw_answer(index, message)
+                case ToolResultMessage():
+                    self._draw_stray(index, message)
+        self._draw_foot()
+
+    def _draw_head(self) -> None:
+        context = self.context
+        if context.system_prompt:
+            self._line(0, ("system  ", "bold"), (self._fold(context.system_prompt), "dim"))
+        if context.tools:
+            self._line(0, ("tools   ", "bold"), (", ".join(tool.name for tool in context.tools), "dim"))
+
+    def _title(self, index: int, role: str, style: str, *rest: tuple[str, str]) -> None:
+        self.console.print()
+        self._line(0, (f"{index:>3} ", "dim"), (role, style), *rest)
+
+    def _draw_answer(self, index: int, message: AssistantMessage) -> None:
+        origin = f"{message.provider}/{message.model}"
+        changed = f"  ⇄ was {self.model}" if self.model and self.model != origin else ""
+        self.model = origin
+        facts = [fact for fact in (_tokens(message.usage), _cost(message.usage)) if fact]
+        if message.stop_reason not in ("stop", "toolUse"):
+            facts.insert(0, f"ended in {message.stop_reason}")
+        self._title(
+            index, origin, "bold green", (changed, "bold yellow"), (f"  {' · '.join(facts)}" if facts else "", "dim")
+        )
+        if message.error_message:
+            self._line(4, (f"! {message.error_message}", "red"))
+        calls = 0
+        for block in message.content:
+            if isinstance(block, ToolCall):
+                self._draw_call(index, calls, block)
+                calls += 1
+            else:
+                self._draw_blocks([block])
+
+    def _draw_blocks(self, blocks: "list[Any]", indent: int = 4, style: str = "") -> None:
+        for block in blocks:
+            match block:
+                case TextContent():
+                    self._line(indent, (self._fold(block.text), style))
+                case ImageContent():
+                    self._line(indent, (f"▣ {block.mime_type}, {_size(len(block.data) * 3 // 4)}", "magenta"))
+                case ThinkingContent():
+                    self._draw_thinking(block, indent)
+
+    def _draw_thinking(self, block: ThinkingContent, indent: int) -> None:
+        traits = [name for name, has in (("redacted", block.redacted), ("signed", block.thinking_signature)) if has]
+        label = f"∴ thinking ({', '.join([*traits, f'{len(block.thinking)} characters'])})"
+        if self.thinking and block.thinking:
+            self._line(indent, (label, "dim italic"))
+            self._line(indent + 2, (block.thinking, "dim italic"))
+        else:
+            head = " ".join(block.thinking.split())
+            room = max(self.console.width - indent - len(label) - 4, 0)
+            short = head if len(head) <= room else head[: max(room - 1, 0)] + "…"
+            self._line(indent, (f"{label}  {short}", "dim italic"))
+
+    def _draw_call(self, index: int, at: int, call: ToolCall) -> None:
+        arguments = ", ".join(f"{key}={_compact(value)}" for key, value in call.arguments.items())
+        self._line(4, ("→ ", "yellow"), (call.name, "bold yellow"), (f"({arguments})", ""))
+        answer = self.pairing.batches[index].answers[at]
+        if answer < 0:
+            self._line(6, ("no result", "red"))
+            return
+        result = self.context.messages[answer]
+        assert isinstance(result, ToolResultMessage)
+        self._draw_result(result, "stand-in: " if result.synthetic else "")
+
+    def _draw_stray(self, index: int, result: ToolResultMessage) -> None:
+        """A result that answers no call is drawn where it is stored; all others stand under their calls."""
+        stray = self.pairing.strays.get(index)
+        if stray is not None:
+            self._title(index, f"{stray} result", "bold red", (f"  {result.tool_name} {result.tool_call_id}", "dim"))
+            self._draw_result(result, "")
+
+    def _draw_result(self, result: ToolResultMessage, prefix: str) -> None:
+        mark, style = ("✗ ", "red") if result.is_error else ("✓ ", "green")
+        text = prefix + self._fold("".join(block.text for block in result.content if isinstance(block, TextContent)))
+        self._line(6, (mark, style), (text.replace("\n", "\n  ") or "(no text)", ""))
+        self._draw_blocks([block for block in result.content if isinstance(block, ImageContent)], 8)
+
+    def _draw_foot(self) -> None:
+        answers = [message for message in self.context.messages if isinstance(message, AssistantMessage)]
+        models = list(dict.fromkeys(f"{answer.provider}/{answer.model}" for answer in answers))
+        usages = [answer.usage for answer in answers]
+        total = Usage(*(sum(getattr(usage, name) for usage in usages) for name in Usage.__struct_fields__[:5]))
+        costs = [usage.cost.total for usage in usages if usage.cost is not None]
+        facts = [_count(len(self.context.messages), "message"), _count(len(models), "model")]
+        if _tokens(total):
+            facts.append(_tokens(total))
+        if costs:
+            missing = sum(usage.cost is None and usage != Usage() for usage in usages)
+            facts.append(f"{_dollars(sum(costs))}" + (f" (cost of {missing} not known)" if missing else ""))
+        self.console.print()
+        self._line(0, (" · ".join(facts), "dim"))
+
+    def _fold(self, text: str) -> str:
+        lines = text.split("\n")
+        if self.full or len(lines) <= FOLDED_LINES:
+            return text
+        kept = FOLDED_LINES // 2
+        return "\n".join([*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]])
+
+    def _line(self, indent: int, *parts: tuple[str, str]) -> None:
+        from rich.padding import Padding
+        from rich.text import Text
+
+        line: Text = Text.assemble(*((_printable(text), style) for text, style in parts if text))
+        shown: RenderableType = Padding(line, (0, 0, 0, indent), expand=False) if indent else line
+        self.console.print(shown)
+
+
+def _printable(text: str) -> str:
+    """Text from tools may hold escape codes and half characters; neither may reach the terminal."""
+    return "".join(_printable_characters(text)) if not text.isprintable() else text
+
+
+def _printable_characters(text: str) -> Iterator[str]:
+    for character in text:
+        yield character if character.isprintable() or character in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+
+
+def _compact(value: object) -> str:
+    try:
+        text = msgspec.json.encode(value).decode()
+    except (TypeError, ValueError, RecursionError):
+        text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def _tokens(usage: Usage) -> str:
+    named = (
+        (usage.input, "in"),
+        (usage.output, "out"),
+        (usage.cache_read, "cached"),
+        (usage.cache_write, "to cache"),
+    )
+    return ", ".join(f"{count:,} {name}" for count, name in named if count)
+
+
+def _cost(usage: Usage) -> str:
+    return _dollars(usage.cost.total) if usage.cost is not None else ""
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def _size(count: int) -> str:
+    return (
+        f"{count} bytes"
+        if count < 1024
+        else f"{count / 1024:.0f} KB"
+        if count < 1 << 20
+        else f"{count / (1 << 20):.1f} MB"
+    )

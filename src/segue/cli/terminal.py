@@ -1,0 +1,17 @@
+"""The terminal that commands draw on."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> "Console":
+    """A console that prints what it is given, without markup, and leaves a broken pipe to ``main``."""
+    from rich.console import Console
+
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Plain(highlight=False, emoji=False, markup=False)

@@ -1,0 +1,40 @@
+"""How targets of one protocol differ: one record per protocol, each field with its careful default."""
+
+from .anthropic_messages import AnthropicMessages
+from .base import Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning
+from .bedrock_converse import BedrockConverse
+from .google_generative_ai import GoogleGenerativeAI
+from .ids import ID_SHAPES, IdShape
+from .mistral_chat import MistralChat
+from .names import NAME_SHAPES, NameShape
+from .openai_completions import OpenAICompletions
+from .openai_responses import OpenAIResponses
+
+DIALECTS: dict[str, type[Dialect]] = {
+    "anthropic-messages": AnthropicMessages,
+    "openai-completions": OpenAICompletions,
+    "openai-responses": OpenAIResponses,
+    "google-generative-ai": GoogleGenerativeAI,
+    "bedrock-converse": BedrockConverse,
+    "mistral-chat": MistralChat,
+}
+"""The protocols that segue speaks, and the record of each."""
+
+__all__ = [
+    "DIALECTS",
+    "ID_SHAPES",
+    "NAME_SHAPES",
+    "AnthropicMessages",
+    "BedrockConverse",
+    "Dialect",
+    "ForeignReasoning",
+    "GoogleGenerativeAI",
+    "IdForm",
+    "IdShape",
+    "MistralChat",
+    "NameForm",
+    "NameShape",
+    "OpenAICompletions",
+    "OpenAIResponses",
+    "OwnReasoning",
+]

@@ -1,0 +1,33 @@
+"""Anthropic Messages: Claude, and servers that speak its protocol. Defaults are those of the newest models."""
+
+from typing import Literal
+
+from .base import Dialect, ForeignReasoning, IdForm, OwnReasoning
+
+Thinking = Literal["enabled", "adaptive", "disabled"]
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+
+
+class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """State of the rules: 2026-11, SDK anthropic 2.8.0 and the API's error texts."""
+
+    id_form: IdForm = "toolu-64"
+    own_reasoning: OwnReasoning = "signed"  # "thinking.signature: Field required" (opencode#25005)
+    foreign_reasoning: ForeignReasoning = "keep-signed"
+    needs_tools: bool = True
+    images_in_results: bool = True
+    error_flag: bool = True
+
+    # "This model does not support assistant message prefill. The conversation must end with a user message."
+    # Opus 4.6, Sonnet 4.6 and everything later (vybestack/llxprt-code#3695).
+    prefill: bool = False
+    # '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive"' from Opus 4.7 on;
+    # '"thinking.type.disabled" is not supported for this model.' on Fable and Mythos.
+    thinking: tuple[Thinking, ...] = ("adaptive",)
+    effort: tuple[Effort, ...] = ("low", "medium", "high")
+    # temperature, top_p and top_k are gone from API version 2026-10-21 and refused by Opus 4.7+, Sonnet 5+ on the old.
+    sampling: bool = False
+    # 'tool_choice: type "tool" and "any" are not supported for this model.' (Fable, Mythos, Opus 5.5)
+    forced_tool_choice: bool = False
+    # A `system` role inside messages: Opus 4.8 and later; Sonnet 5 accepts and ignores it.
+    system_in_messages: bool = False

@@ -1,0 +1,45 @@
+"""Amazon Bedrock Converse. Families differ a lot; defaults are the strictest reading over all of them."""
+
+from typing import Literal
+
+from .base import Dialect, ForeignReasoning, IdForm
+
+ReasoningSwitch = Literal["none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort"]
+
+
+class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """State of the rules: 2026-11, botocore 1.44.0 and the API's error texts."""
+
+    id_form: IdForm = "plain-64"
+    foreign_reasoning: ForeignReasoning = "drop"
+    needs_tools: bool = True
+    # toolResult.status: Claude and Nova; "This model doesn't support the status field." (Writer)
+    error_flag: bool = False
+
+    # "A conversation must start with a user message." Claude, Qwen, GLM and Kimi accept a leading assistant
+    # (pydantic-ai, verified 2026-07-03).
+    starts_with_user: bool = True
+    prefill: bool = False
+    # "Conversation blocks and tool result blocks cannot be provided in the same turn." (Llama, Mistral, Writer)
+    mixed_turns: bool = False
+    # "This model doesn't support system messages." (Mistral 7B, Mixtral, Titan)
+    system_prompt: bool = True
+    # "This model doesn't support tool use." (DeepSeek R1)
+    tools: bool = True
+    # "This model doesn't support tool use in streaming mode." (Llama 3 and 4, GPT-OSS)
+    tools_while_streaming: bool = True
+    tool_choice: tuple[Literal["auto", "any", "tool"], ...] = ("auto",)
+    # Tool results as `json`, for families that read it better (Mistral).
+    json_results: bool = False
+    # "This model doesn't support the reasoningContent.reasoningText.signature field." (all but Claude)
+    reasoning_signature: bool = False
+    # cachePoint blocks: Claude and Nova; one hour only on Claude.
+    cache_points: Literal["none", "5m", "1h"] = "none"
+    sampling: bool = True
+    stop: bool = True
+    # How the reasoning level is asked for, in additionalModelRequestFields.
+    reasoning_switch: Literal[
+        "none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort"
+    ] = "none"
+    # The levels that it knows: Claude up to `xhigh` behind Converse, GPT-OSS low, medium and high, Qwen low and high.
+    effort: tuple[str, ...] = ()

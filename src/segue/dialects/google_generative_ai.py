@@ -1,0 +1,34 @@
+"""Google generateContent: the Gemini API and Vertex. Defaults are those of the newest models, Gemini 3.6 and later."""
+
+from typing import Literal
+
+from .base import Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning
+
+
+class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """State of the rules: 2026-11, SDK google-genai 3.1 and the API's error texts."""
+
+    id_form: IdForm = "toolu-64"
+    name_form: NameForm = "letter-first"
+    own_reasoning: OwnReasoning = "any"  # thought parts may be replayed or dropped
+    foreign_reasoning: ForeignReasoning = "drop"
+    # functionResponse.parts: "`function_response.parts` is not supported for this model" before Gemini 3
+    # (gemini-cli#19436).
+    images_in_results: bool = True
+    # functionResponse.response says {"error": …} instead of {"output": …}.
+    error_flag: bool = True
+
+    # Ids on calls and responses: Vertex answers `Unknown name "id"` (pydantic-ai#5081, vercel/ai#15664).
+    send_ids: bool = False
+    # "Function call is missing a thought_signature in functionCall parts": the first call of each model content,
+    # Gemini 3 and later. The dummy is documented by Google for calls of other origin.
+    dummy_signature: str | None = "skip_thought_signature_validator"
+    # "Requests ending with a model turn are not supported": 3.6 Flash, 3.5 Flash-Lite and later.
+    prefill: bool = False
+    # Full JSON Schema for tools (`parametersJsonSchema`) instead of the OpenAPI subset.
+    json_schema: bool = True
+    # How the reasoning level is asked for.
+    reasoning_switch: Literal["none", "thinkingBudget", "thinkingLevel"] = "thinkingLevel"
+    effort: tuple[str, ...] = ("low", "high")
+    # temperature, topP and topK are gone from 3.5 Flash-Lite and 3.6 Flash on (model file of litellm 1.108.4, 2026-11).
+    sampling: bool = False

@@ -1,0 +1,27 @@
+"""The forms of tool names, as a table. Mapping a name into one of them is projection's business."""
+
+from typing import NamedTuple
+
+from .base import NameForm
+
+
+class NameShape(NamedTuple):
+    """Names of a form match ``pattern`` as a whole; of all characters only ``refused`` are replaced."""
+
+    pattern: str
+    refused: str
+    """A pattern of the characters that may not stand anywhere in a name."""
+    length: int = 64
+
+
+NAME_SHAPES: dict[NameForm, NameShape] = {
+    # "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'", at most 64: OpenAI, Anthropic (128 on the
+    # newest API, 64 elsewhere), Bedrock's service model, mistral-common.
+    "dashes": NameShape(r"[A-Za-z0-9_-]{1,64}", r"[^A-Za-z0-9_-]"),
+    # Nova fails in mid-stream on a hyphen: "Model produced invalid sequence as part of ToolUse" (2026).
+    "underscores": NameShape(r"[A-Za-z0-9_]{1,64}", r"[^A-Za-z0-9_]"),
+    # "Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.),
+    # colons (:), or dashes (-), with a maximum length of 64." (Gemini, cline#7339). Colons are younger than the rest
+    # and older endpoints refuse them (gemini-cli#7869), so they are replaced.
+    "letter-first": NameShape(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", r"[^A-Za-z0-9_.-]"),
+}

@@ -1,0 +1,18 @@
+"""OpenAI Responses: OpenAI and Azure."""
+
+from .base import Dialect, IdForm, OwnReasoning
+
+
+class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """State of the rules: 2026-11, SDK openai 3.49.0 and the API's error texts."""
+
+    id_form: IdForm = "call-64"
+    own_reasoning: OwnReasoning = "signed"  # a reasoning item goes back whole or not at all
+    images_in_results: bool = True  # function_call_output.output takes input_image
+
+    # "Unsupported parameter: 'temperature' is not supported with this model." (reasoning models)
+    sampling: bool = False
+    # Reasoning levels that the model knows; none: the model does not reason and refuses the parameter.
+    effort: tuple[str, ...] = ()
+    # `phase` on assistant messages: kept on replay from gpt-5.3-codex on.
+    phase: bool = True

@@ -1,0 +1,60 @@
+"""The four blocks that messages are made of. What may stand where is a table in ``messages.py``."""
+
+from typing import Any
+
+from .value import Optional, Value, encode
+
+
+class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag="text"):
+    """Text. ``text_signature`` is opaque metadata of the protocol that wrote it."""
+
+    text: str
+    text_signature: Optional = None
+
+    def _made(self) -> None:
+        self._empty_to_none("text_signature")
+
+
+class ImageContent(Value, frozen=True, tag_field="type", tag="image"):
+    """An image: base64 ``data`` and its ``mime_type``."""
+
+    data: str
+    mime_type: str
+
+
+class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag="thinking"):
+    """Reasoning of a model. ``redacted``: its text is withheld and the signature holds the encrypted payload."""
+
+    thinking: str
+    thinking_signature: Optional = None
+    redacted: bool = False
+
+    def _made(self) -> None:
+        self._empty_to_none("thinking_signature")
+
+
+class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="toolCall"):  # type: ignore[misc]
+    """A call that the model wants made. ``id`` correlates it with its result.
+
+    The one block that is not frozen: its arguments are a dict anyway, and ``AssistantMessage.tool_calls`` hands out
+    copies for the caller to change.
+    """
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    thought_signature: Optional = None
+
+    def _made(self) -> None:
+        if type(self.arguments) is not dict:
+            raise TypeError(f"arguments of a ToolCall must be a dict, not {type(self.arguments).__name__}")
+        self._empty_to_none("thought_signature")
+
+    def _may_hide_nan(self) -> bool:
+        return b"null" in encode(self.arguments)
+
+
+Block = TextContent | ImageContent | ThinkingContent | ToolCall
+UserContent = TextContent | ImageContent
+AssistantContent = TextContent | ThinkingContent | ToolCall
+ToolResultContent = TextContent | ImageContent

@@ -1,0 +1,38 @@
+"""A conversation: the system prompt, the messages, and the tools that the model may call."""
+
+from msgspec.structs import force_setattr
+
+from .codec import VERSION, read, write
+from .messages import PLACEMENT, Message
+from .tools import ToolDefinition
+from .value import Optional, Value
+
+
+class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="version", tag=VERSION):
+    """The provider-neutral record, from which a request for any model can be rendered at any time."""
+
+    system_prompt: Optional = None
+    messages: list[Message]
+    tools: list[ToolDefinition] = []
+
+    def _made(self) -> None:
+        self._empty_to_none("system_prompt")
+        for name, kinds in (("messages", PLACEMENT), ("tools", {ToolDefinition})):
+            items = getattr(self, name)
+            if type(items) is not list:
+                force_setattr(self, name, items := list(items or ()))
+            for index, item in enumerate(items):
+                if type(item) not in kinds:
+                    raise TypeError(f"{name}[{index}]: a Context holds no {type(item).__name__} there")
+
+    def _may_hide_nan(self) -> bool:
+        return any([message._may_hide_nan() for message in self.messages])
+
+    @classmethod
+    def from_json(cls, data: bytes | str) -> "Context":
+        """Read a document; a ``FormatError`` says what is wrong with it, and where."""
+        return read(data, cls)
+
+    def to_json(self) -> bytes:
+        """The document in its full form, on one line."""
+        return write(self)

@@ -1,0 +1,163 @@
+"""The three messages. Which blocks each may hold is the table ``PLACEMENT``; nothing else may be put in.
+
+Values carry no identity of their own: ids, parents and keys of stored entries belong to a store.
+"""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from msgspec import field
+from msgspec.structs import force_setattr
+
+from .content import (
+    AssistantContent,
+    Block,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultContent,
+    UserContent,
+)
+from .model import Model
+from .usage import Usage
+from .value import Optional, Value
+
+StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
+"""Why an answer ended; every provider's signal maps onto these five."""
+
+_STOP_REASONS = frozenset(get_args(StopReason))
+
+
+class Diagnostic(Value, frozen=True, omit_defaults=True):
+    """A non-fatal event, for example tool arguments that had to be repaired."""
+
+    type: str
+    timestamp: int = field(default_factory=int)
+    message: str | None = None
+    details: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        self._empty_to_none("message", "details")
+
+
+class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
+    """What the user said. A bare string, here and in JSON, stands for one text block."""
+
+    if TYPE_CHECKING:
+        content: list[UserContent]
+
+        def __init__(self, content: Iterable[UserContent] | str) -> None: ...
+    else:
+        content: list[UserContent] | str
+
+    def __post_init__(self) -> None:
+        if isinstance(self.content, str):
+            force_setattr(self, "content", [TextContent(self.content)])
+
+    def _made(self) -> None:
+        _place(self)
+
+
+class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="assistant"):
+    """An answer, with its origin. ``protocol``, ``provider`` and ``model`` (the requested id) are free strings: a
+    history may name what no catalog knows.
+
+    ``endpoint`` is a fingerprint of the endpoint and account that answered, and reveals no secret; signatures are
+    bound to it. ``prefix_digest`` covers everything that was sent before this answer; some models bind their thinking
+    to it.
+    """
+
+    content: list[AssistantContent]
+    protocol: str
+    provider: str
+    model: str
+    usage: Usage = field(default_factory=Usage)
+    stop_reason: StopReason
+    timestamp: int = field(default_factory=int)
+    response_model: Optional = None
+    response_id: Optional = None
+    error_message: Optional = None
+    diagnostics: list[Diagnostic] = []
+    endpoint: Optional = None
+    prefix_digest: Optional = None
+
+    def _made(self) -> None:
+        _place(self)
+        if self.stop_reason not in _STOP_REASONS:
+            raise ValueError(f"stop_reason {self.stop_reason!r} is none of {', '.join(get_args(StopReason))}")
+        if self.diagnostics is None:
+            force_setattr(self, "diagnostics", [])
+        self._empty_to_none("response_model", "response_id", "error_message", "endpoint", "prefix_digest")
+
+    def _may_hide_nan(self) -> bool:
+        cost = self.usage.cost
+        return (
+            (cost is not None and not cost.is_finite)
+            or bool(self.diagnostics)
+            or any([block._may_hide_nan() for block in self.content if type(block) is ToolCall])
+        )
+
+    @classmethod
+    def start(cls, model: Model, now: int) -> "AssistantMessage":
+        """An empty answer of ``model`` at ``now`` (Unix ms): a decoder adds only what the response said."""
+        return cls(
+            content=[],
+            protocol=model.protocol,
+            provider=model.provider,
+            model=model.id,
+            stop_reason="stop",
+            timestamp=now,
+            endpoint=model.endpoint,
+        )
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined; thinking and calls are skipped."""
+        return "".join([block.text for block in self.content if type(block) is TextContent])
+
+    @property
+    def tool_calls(self) -> list[ToolCall]:
+        """Every call in order, as copies that the caller may change."""
+        return [deepcopy(block) for block in self.content if type(block) is ToolCall]
+
+
+class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role", tag="toolResult"):
+    """What a tool answered. ``synthetic``: it stands in for a result that never came; a real one always wins."""
+
+    tool_call_id: str
+    tool_name: str
+    content: list[ToolResultContent]
+    is_error: bool = field(default_factory=bool)
+    synthetic: bool = False
+
+    def _made(self) -> None:
+        _place(self)
+
+
+Message = UserMessage | AssistantMessage | ToolResultMessage
+
+PLACEMENT: dict[type[Message], frozenset[type[Block]]] = {
+    UserMessage: frozenset({TextContent, ImageContent}),
+    AssistantMessage: frozenset({TextContent, ThinkingContent, ToolCall}),
+    ToolResultMessage: frozenset({TextContent, ImageContent}),
+}
+
+
+def _place(message: Message) -> None:
+    """Refuse a block that ``message`` may not hold; a type checker and the JSON reader refuse it, too."""
+    content, allowed = message.content, PLACEMENT[type(message)]
+    if type(content) is list and allowed.issuperset(map(type, content)):
+        return
+    if isinstance(content, (str, bytes)) or not isinstance(content, Iterable):
+        raise TypeError(f"content of a {type(message).__name__} must be a list of blocks, not {content!r}")
+    blocks = list(content)
+    force_setattr(message, "content", blocks)
+    for index, block in enumerate(blocks):
+        if type(block) not in allowed:
+            names = ", ".join(sorted(kind.__name__ for kind in allowed))
+            raise TypeError(
+                f"content[{index}]: {type(block).__name__} may not stand in a {type(message).__name__}, "
+                f"which holds {names}"
+            )

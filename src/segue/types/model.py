@@ -1,0 +1,36 @@
+"""The target of a request: what a model is, where it answers, and the dialect that it speaks."""
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+from ..dialects import Dialect
+from .usage import ModelCost
+
+Modality = Literal["text", "image"]
+
+
+class Model(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A model as the catalog knows it. To change one field: ``msgspec.structs.replace(model, base_url=…)``."""
+
+    id: str
+    name: str
+    provider: str
+    protocol: str
+    base_url: str
+    input: tuple[Modality, ...] = field(default_factory=lambda: ("text",))
+    reasoning: bool = field(default_factory=bool)
+    context_window: int
+    max_tokens: int
+    cost: ModelCost = field(default_factory=ModelCost)
+    headers: dict[str, str] = {}
+    # The fingerprint that answers will carry (AssistantMessage.endpoint), where the client or the caller knows it.
+    endpoint: str | None = None
+    dialect: Dialect
+    # False for a model that no catalog describes: its limits, prices and dialect are careful guesses.
+    known: bool = True
+
+    @property
+    def ref(self) -> str:
+        """The name under which ``get_model`` finds it: ``provider/model``."""
+        return f"{self.provider}/{self.id}"

@@ -1,0 +1,51 @@
+"""Lone surrogates: half characters that other tools cut out of an emoji, and that no JSON parser of a provider takes.
+
+They are replaced by U+FFFD when a conversation is read, written or projected; a whole pair is joined.
+"""
+
+import re
+from typing import Any
+
+# One JSON escape at a time, so that `\\ud800` (an escaped backslash and letters) is not taken for a surrogate.
+_ESCAPE = re.compile(
+    rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair: kept
+    rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})"  # half of one
+    rb"|.)",
+    re.DOTALL,
+)
+
+
+def scrub_escapes(data: bytes) -> bytes:
+    """JSON text with every escaped lone surrogate replaced."""
+    return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
+
+
+def scrub(text: str) -> str:
+    """``text`` with every lone surrogate replaced; the same object if there is none."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
+def scrub_json(value: dict[str, Any]) -> dict[str, Any]:
+    """A copy of a JSON object with every lone surrogate replaced, in keys too. Nesting costs no stack."""
+    root: dict[str, Any] = {}
+    waiting: list[tuple[Any, Any]] = [(value, root)]
+    while waiting:
+        source, target = waiting.pop()
+        for key, item in source.items() if isinstance(source, dict) else enumerate(source):
+            copy: Any = item
+            if isinstance(item, str):
+                copy = scrub(item)
+            elif isinstance(item, dict):
+                copy = {}
+                waiting.append((item, copy))
+            elif isinstance(item, (list, tuple)):
+                copy = [None] * len(item)
+                waiting.append((item, copy))
+            target[scrub(key) if isinstance(key, str) else key] = copy
+    return root

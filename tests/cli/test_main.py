@@ -1,0 +1,90 @@
+"""The command line: data on stdout, all else on stderr, and an exit status that says how it went."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import segue
+from segue.cli import COMMANDS, main
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
+
+
+def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([sys.executable, "-m", "segue", *arguments], input=stdin, capture_output=True, check=False)
+
+
+def test_version() -> None:
+    assert run("--version").stdout.decode().strip() == f"segue {segue.__version__}"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown and purpose in shown for name, purpose in COMMANDS.items())
+
+
+@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["show"], ["show", "--no-such-flag", "x"]])
+def test_bad_usage_is_status_2(arguments: list[str]) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert b"usage: segue" in done.stderr
+
+
+BAD_FILES: dict[str, tuple[bytes, str]] = {
+    "a truncated file": (EXAMPLE.read_bytes()[:900], "not JSON: the text ends in the middle of a value"),
+    "a wrong role": (
+        b'{"messages":[{"role":"bot"}]}',
+        "messages[0]: unknown role 'bot'; a message is of user, assistant or toolResult",
+    ),
+    "a block in the wrong message": (
+        b'{"messages":[{"role":"user","content":[{"type":"thinking","thinking":""}]}]}',
+        "messages[0].content[0]: a thinking block may not stand in a user message",
+    ),
+    "a number for a string": (
+        b'{"messages":[{"role":"user","content":[{"type":"text","text":7}]}]}',
+        "messages[0].content[0].text: Expected 'str', got 'int'",
+    ),
+    "version 99": (
+        b'{"version":99,"messages":[]}',
+        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+    ),
+    "invalid UTF-8": (b'{"messages":[{"role":"user","content":"\xff"}]}', "not UTF-8: byte 0xff at offset 39"),
+    "nesting 100,000 deep": (b'{"messages":' + b"[" * 100_000, "nested too deeply to be read"),
+    "one bare string": (b'"hello"', "expected a JSON object, found a string"),
+}
+
+
+@pytest.mark.parametrize("how", ["file", "stdin"])
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: str, tmp_path: Path) -> None:
+    data, text = BAD_FILES[name]
+    path = tmp_path / "talk.json"
+    path.write_bytes(data)
+    done = run("show", str(path)) if how == "file" else run("show", "-", stdin=data)
+    source = str(path) if how == "file" else "standard input"
+    assert done.returncode == 2
+    assert done.stdout == b""
+    assert done.stderr.decode() == f"segue: {source}: {text}\n"
+
+
+def test_a_missing_file_is_status_2() -> None:
+    done = run("show", "/no/such/file.json")
+    assert (done.returncode, done.stderr) == (2, b"segue: /no/such/file.json: No such file or directory\n")
+
+
+def test_a_directory_is_status_2(tmp_path: Path) -> None:
+    done = run("show", str(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.decode() == f"segue: {tmp_path}: Is a directory\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    shown = f'"{sys.executable}" -m segue show "{EXAMPLE}" | head -n 1; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

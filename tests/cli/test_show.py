@@ -1,0 +1,89 @@
+"""`segue show`: who said what, which model, calls with their results, thinking folded, tokens and cost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from segue.cli import main
+from segue.types import Context
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+def show(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["show", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_example_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = show(capsys, str(EXAMPLE))
+    for part in (
+        "You help run a small bakery's web shop.",
+        "anthropic/claude-sonnet-4-5  1,240 in, 96 out, 1,180 to cache · $0.0096",
+        "∴ thinking (signed, 115 characters)  The chart falls at 09:10.",
+        "⇄ was anthropic/claude-sonnet-4-5",
+        "ended in aborted",
+        "! cancelled by the user",
+        "13 messages · 3 models · 5,360 in, 383 out, 1,180 cached, 1,180 to cache · $0.0169",
+    ):
+        assert part in shown
+    assert "first the rollback" not in shown.lower().replace("**rolling back** first the rollback", "")
+
+
+def test_a_result_stands_under_its_call(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [line.strip() for line in show(capsys, str(EXAMPLE)).splitlines()]
+    after = lines.index('→ rollback(service="web", version="v2.13.2")') + 1
+    assert lines[after] == "✓ web is at v2.13.2"
+    assert lines[lines.index('→ probe(region="asia")') + 1] == "no result"
+
+
+def test_thinking_unfolds_and_long_results_are_whole_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    folded = show(capsys, str(EXAMPLE))
+    whole = show(capsys, "--thinking", "--full", str(EXAMPLE))
+    thought = "I should look at the deploys and at the error log before guessing."
+    assert thought not in folded
+    assert thought in " ".join(whole.split())
+    assert "more lines" in folded
+    assert "more lines" not in whole
+    assert whole.count("card_token missing") == 18
+
+
+def test_json_is_the_canonical_form(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main(["show", "--json", str(EXAMPLE)]) == 0
+    assert capsysbinary.readouterr().out == Context.from_json(EXAMPLE.read_bytes()).to_json() + b"\n"
+
+
+def test_results_that_answer_nothing_are_shown_where_they_stand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "torn.json"
+    result = {"role": "toolResult", "toolCallId": "x9", "toolName": "weather", "content": [], "isError": True}
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": "hi"}, result]}))
+    assert "1 orphan result  weather x9" in show(capsys, str(path))
+
+
+def test_control_characters_of_a_tool_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "escape.json"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": "\x1b[2Jgone [red]markup[/red]"}]}))
+    shown = show(capsys, str(path))
+    assert "\x1b" not in shown
+    assert "\N{REPLACEMENT CHARACTER}[2Jgone [red]markup[/red]" in shown
+
+
+def test_a_bad_line_is_told_and_the_others_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "talks.jsonl"
+    good = '{"messages":[{"role":"user","content":"number %d"}]}\n'
+    path.write_text(good % 1 + "{oops\n" + good % 3)
+    assert main(["show", str(path)]) == 2
+    done = capsys.readouterr()
+    assert "number 1" in done.out
+    assert "number 3" in done.out
+    assert done.err == f"segue: {path}:2: not JSON: object keys must be strings (byte 1)\n"

@@ -1,0 +1,86 @@
+"""JSONL: one kind a file, a bad line is reported with its number and the others go on, files stream."""
+
+import io
+import tracemalloc
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+from support import values
+
+from segue.errors import FormatError
+from segue.types import Context, Message, UserMessage, read_conversations, read_jsonl, write_jsonl
+
+HI = b'{"role":"user","content":"hi"}\n'
+TALK = b'{"messages":[{"role":"user","content":"hi"}]}\n'
+
+
+@given(st.lists(values.messages, min_size=1) | st.lists(values.contexts, min_size=1))
+def test_what_is_written_reads_back(items: list[Message] | list[Context]) -> None:
+    file = io.BytesIO()
+    write_jsonl(items, file)
+    file.seek(0)
+    assert [line.value for line in read_jsonl(file)] == items
+
+
+def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on() -> None:
+    lines = [HI, b'{"role":"bot"}\n', b"\n", HI, b"{oops\n", b'{"role":"user","content":"\xff"}\n']
+    found = list(read_jsonl(lines, "talk.jsonl"))
+    assert [line.number for line in found] == [1, 2, 4, 5, 6]
+    assert [str(line.value) for line in found if isinstance(line.value, FormatError)] == [
+        "talk.jsonl:2: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "talk.jsonl:5: not JSON: object keys must be strings (byte 1)",
+        "talk.jsonl:6: not UTF-8: byte 0xff at offset 26",
+    ]
+    assert [line.value for line in found if not isinstance(line.value, FormatError)] == [UserMessage("hi")] * 2
+
+
+def test_a_file_holds_one_kind() -> None:
+    assert str(list(read_jsonl([HI, TALK]))[1].value) == (
+        "line 2: a conversation in a file in which each line is a message"
+    )
+    assert str(list(read_jsonl([TALK, HI]))[1].value) == (
+        "line 2: a message in a file in which each line is a conversation"
+    )
+
+
+def conversations(data: bytes) -> list[Context | FormatError]:
+    return list(read_conversations(io.BytesIO(data), "f"))
+
+
+def test_json_and_jsonl_are_told_apart() -> None:
+    one = Context(messages=[UserMessage("hi")])
+    pretty = b'{\n "messages":\n [{"role":"user","content":"hi"}]\n}\n'
+    assert conversations(pretty) == [one]
+    assert conversations(TALK) == [one]
+    assert conversations(b"\n" + TALK + b"\n" + TALK) == [one, one]
+    assert conversations(HI) == [one]
+    assert conversations(HI + HI) == [Context(messages=[UserMessage("hi")] * 2)]
+
+
+def test_a_bad_first_line_does_not_hide_the_good_ones() -> None:
+    bad, good = conversations(b"{oops\n" + TALK)
+    assert str(bad) == "f:1: not JSON: object keys must be strings (byte 1)"
+    assert good == Context(messages=[UserMessage("hi")])
+
+
+def test_a_bad_document_is_reported_with_its_file() -> None:
+    assert [str(item) for item in conversations(b'"hello"')] == ["f: expected a JSON object, found a string"]
+    assert [str(item) for item in conversations(b"")] == ["f: not JSON: the text is empty"]
+
+
+def test_a_file_of_100_megabytes_streams_line_by_line() -> None:
+    line = b'{"messages":[{"role":"user","content":"' + b"x" * 100_000 + b'"}]}\n'
+
+    def lines() -> Iterator[bytes]:
+        for _ in range(1000):
+            yield line
+
+    tracemalloc.start()
+    try:
+        count = sum(isinstance(item.value, Context) for item in read_jsonl(lines()))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 1000
+    assert peak < 5_000_000

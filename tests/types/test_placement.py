@@ -1,0 +1,121 @@
+"""A block in a message that may not hold it is refused three times: by mypy, when it is made, and when JSON is read."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from segue.errors import FormatError
+from segue.types import (
+    PLACEMENT,
+    AssistantMessage,
+    Block,
+    Context,
+    ImageContent,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+BLOCKS: dict[str, Block] = {
+    "text": TextContent("x"),
+    "image": ImageContent("aGk=", "image/png"),
+    "thinking": ThinkingContent("x"),
+    "toolCall": ToolCall("1", "a", {}),
+}
+MAKERS = {
+    "user": lambda blocks: UserMessage(blocks),
+    "assistant": lambda blocks: AssistantMessage(
+        content=blocks, protocol="", provider="", model="", stop_reason="stop"
+    ),
+    "toolResult": lambda blocks: ToolResultMessage("1", "a", blocks),
+}
+CLASSES: dict[str, type[Message]] = {
+    "user": UserMessage,
+    "assistant": AssistantMessage,
+    "toolResult": ToolResultMessage,
+}
+# The table of the format, spelled out once more: what PLACEMENT must say.
+ALLOWED = {
+    "user": {"text", "image"},
+    "assistant": {"text", "thinking", "toolCall"},
+    "toolResult": {"text", "image"},
+}
+PAIRS = [(role, kind) for role in ALLOWED for kind in BLOCKS]
+
+
+def as_json(role: str, kind: str) -> bytes:
+    message: dict[str, Any] = msgspec.to_builtins(MAKERS[role]([]))
+    message["content"] = [msgspec.to_builtins(BLOCKS["text"]), msgspec.to_builtins(BLOCKS[kind])]
+    return msgspec.json.encode({"messages": [message]})
+
+
+@pytest.mark.parametrize(("role", "kind"), PAIRS)
+def test_the_table_says_what_the_format_says(role: str, kind: str) -> None:
+    assert (type(BLOCKS[kind]) in PLACEMENT[CLASSES[role]]) == (kind in ALLOWED[role])
+
+
+@pytest.mark.parametrize(("role", "kind"), PAIRS)
+def test_python_and_json_hold_or_refuse_alike(role: str, kind: str) -> None:
+    if kind in ALLOWED[role]:
+        made = MAKERS[role]([BLOCKS["text"], BLOCKS[kind]])
+        assert Context.from_json(as_json(role, kind)).messages == [made]
+        return
+    with pytest.raises(TypeError) as refused:
+        MAKERS[role]([BLOCKS["text"], BLOCKS[kind]])
+    assert type(BLOCKS[kind]).__name__ in str(refused.value)
+    assert CLASSES[role].__name__ in str(refused.value)
+    with pytest.raises(FormatError) as unread:
+        Context.from_json(as_json(role, kind))
+    assert str(unread.value) == f"messages[0].content[1]: a {kind} block may not stand in a {role} message"
+
+
+def test_mypy_refuses_every_wrong_placement_and_no_right_one(tmp_path: Path) -> None:
+    values = {
+        "text": 'segue.TextContent("x")',
+        "image": 'segue.ImageContent("aGk=", "image/png")',
+        "thinking": 'segue.ThinkingContent("x")',
+        "toolCall": 'segue.ToolCall("1", "a", {})',
+    }
+    makers = {
+        "user": "segue.UserMessage([{}])",
+        "assistant": 'segue.AssistantMessage(content=[{}], protocol="", provider="", model="", stop_reason="stop")',
+        "toolResult": 'segue.ToolResultMessage("1", "a", [{}])',
+    }
+    lines = ["import segue"] + [makers[role].format(values[kind]) for role, kind in PAIRS]
+    snippet = tmp_path / "snippet.py"
+    snippet.write_text("\n".join(lines) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", str(tmp_path), str(snippet)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    complained = {int(line.split(":")[1]) for line in done.stdout.splitlines() if "error:" in line}
+    wrong = {number for number, (role, kind) in enumerate(PAIRS, 2) if kind not in ALLOWED[role]}
+    assert complained == wrong, done.stdout + done.stderr
+
+
+def test_a_context_holds_messages_and_tools_only() -> None:
+    with pytest.raises(TypeError, match=r"messages\[0\]: a Context holds no TextContent there"):
+        Context(messages=[TextContent("x")])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"tools\[0\]: a Context holds no dict there"):
+        Context(messages=[], tools=[{}])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("content", ["text", b"bytes", 5, None])
+def test_content_that_is_no_list_of_blocks_is_refused(content: Any) -> None:
+    with pytest.raises(TypeError, match="content of a ToolResultMessage must be a list of blocks"):
+        ToolResultMessage("1", "a", content)
+
+
+@pytest.mark.parametrize("arguments", ["{}", None, [("a", 1)]])
+def test_arguments_are_an_object_and_never_a_string(arguments: Any) -> None:
+    with pytest.raises(TypeError, match="arguments of a ToolCall must be a dict"):
+        ToolCall("1", "a", arguments)

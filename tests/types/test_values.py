@@ -1,0 +1,109 @@
+"""Values: an empty optional is an absent one, helpers copy, cost is a per-category multiply."""
+
+from typing import Any
+
+import pytest
+
+from segue.dialects import AnthropicMessages
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Diagnostic,
+    Model,
+    ModelCost,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UsageCost,
+    UserMessage,
+)
+
+
+def answer(**fields: Any) -> AssistantMessage:
+    return AssistantMessage(
+        **({"content": [], "protocol": "p", "provider": "v", "model": "m", "stop_reason": "stop"} | fields)
+    )
+
+
+@pytest.mark.parametrize(
+    ("empty", "absent"),
+    [
+        (TextContent("x", text_signature=""), TextContent("x")),
+        (ThinkingContent("x", thinking_signature="", redacted=False), ThinkingContent("x")),
+        (ToolCall("1", "a", {}, thought_signature=""), ToolCall("1", "a", {})),
+        (ToolResultMessage("1", "a", [], synthetic=False), ToolResultMessage("1", "a", [])),
+        (Diagnostic("x", 0, message="", details={}), Diagnostic("x", 0)),
+        (Context(system_prompt="", messages=[], tools=[]), Context(messages=[])),
+        (
+            answer(response_model="", response_id="", error_message="", diagnostics=[], endpoint="", prefix_digest=""),
+            answer(),
+        ),
+        (answer(diagnostics=None), answer()),
+    ],
+)
+def test_an_empty_optional_and_an_absent_one_are_the_same_value(empty: Any, absent: Any) -> None:
+    assert empty == absent
+
+
+def test_an_empty_optional_in_json_is_absent_too() -> None:
+    data = b'{"systemPrompt":"","messages":[{"role":"user","content":[{"type":"text","text":"x","textSignature":""}]}]}'
+    assert Context.from_json(data) == Context(messages=[UserMessage("x")])
+
+
+def test_text_joins_the_text_blocks_and_skips_the_rest() -> None:
+    message = answer(content=[TextContent("a"), ThinkingContent("no"), ToolCall("1", "t", {}), TextContent("b")])
+    assert message.text == "ab"
+    assert answer().text == ""
+
+
+def test_tool_calls_are_copies_that_the_caller_may_change() -> None:
+    message = answer(content=[ToolCall("1", "t", {"deep": {"x": [1]}}), TextContent("a"), ToolCall("2", "t", {})])
+    first, second = message.tool_calls
+    first.arguments["deep"]["x"].append(2)
+    first.name = "other"
+    second.arguments["new"] = True
+    assert message.tool_calls == [ToolCall("1", "t", {"deep": {"x": [1]}}), ToolCall("2", "t", {})]
+
+
+def test_an_answer_starts_with_its_origin() -> None:
+    model = Model(
+        id="m",
+        name="M",
+        provider="v",
+        protocol="anthropic-messages",
+        base_url="",
+        context_window=1,
+        max_tokens=1,
+        endpoint="e",
+        dialect=AnthropicMessages(),
+    )
+    started = AssistantMessage.start(model, 17)
+    assert (started.protocol, started.provider, started.model) == ("anthropic-messages", "v", "m")
+    assert (started.timestamp, started.endpoint, started.content, started.usage) == (17, "e", [], Usage())
+
+
+def test_a_stop_reason_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ValueError, match="'end_turn' is none of stop, length, toolUse, error, aborted"):
+        answer(stop_reason="end_turn")
+
+
+def test_messages_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        answer().model = "other"  # type: ignore[misc]
+
+
+PRICES = ModelCost(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
+
+
+def test_cost_is_a_per_category_multiply() -> None:
+    cost = PRICES.of(Usage(input=1_000_000, output=200_000, cache_read=10_000, cache_write=4_000))
+    assert cost == UsageCost(input=3.0, output=3.0, cache_read=0.003, cache_write=0.015, total=6.018)
+
+
+def test_cost_is_unknown_where_a_used_category_has_no_price() -> None:
+    prices = ModelCost(input=3.0, output=15.0)
+    assert prices.of(Usage(input=1, output=1, cache_read=1)) is None
+    assert prices.of(Usage(input=1_000_000)) == UsageCost(input=3.0, total=3.0)
+    assert ModelCost().of(Usage(input=1)) is None
