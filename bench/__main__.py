@@ -7,6 +7,7 @@ import msgspec
 
 from segue import Context
 
+from . import projection
 from .conversations import tool_history
 from .measure import import_times, medians, table
 from .peers import Conversation
@@ -54,6 +55,7 @@ def main() -> None:
     print(f"Python {platform.python_version()}, {packages}; medians of interleaved rounds")
     json_both_ways()
     imports()
+    projection.run()
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .catalog import list_providers as list_providers
     from .errors import CatalogError as CatalogError
     from .errors import FormatError as FormatError
+    from .errors import ProjectionError as ProjectionError
     from .errors import ModelError as ModelError
     from .errors import SegueError as SegueError
     from .errors import UnknownProviderError as UnknownProviderError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
+    from .types import Change as Change
     from .types import Context as Context
     from .types import Diagnostic as Diagnostic
     from .types import ImageContent as ImageContent
@@ -48,6 +50,12 @@ if TYPE_CHECKING:
     from .types import read_conversations as read_conversations
     from .types import read_jsonl as read_jsonl
     from .types import write_jsonl as write_jsonl
+    from .projection import ContextTranslationStrategy as ContextTranslationStrategy
+    from .projection import DefaultContextTranslation as DefaultContextTranslation
+    from .projection import Policy as Policy
+    from .projection import ProjectedContext as ProjectedContext
+    from .projection import Projection as Projection
+    from .projection import project as project
 
 _ROOMS = {
     "catalog": (
@@ -62,6 +70,7 @@ _ROOMS = {
     "errors": (
         "CatalogError",
         "FormatError",
+        "ProjectionError",
         "ModelError",
         "SegueError",
         "UnknownProviderError",
@@ -71,6 +80,7 @@ _ROOMS = {
         "AssistantContent",
         "AssistantMessage",
         "Block",
+        "Change",
         "Context",
         "Diagnostic",
         "ImageContent",
@@ -94,10 +104,18 @@ _ROOMS = {
         "read_jsonl",
         "write_jsonl",
     ),
+    "projection": (
+        "ContextTranslationStrategy",
+        "DefaultContextTranslation",
+        "Policy",
+        "ProjectedContext",
+        "Projection",
+        "project",
+    ),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = sorted(_HOMES)
+__all__ = sorted(_HOMES)  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:

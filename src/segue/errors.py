@@ -3,6 +3,7 @@
     SegueError
     ├── FormatError             the data is not what it claims to be: path says where, the text says what
     │   └── VersionError        a document from a newer segue
+    ├── ProjectionError         a conversation that cannot be rendered: nothing to send, or a policy that misbehaves
     ├── ModelError              a model or provider was asked for that cannot be had
     │   └── UnknownProviderError
     └── CatalogError            a catalog file has faults; all of them are listed
@@ -50,6 +51,10 @@ def _rebuild(kind: type[FormatError], reason: str, path: str, source: str, line:
 
 class VersionError(FormatError):
     """A document whose version this segue does not know."""
+
+
+class ProjectionError(SegueError, ValueError):
+    """A conversation with nothing to send, a policy that nobody knows, or an id function that breaks the rules."""
 
 
 class ModelError(SegueError, LookupError):

@@ -1,5 +1,6 @@
 """Pure data: blocks, messages, tools, usage and models, and the JSON of them. No I/O beyond an open file."""
 
+from .changes import LOSSY, Change, ChangeCode
 from .content import (
     AssistantContent,
     Block,
@@ -26,10 +27,13 @@ from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 
 __all__ = [
+    "LOSSY",
     "PLACEMENT",
     "AssistantContent",
     "AssistantMessage",
     "Block",
+    "Change",
+    "ChangeCode",
     "Context",
     "Diagnostic",
     "ImageContent",

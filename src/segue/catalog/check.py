@@ -1,0 +1,146 @@
+"""Checking rows. Every fault is collected with its place; nothing stops at the first, nothing is repaired."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, TypeVar, get_args
+
+import msgspec
+from msgspec import Struct
+
+from ..dialects import DIALECTS
+from .rows import Cells, Family, ModelRow, Provider
+
+Record = TypeVar("Record", bound=Struct)
+Table = Mapping[str, Any]
+Faults = list[str]
+
+
+def build(kind: type[Record], table: object, place: str, faults: Faults) -> Record | None:
+    """``table`` as a record of ``kind``, or ``None`` with one fault for every field that is wrong."""
+    if not isinstance(table, Mapping):
+        faults.append(f"{place}: expected a table")
+        return None
+    fields = _fields(kind)
+    found = [f"{place}.{name}: unknown field{_near(name, fields)}" for name in table if name not in fields]
+    values: dict[str, Any] = {}
+    for name, entry in fields.items():
+        if name not in table:
+            found += [f"{place}.{name}: missing"] if entry.required else []
+            continue
+        try:
+            values[name] = msgspec.convert(table[name], entry.type)
+        except msgspec.ValidationError as error:
+            found.append(f"{place}.{name}: {_words(error)}")
+    faults += found
+    return None if found else kind(**values)
+
+
+@cache
+def _fields(kind: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+    return {entry.name: entry for entry in msgspec.structs.fields(kind)}
+
+
+def _words(error: msgspec.ValidationError) -> str:
+    """msgspec's text with the path inside the field, where there is one, in front."""
+    text, _, path = str(error).partition(" - at `$")
+    inner = path.rstrip("`").lstrip(".")
+    return f"{inner}: {text}" if inner else text
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    match = get_close_matches(name, list(known), n=1)
+    return f" (did you mean {match[0]}?)" if match else ""
+
+
+def read_cells(protocol: str, table: object, place: str, faults: Faults) -> Cells:
+    """Cells that are valid for ``protocol``, with null where the file had to write an empty string."""
+    record = DIALECTS.get(protocol)
+    if record is None:
+        faults.append(f"{place}: unknown protocol{_near(protocol, DIALECTS)}; known are {', '.join(DIALECTS)}")
+        return {}
+    if not isinstance(table, Mapping):
+        faults.append(f"{place}: expected a table of cells")
+        return {}
+    cells = {name: None if value == "" and _may_be_null(record, name) else value for name, value in table.items()}
+    before = len(faults)
+    build(record, cells, place, faults)
+    return cells if len(faults) == before else {}
+
+
+def _may_be_null(record: type[Struct], name: str) -> bool:
+    entry = _fields(record).get(name)
+    return entry is not None and type(None) in get_args(entry.type)
+
+
+def read_dialects(table: object, place: str, faults: Faults) -> dict[str, Cells]:
+    """The cells of every protocol in a ``dialect`` table."""
+    if not isinstance(table, Mapping):
+        faults.append(f"{place}: expected one table of cells for each protocol")
+        return {}
+    return {protocol: read_cells(protocol, cells, f"{place}.{protocol}", faults) for protocol, cells in table.items()}
+
+
+def read_provider(name: str, table: object, place: str, faults: Faults) -> Provider | None:
+    """A provider's table as a row."""
+    if not isinstance(table, Mapping):
+        faults.append(f"{place}: expected a table")
+        return None
+    if not name or name != name.lower() or any(mark in name for mark in "/: "):
+        faults.append(f"{place}: the name must be in lower case, without slash, colon or space")
+    dialect = read_dialects(table.get("dialect", {}), f"{place}.dialect", faults)
+    provider = build(Provider, {**table, "id": name, "dialect": dialect}, place, faults)
+    if provider is not None:
+        faults += [f"{place}.{text}" for text in _provider_faults(provider)]
+    return provider
+
+
+def _provider_faults(provider: Provider) -> Iterator[str]:
+    for protocol in provider.protocols:
+        if protocol not in DIALECTS:
+            yield f"protocols: unknown protocol {protocol!r}{_near(protocol, DIALECTS)}"
+    for protocol in provider.dialect:
+        if protocol in DIALECTS and protocol not in provider.protocols:
+            yield f"dialect.{protocol}: not among its protocols ({', '.join(provider.protocols)})"
+    if provider.defaults.max_tokens > provider.defaults.context_window:
+        yield "defaults.max_tokens: larger than context_window"
+
+
+def read_model(ref: str, table: object, place: str, faults: Faults) -> ModelRow | None:
+    """A model's table as a row; ``ref`` is ``provider/id``."""
+    provider, slash, model_id = ref.partition("/")
+    if not (provider and slash and model_id):
+        faults.append(f'{place}: the name must be "provider/model"')
+        return None
+    if not isinstance(table, Mapping):
+        faults.append(f"{place}: expected a table")
+        return None
+    dialect = read_dialects(table.get("dialect", {}), f"{place}.dialect", faults)
+    return build(ModelRow, {**table, "provider": provider, "id": model_id, "dialect": dialect}, place, faults)
+
+
+def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[str]:
+    """What is wrong with a row that is well-formed, given all providers."""
+    provider = providers.get(row.provider)
+    if provider is None:
+        yield f"unknown provider {row.provider!r}{_near(row.provider, providers)}"
+        return
+    window = row.context_window or provider.defaults.context_window
+    if (row.max_tokens or 0) > window:
+        yield f"max_tokens: {row.max_tokens} is larger than the context window of {window}"
+    if row.protocol is not None and row.protocol not in provider.protocols:
+        yield f"protocol: {row.provider} speaks {', '.join(provider.protocols)}, not {row.protocol}"
+    for protocol in row.dialect:
+        if protocol in DIALECTS and protocol not in provider.protocols:
+            yield f"dialect.{protocol}: {row.provider} speaks {', '.join(provider.protocols)}"
+
+
+def read_family(table: object, place: str, faults: Faults) -> Family | None:
+    """A family's table as a row."""
+    family = build(Family, table, place, faults)
+    if family is None:
+        return None
+    faults += [f"{place}.models: {glob!r} must be in lower case" for glob in family.models if glob != glob.lower()]
+    cells = read_cells(family.protocol, family.dialect, f"{place}.dialect", faults)
+    return msgspec.structs.replace(family, dialect=cells)

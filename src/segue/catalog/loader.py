@@ -1,0 +1,149 @@
+"""Reading the catalog's files: the three that segue brings and the user's own. Each is read once, when first needed.
+
+A file with faults raises one ``CatalogError`` that lists all of them.
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..errors import CatalogError
+from .check import Faults, build, model_faults, read_cells, read_family, read_model, read_provider
+from .rows import Family, ModelRow, ModelsFile, Provider
+
+HERE = Path(__file__).parent
+SECTIONS = ("providers", "models")
+"""What a user's file may hold."""
+
+Row = TypeVar("Row", Provider, ModelRow)
+Reader = Callable[[str, object, str, Faults], Row | None]
+
+
+class Tables(msgspec.Struct, frozen=True):
+    """All rows, checked."""
+
+    providers: dict[str, Provider]
+    models: dict[str, ModelRow]
+    families: tuple[Family, ...]
+
+
+@cache
+def built_in() -> Tables:
+    """The rows that segue brings."""
+    providers = _providers(HERE / "providers.toml")
+    return Tables(providers, _models(HERE / "models.json", providers), _families(HERE / "families.toml"))
+
+
+def with_file(path: str) -> Tables:
+    """The rows that segue brings, with those of a user's file laid over them. Read again only when it has changed."""
+    try:
+        return _with_file(path, os.stat(path).st_mtime_ns)
+    except OSError as error:
+        raise CatalogError(path, [f"cannot be read: {error.strerror or error}"]) from None
+
+
+@lru_cache(maxsize=8)
+def _with_file(path: str, changed: int) -> Tables:  # noqa: ARG001  (part of the cache's key)
+    base, document, faults = built_in(), _toml(Path(path)), Faults()
+    unknown = [name for name in document if name not in SECTIONS]
+    faults += [f"{name}: unknown section; known are {' and '.join(SECTIONS)}" for name in unknown]
+    providers = _overlay(base.providers, document.get("providers", {}), "providers", read_provider, faults)
+    models = _overlay(base.models, document.get("models", {}), "models", read_model, faults)
+    for ref, row in models.items():
+        if row is not base.models.get(ref):
+            faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    _stop_at(path, faults)
+    return Tables(providers, models, base.families)
+
+
+def user_file() -> str | None:
+    """The user's file: ``$SEGUE_CATALOG``, else ``segue/catalog.toml`` among the user's settings, if it exists."""
+    named = os.environ.get("SEGUE_CATALOG")
+    if named:
+        return named
+    settings = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    path = os.path.join(settings, "segue", "catalog.toml")
+    return path if os.path.exists(path) else None
+
+
+def _providers(path: Path) -> dict[str, Provider]:
+    faults = Faults()
+    found = _overlay({}, _toml(path).get("providers", {}), "providers", read_provider, faults)
+    _stop_at(path.name, faults)
+    return found
+
+
+def _families(path: Path) -> tuple[Family, ...]:
+    faults = Faults()
+    tables = _toml(path).get("families", [])
+    found = [read_family(table, f"families[{index}]", faults) for index, table in enumerate(tables)]
+    _stop_at(path.name, faults)
+    return tuple(family for family in found if family is not None)
+
+
+def _models(path: Path, providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
+    """The generated rows, decoded in one go; only a file that fails is looked at row by row."""
+    data, faults = path.read_bytes(), Faults()
+    try:
+        rows = msgspec.json.decode(data, type=ModelsFile).models
+    except msgspec.ValidationError:
+        rows = _row_by_row(data, faults)
+    for index, row in enumerate(rows):
+        place = f"models[{index}] ({row.ref})"
+        for protocol, cells in row.dialect.items():
+            read_cells(protocol, cells, f"{place}.dialect.{protocol}", faults)
+        faults += [f"{place}.{text}" for text in model_faults(row, providers)]
+    _stop_at(path.name, faults)
+    return {row.ref: row for row in rows}
+
+
+def _row_by_row(data: bytes, faults: Faults) -> tuple[ModelRow, ...]:
+    document = msgspec.json.decode(data)
+    tables = document.get("models", []) if isinstance(document, dict) else []
+    build(ModelsFile, {**document, "models": []} if isinstance(document, dict) else document, "file", faults)
+    rows = [build(ModelRow, table, f"models[{index}]", faults) for index, table in enumerate(tables)]
+    return tuple(row for row in rows if row is not None)
+
+
+def _overlay(
+    base: Mapping[str, Row], tables: object, section: str, read: Reader[Row], faults: Faults
+) -> dict[str, Row]:
+    """``base`` with ``tables`` laid over it: a row that exists is changed field by field, others are added."""
+    rows = dict(base)
+    if not isinstance(tables, Mapping):
+        faults.append(f"{section}: expected a table")
+        return rows
+    for name, table in tables.items():
+        known = base.get(name)
+        merged = table if known is None else _merge(msgspec.to_builtins(known), table)
+        row = read(name, merged, f'{section}."{name}"' if "." in name or "/" in name else f"{section}.{name}", faults)
+        if row is not None:
+            rows[name] = row
+    return rows
+
+
+def _merge(old: Any, new: Any) -> Any:
+    """``new`` over ``old``, tables merged at every depth."""
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return new
+    return {**old, **{key: _merge(old.get(key), value) for key, value in new.items()}}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CatalogError(str(path), [f"cannot be read: {error.strerror or error}"]) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CatalogError(str(path), [f"not TOML: {error}"]) from None
+
+
+def _stop_at(source: str, faults: Faults) -> None:
+    if faults:
+        raise CatalogError(source, faults)

@@ -1,0 +1,159 @@
+"""From a name to a ``Model``: protocol record ← provider ← families in order ← the model's own row."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from os import PathLike, fspath
+from typing import Any
+
+import msgspec
+
+from ..dialects import DIALECTS, Dialect
+from ..errors import ModelError, UnknownProviderError
+from ..types.model import Model
+from .loader import Tables, built_in, user_file, with_file
+from .rows import Cells, Defaults, Family, ModelRow, Provider
+
+
+class UnknownModelWarning(UserWarning):
+    """A model that no row describes is used with careful defaults."""
+
+
+class Catalog:
+    """Providers and models. ``Catalog.load()`` has the built-in rows, ``Catalog.load(path)`` a user's file on top."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    @classmethod
+    def load(cls, path: str | PathLike[str] | None = None) -> "Catalog":
+        """The built-in rows, with those of the TOML file at ``path`` laid over them. Faults raise ``CatalogError``."""
+        return cls(built_in() if path is None else with_file(fspath(path)))
+
+    @classmethod
+    def default(cls) -> "Catalog":
+        """The built-in rows and the user's own file, if there is one."""
+        return cls.load(user_file())
+
+    @property
+    def providers(self) -> dict[str, Provider]:
+        """All providers by name, in the order of the file."""
+        return dict(self._tables.providers)
+
+    @property
+    def models(self) -> dict[str, ModelRow]:
+        """All rows by ``provider/model``, sorted by provider, in the order of the file, and id."""
+        order = {name: index for index, name in enumerate(self._tables.providers)}
+        rows = sorted(self._tables.models.values(), key=lambda row: (order[row.provider], row.id))
+        return {row.ref: row for row in rows}
+
+    def provider(self, name: str) -> Provider:
+        """The provider of that name, in upper or lower case."""
+        found = self._tables.providers.get(name.lower())
+        if found is None:
+            raise UnknownProviderError(_unknown_provider(name, self._tables.providers))
+        return found
+
+    def find(self, name: str) -> tuple[Provider, str, ModelRow | None]:
+        """The provider, the model id and the row, if there is one, of ``provider/model`` or ``provider:model``."""
+        provider_name, model_id = _split(name, self._tables)
+        provider = self.provider(provider_name)
+        if not model_id:
+            raise ModelError(f'{name!r} has no model id: write "{provider.id}/model"')
+        return provider, model_id, self._tables.models.get(f"{provider.id}/{model_id}")
+
+    def resolve(self, name: str, protocol: str | None = None) -> Model:
+        """The model of that name, without a word when no row describes it (``known`` says so)."""
+        provider, model_id, row = self.find(name)
+        spoken = protocol or (row and row.protocol) or provider.protocols[0]
+        if spoken not in provider.protocols:
+            raise ModelError(f"{provider.id} does not speak {spoken!r}; it speaks {', '.join(provider.protocols)}")
+        families = _matching(self._tables.families, f"{provider.id}/{model_id}", spoken)
+        return _model(provider, row or ModelRow(provider=provider.id, id=model_id), families, spoken, row is not None)
+
+    def resolve_all(self) -> Iterator[Model]:
+        """Every model that has a row, once for each protocol of its provider."""
+        for ref, row in self.models.items():
+            for protocol in self._tables.providers[row.provider].protocols:
+                yield self.resolve(ref, protocol)
+
+
+def differing(dialect: Dialect) -> Cells:
+    """The cells in which ``dialect`` differs from its protocol's defaults, by name."""
+    usual = type(dialect)()
+    names = [entry.name for entry in msgspec.structs.fields(dialect)]
+    return {name: getattr(dialect, name) for name in names if getattr(dialect, name) != getattr(usual, name)}
+
+
+def _model(provider: Provider, row: ModelRow, families: list[Family], protocol: str, known: bool) -> Model:
+    """A row with everything that it leaves open filled in."""
+    cells = dict(provider.dialect.get(protocol, {}))
+    for family in families:
+        cells |= family.dialect
+    cells |= row.dialect.get(protocol, {})
+    usual = _usual(provider.defaults, families)
+    window = row.context_window or usual.context_window
+    return Model(
+        id=row.id,
+        name=row.name or row.id,
+        provider=provider.id,
+        protocol=protocol,
+        base_url=row.base_url or provider.base_url,
+        input=usual.input if row.input is None else row.input,
+        reasoning=usual.reasoning if row.reasoning is None else row.reasoning,
+        context_window=window,
+        max_tokens=row.max_tokens or min(usual.max_tokens, window),
+        cost=row.cost.as_cost(),
+        headers={**provider.headers, **row.headers},
+        dialect=msgspec.convert(cells, DIALECTS[protocol]),
+        known=known,
+    )
+
+
+def _usual(defaults: Defaults, families: list[Family]) -> Defaults:
+    """The provider's defaults, with what families say about input and reasoning."""
+    said: dict[str, Any] = {}
+    for family in families:
+        said |= {name: value for name in ("input", "reasoning") if (value := getattr(family, name)) is not None}
+    return msgspec.structs.replace(defaults, **said)
+
+
+def _matching(families: tuple[Family, ...], ref: str, protocol: str) -> list[Family]:
+    lowered = ref.lower()
+    return [family for family in families if family.protocol == protocol and _globs(family.models).match(lowered)]
+
+
+@cache
+def _globs(globs: tuple[str, ...]) -> re.Pattern[str]:
+    from fnmatch import translate
+
+    return re.compile("|".join(translate(glob) for glob in globs))
+
+
+def _split(name: str, tables: Tables) -> tuple[str, str]:
+    """At the first slash or colon, whichever comes first."""
+    match = re.match(r"\s*([^/:]*)[/:](.*)", name, re.DOTALL)
+    if match is None:
+        raise ModelError(_no_provider(name, tables))
+    return match[1].strip(), match[2].strip()
+
+
+def _no_provider(name: str, tables: Tables) -> str:
+    """What to say about a name without a separator."""
+    if name.strip().lower() in tables.providers:
+        return f'{name!r} is a provider: write "{name.strip().lower()}/model"'
+    having = [ref for ref in tables.models if ref.partition("/")[2] == name.strip()]
+    hint = f"; did you mean {' or '.join(sorted(having))}?" if having else ""
+    return f'{name!r} names no provider: write "provider/model", such as "anthropic/claude-sonnet-4-5"{hint}'
+
+
+def _unknown_provider(name: str, providers: dict[str, Provider]) -> str:
+    """What to say about an unknown provider: the nearest ones, also by the other names that people type."""
+    from difflib import get_close_matches
+
+    spellings = {spelling: row.id for row in providers.values() for spelling in (row.id, *row.also)}
+    exact = [name.lower()] if name.lower() in spellings else []
+    nearest = exact or get_close_matches(name.lower(), list(spellings), n=5, cutoff=0.6)
+    names = list(dict.fromkeys(spellings[spelling] for spelling in nearest))[:3]
+    hint = f"did you mean {' or '.join(names)}?" if names else f"known are {', '.join(providers)}."
+    return f"unknown provider {name!r}: {hint} A provider of your own goes into a catalog file (docs/catalog.md)"

@@ -1,0 +1,98 @@
+"""``segue models``: list and filter the models of the catalog."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from ..catalog import Catalog, differing
+from ..types.model import Model
+
+HELP = "list the models that the catalog knows"
+
+COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write")
+"""Prices are dollars per million tokens; the last two are of the cache."""
+LEFT = ("model", "input", "reasoning")
+"""Columns of words; numbers stand to the right."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("words", nargs="*", help="show only models whose name holds all of these words")
+    parser.add_argument("--provider", metavar="NAME", help="only models of this provider")
+    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own, in TOML")
+    parser.add_argument("--json", action="store_true", help="one JSON array, with the cells of each model's dialect")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the models that match: 0, or 1 when none does."""
+    catalog = Catalog.load(args.catalog) if args.catalog else Catalog.default()
+    models = _matching(catalog, args.words, args.provider)
+    if not models:
+        print(f"segue models: no model matches: {' '.join([*args.words, args.provider or ''])}", file=sys.stderr)
+        return 1
+    _print_json(models) if args.json else _print_table([_cells(model) for model in models])
+    return 0
+
+
+def _matching(catalog: Catalog, words: Sequence[str], provider: str | None) -> list[Model]:
+    only = catalog.provider(provider).id if provider else None
+    wanted = [word.lower() for word in words]
+    return [
+        catalog.resolve(ref)
+        for ref, row in catalog.models.items()
+        if only in (None, row.provider) and all(word in f"{ref} {row.name}".lower() for word in wanted)
+    ]
+
+
+def _print_json(models: Sequence[Model]) -> None:
+    print(json.dumps([_as_json(model) for model in models], indent=1, ensure_ascii=False))
+
+
+def _as_json(model: Model) -> dict[str, Any]:
+    fields: dict[str, Any] = msgspec.to_builtins(model)
+    return {**fields, "dialect": differing(model.dialect)}
+
+
+def _cells(model: Model) -> tuple[str, ...]:
+    prices = (model.cost.input, model.cost.output, model.cost.cache_read, model.cost.cache_write)
+    return (
+        model.ref,
+        f"{model.context_window:,}",
+        f"{model.max_tokens:,}",
+        "+".join(model.input),
+        "yes" if model.reasoning else "no",
+        *("-" if price is None else f"{price:g}" for price in prices),
+    )
+
+
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    """A table on a terminal; elsewhere plain columns, so that other programs can read them."""
+    if sys.stdout.isatty():
+        _print_rich(rows)
+        return
+    widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
+    for row in (COLUMNS, *rows):
+        aligned = (
+            cell.ljust(width) if name in LEFT else cell.rjust(width)
+            for name, cell, width in zip(COLUMNS, row, widths, strict=True)
+        )
+        print("  ".join(aligned).rstrip())
+
+
+def _print_rich(rows: Sequence[tuple[str, ...]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in COLUMNS:
+        table.add_column(name, justify="left" if name in LEFT else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console = Console(highlight=False, markup=False)
+    # A narrow terminal breaks the lines itself, which leaves names whole and easy to copy.
+    console.width = max(console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum)
+    console.print(table)

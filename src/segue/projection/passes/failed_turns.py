@@ -1,0 +1,65 @@
+"""An answer that ended in ``error`` or ``aborted`` is not replayed: it may hold half a thought or half a call.
+
+But where a real result answers one of its calls, the work was done and must not vanish.
+"""
+
+from msgspec.structs import replace
+
+from ...types import AssistantContent, AssistantMessage, TextContent, ToolCall
+from ..step import Pass, Step
+
+FAILED = frozenset({"error", "aborted"})
+
+
+class FailedTurns(Pass):
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        if message.stop_reason not in FAILED:
+            return
+        policy = self.target.policy.failed_turns
+        answered = [result is not None and not result.synthetic for result in step.results]
+        keeps_calls = policy != "drop-all" and any(answered)
+        keeps_text = keeps_calls or policy == "keep-text"
+        kept: list[AssistantContent] = []
+        positions: list[int] = []
+        call = 0
+        for at, block in enumerate(message.content):
+            if type(block) is TextContent and keeps_text:
+                kept.append(TextContent(block.text))
+                positions.append(at)
+            elif type(block) is ToolCall:
+                if keeps_calls and answered[call]:
+                    kept.append(ToolCall(block.id, block.name, block.arguments))
+                    positions.append(at)
+                call += 1
+        if kept:
+            self._trim(step, message, kept, positions, answered if keeps_calls else [False] * len(answered))
+        else:
+            self._drop(step, message)
+
+    def _trim(
+        self,
+        step: Step,
+        message: AssistantMessage,
+        kept: list[AssistantContent],
+        positions: list[int],
+        answered: list[bool],
+    ) -> None:
+        if kept != message.content:
+            gone = len(message.content) - len(kept)
+            detail = f"the turn ended in {message.stop_reason}: {len(kept)} of {len(kept) + gone} blocks stay, unsigned"
+            self.report.add("failed-turn-trimmed", step.index, None, detail)
+        for source, stays in zip(step.sources, answered, strict=True):
+            if source >= 0 and not stays:
+                self.report.add("failed-turn-trimmed", source, None, f"stood in for a result of turn {step.index}")
+        self.report.keep(step.index, positions)
+        step.results = [result for result, stays in zip(step.results, answered, strict=True) if stays]
+        step.sources = [source for source, stays in zip(step.sources, answered, strict=True) if stays]
+        stop = "toolUse" if step.results else "stop"
+        step.message = replace(message, content=kept, stop_reason=stop, error_message=None)
+
+    def _drop(self, step: Step, message: AssistantMessage) -> None:
+        self.report.add("failed-turn-dropped", step.index, None, f"the turn ended in {message.stop_reason}")
+        for source in step.sources:
+            if source >= 0:
+                self.report.add("failed-turn-dropped", source, None, f"a result of the failed turn {step.index}")
+        step.message = None

@@ -1,0 +1,98 @@
+"""One identity maps to one id, different identities to different ids, call and result to the same id.
+
+Only what comes before may play a part, so that appending never changes an id that was rendered already.
+"""
+
+import re
+from functools import lru_cache
+from hashlib import blake2b
+
+from msgspec.structs import replace
+
+from ...dialects import ID_SHAPES, IdForm
+from ...errors import ProjectionError
+from ...types import AssistantMessage, ToolCall
+from ..step import Pass, Step, Target
+
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class Ids(Pass):
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        form = target.dialect.id_form
+        self.shape = ID_SHAPES[form]
+        self.has_form = re.compile(self.shape.form).fullmatch
+        self.is_accepted = re.compile(self.shape.accepts).fullmatch
+        self.counts = form == "kimi"
+        self.taken: set[str] = set()
+        self.attempts: dict[str, int] = {}  # by stored id, how many were minted from it so far
+
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        if not step.results:
+            return
+        own = self.target.made(message)
+        content = message.content
+        number = 0
+        for at, block in enumerate(message.content):
+            if type(block) is not ToolCall:
+                continue
+            rendered = self._rendered(block, message, own)
+            self.taken.add(rendered)
+            if rendered != block.id:
+                self.report.add("id-projected", step.index, step.block(at), f"{_short(block.id)} is sent as {rendered}")
+                if content is message.content:
+                    content = list(content)
+                content[at] = replace(block, id=rendered)
+            result = step.results[number]
+            if result is not None and result.tool_call_id != rendered:
+                if result.tool_call_id != block.id:
+                    detail = f"a result of {_short(result.tool_call_id)} is sent as one of {rendered}"
+                    self.report.add("id-projected", step.sources[number], None, detail)
+                step.results[number] = replace(result, tool_call_id=rendered)
+            number += 1
+        if content is not message.content:
+            step.message = replace(message, content=content)
+
+    def _rendered(self, call: ToolCall, message: AssistantMessage, own: bool) -> str:
+        if self.counts:
+            return f"{self.shape.prefix}{call.name}:{len(self.taken)}"
+        fits = self.is_accepted(call.id) if own else self.has_form(call.id)
+        if fits and call.id not in self.taken:
+            return call.id
+        if self.target.policy.tool_call_id is not None:
+            return self._asked(call.id, message)
+        attempt = self.attempts.get(call.id, 0)
+        while (minted := _mint(call.id, attempt, self.target.dialect.id_form)) in self.taken:
+            attempt += 1
+        self.attempts[call.id] = attempt + 1
+        return minted
+
+    def _asked(self, id: str, message: AssistantMessage) -> str:
+        ask = self.target.policy.tool_call_id
+        assert ask is not None
+        given = ask(id, self.target.model, message)
+        if not isinstance(given, str) or not self.is_accepted(given):
+            raise ProjectionError(
+                f"tool_call_id of the policy gave {given!r} for {id!r}, which {self.target.model.ref} does not accept "
+                f"(it wants {self.shape.accepts})"
+            )
+        if given in self.taken:
+            raise ProjectionError(f"tool_call_id of the policy gave {given!r} twice; every call needs an id of its own")
+        return given
+
+
+@lru_cache(maxsize=16384)
+def _mint(id: str, attempt: int, form: IdForm) -> str:
+    """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
+    shape = ID_SHAPES[form]
+    number = int.from_bytes(blake2b(f"{attempt}:{id}".encode("utf-8", "surrogatepass"), digest_size=24).digest())
+    digits = []
+    for _ in range(shape.digits):
+        number, digit = divmod(number, 62)
+        digits.append(_DIGITS[digit])
+    return shape.prefix + "".join(digits)
+
+
+def _short(id: str) -> str:
+    return repr(id if len(id) <= 40 else id[:39] + "…")

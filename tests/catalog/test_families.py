@@ -1,0 +1,68 @@
+"""Generations of models: the newest of a line is what an unknown model of that line gets."""
+
+from typing import Any
+
+import pytest
+
+from segue.catalog import Catalog
+
+CATALOG = Catalog.load()
+
+CELLS: list[tuple[str, str | None, dict[str, Any]]] = [
+    ("anthropic/claude-haiku-4-5", None, {"prefill": True, "thinking": ("enabled", "disabled"), "prefix_bound": False}),
+    ("anthropic/claude-sonnet-4-6", None, {"prefill": False, "sampling": True, "forced_tool_choice": True}),
+    ("anthropic/claude-opus-4-7", None, {"thinking": ("adaptive", "disabled"), "sampling": False}),
+    ("anthropic/claude-opus-4-8", None, {"system_in_messages": True, "forced_tool_choice": True}),
+    ("anthropic/claude-sonnet-5", None, {"system_in_messages": False, "forced_tool_choice": True}),
+    ("anthropic/claude-fable-5", None, {"thinking": ("adaptive",), "forced_tool_choice": False, "prefix_bound": False}),
+    ("anthropic/claude-fable-5-1", None, {"prefix_bound": True, "reasoning_as_text": False}),
+    ("anthropic/claude-fable-5-2", None, {"prefix_bound": True, "system_in_messages": True}),
+    ("anthropic/claude-opus-5-5", None, {"prefix_bound": True, "forced_tool_choice": False}),
+    ("anthropic/claude-opus-5-9", None, {"prefix_bound": True, "forced_tool_choice": False, "prefill": False}),
+    ("amazon-bedrock/eu.anthropic.claude-opus-5-5", None, {"prefix_bound": True, "own_reasoning": "signed"}),
+    ("amazon-bedrock/us.amazon.nova-pro-v1:0", None, {"name_form": "underscores", "error_flag": True}),
+    ("amazon-bedrock/us.meta.llama3-3-70b-instruct-v1:0", None, {"tools_while_streaming": False, "mixed_turns": False}),
+    ("amazon-bedrock/mistral.mistral-large-3-675b-instruct", None, {"json_results": True, "mixed_turns": False}),
+    ("amazon-bedrock/us.deepseek.r1-v1:0", None, {"tools": False, "own_reasoning": "any"}),
+    ("amazon-bedrock/us.writer.palmyra-x5-v1:0", None, {"error_flag": False, "mixed_turns": False}),
+    ("google/gemini-2.5-pro", None, {"dummy_signature": None, "images_in_results": False, "prefill": True}),
+    ("google/gemini-3-flash-preview", None, {"prefill": True, "dummy_signature": "skip_thought_signature_validator"}),
+    ("google/gemini-3.5-flash-lite", None, {"prefill": False, "sampling": False}),
+    ("google-vertex/gemini-3.6-flash", None, {"prefill": False, "send_ids": False}),
+    ("google/gemini-9-pro", None, {"prefill": False, "reasoning_switch": "thinkingLevel"}),
+    ("deepseek/deepseek-r1", None, {"own_reasoning": "none", "alternate_roles": True, "reasoning_required": "never"}),
+    ("deepseek/deepseek-v3.2", None, {"reasoning_required": "calls", "own_reasoning": "any"}),
+    ("deepseek/deepseek-v4-pro", None, {"reasoning_required": "always", "reasoning_placeholder": ""}),
+    ("deepseek/deepseek-v7", None, {"reasoning_required": "always", "reasoning_placeholder": ""}),
+    ("moonshot/kimi-k2.6", None, {"reasoning_required": "calls", "reasoning_placeholder": " ", "id_form": "kimi"}),
+    ("moonshot/moonshot-v1-8k", None, {"own_reasoning": "none", "reasoning_required": "never", "id_form": "kimi"}),
+    ("together/moonshotai/Kimi-K2.5", None, {"reasoning_required": "calls", "id_form": "kimi"}),
+    ("vllm/moonshotai/Kimi-K2-Instruct", None, {"id_form": "kimi"}),
+    ("openrouter/mistralai/mistral-large-2512", None, {"id_form": "nine", "user_after_tool": False}),
+    ("openrouter/google/gemini-3.6-flash", None, {"reasoning_field": "reasoning_details", "name_form": "letter-first"}),
+    ("cerebras/zai-glm-4.7", None, {"reasoning_field": "think-tags"}),
+    ("groq/openai/gpt-oss-120b", None, {"reasoning_switch": "reasoning_effort", "effort": ("low", "medium", "high")}),
+    ("mistral/magistral-medium-latest", None, {"own_reasoning": "any", "effort": ()}),
+    ("mistral/mistral-medium-latest", None, {"own_reasoning": "any", "effort": ("none", "high")}),
+    ("mistral/mistral-large-latest", None, {"own_reasoning": "none", "effort": ()}),
+    ("openai/gpt-4.1", None, {"effort": (), "sampling": True}),
+    ("openai/gpt-6-astra", None, {"effort": ("low", "medium", "high", "xhigh", "max"), "sampling": False}),
+    ("openai/gpt-4.1", "openai-completions", {"sampling": True, "stop": True, "reasoning_switch": "none"}),
+    ("openai/gpt-5.4", "openai-completions", {"tools_with_reasoning": True, "sampling": False}),
+    ("openai/gpt-5.6-terra", "openai-completions", {"tools_with_reasoning": False, "stop": False}),
+    ("azure/gpt-6-astra", "openai-completions", {"tools_with_reasoning": False, "sampling": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "protocol", "cells"), CELLS)
+def test_a_model_has_the_cells_of_its_generation(name: str, protocol: str | None, cells: dict[str, Any]) -> None:
+    dialect = CATALOG.resolve(name, protocol).dialect
+    assert {cell: getattr(dialect, cell) for cell in cells} == cells
+
+
+def test_families_say_whether_an_unknown_model_reasons_and_sees() -> None:
+    unknown = CATALOG.resolve("anthropic/claude-opus-5-9")
+    assert not unknown.known
+    assert unknown.reasoning
+    assert unknown.input == ("text", "image")
+    assert not CATALOG.resolve("google/gemma-9").reasoning

@@ -1,0 +1,16 @@
+"""The resolved dialects, locked in a file."""
+
+import sys
+from pathlib import Path
+
+from segue.catalog import Catalog
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from matrix import render  # noqa: E402  (a neighbour, also a command)
+
+
+def test_the_matrix_of_dialects_is_what_the_file_says() -> None:
+    """If the change is meant: python tests/catalog/matrix.py > tests/catalog/matrix.txt"""
+    assert render(Catalog.load()) == (HERE / "matrix.txt").read_text(encoding="utf-8")

@@ -1,0 +1,107 @@
+"""What a rendered conversation must look like, written apart from the passes that make it so."""
+
+import re
+
+from segue.types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+# The forms once more, in the words of the providers.
+ID_FORMS = {
+    "call-40": r"[!-~]{1,40}",
+    "call-64": r"[!-~]{1,64}",
+    "toolu-64": r"[a-zA-Z0-9_-]{1,64}",
+    "plain-64": r"[a-zA-Z0-9_-]{1,64}",
+    "nine": r"[a-zA-Z0-9]{9}",
+}
+NAME_FORMS = {
+    "dashes": r"[a-zA-Z0-9_-]{1,64}",
+    "underscores": r"[a-zA-Z0-9_]{1,64}",
+    "letter-first": r"[a-zA-Z_][a-zA-Z0-9_.-]{0,63}",
+}
+
+
+def faults(context: Context, model: Model) -> list[str]:
+    """Every way in which ``context`` breaks a structural rule of ``model``."""
+    found: list[str] = []
+    seen: set[str] = set()
+    awaited: list[ToolCall] = []
+    index_of_call = 0
+    for index, message in enumerate(context.messages):
+        where = f"messages[{index}]"
+        if isinstance(message, ToolResultMessage):
+            if not awaited:
+                found.append(f"{where}: a result without a call directly before")
+                continue
+            call = awaited.pop(0)
+            if (message.tool_call_id, message.tool_name) != (call.id, call.name):
+                found.append(f"{where}: answers {message.tool_call_id!r}, expected {call.id!r}")
+        elif awaited:
+            found.append(f"{where}: {len(awaited)} calls have no result")
+            awaited = []
+        found += [f"{where}: {fault}" for fault in _content_faults(message, model)]
+        if isinstance(message, AssistantMessage):
+            if message.stop_reason in ("error", "aborted"):
+                found.append(f"{where}: a failed turn")
+            awaited = [block for block in message.content if isinstance(block, ToolCall)]
+            for call in awaited:
+                if call.id in seen:
+                    found.append(f"{where}: id {call.id!r} is used twice")
+                seen.add(call.id)
+                expected = (
+                    re.escape(f"functions.{call.name}:{index_of_call}")
+                    if model.dialect.id_form == "kimi"
+                    else ID_FORMS[model.dialect.id_form]
+                )
+                if not re.fullmatch(expected, call.id):
+                    found.append(f"{where}: id {call.id!r} is not {expected}")
+                index_of_call += 1
+    if awaited:
+        found.append(f"{len(awaited)} calls at the end have no result")
+    names = [tool.name for tool in context.tools]
+    names += [call.name for message in context.messages for call in message.content if isinstance(call, ToolCall)]
+    found += [f"name {name!r}" for name in names if not re.fullmatch(NAME_FORMS[model.dialect.name_form], name)]
+    if len({tool.name for tool in context.tools}) < len(context.tools):
+        found.append("two tools of one name")
+    if model.dialect.needs_tools and seen and not context.tools:
+        found.append("calls, but no tool is defined")
+    return found
+
+
+def _content_faults(message: object, model: Model) -> list[str]:
+    assert isinstance(message, UserMessage | AssistantMessage | ToolResultMessage)
+    found = []
+    if not message.content:
+        found.append("empty")
+    own = isinstance(message, AssistantMessage) and (message.protocol, message.provider, message.model) == (
+        model.protocol,
+        model.provider,
+        model.id,
+    )
+    for block in message.content:
+        match block:
+            case TextContent():
+                if not block.text.strip() and not block.text_signature:
+                    found.append("a blank text")
+                signature, text = block.text_signature, block.text
+            case ThinkingContent():
+                signature, text = block.thinking_signature, block.thinking
+            case ToolCall():
+                signature, text = block.thought_signature, repr(block.arguments)
+            case ImageContent():
+                signature, text = None, ""
+                if "image" not in model.input:
+                    found.append("an image that the model does not take")
+        if signature and isinstance(message, AssistantMessage) and not own:
+            found.append("a foreign signature")
+        if any(0xD800 <= ord(character) < 0xE000 for character in text) or "\\ud8" in text:
+            found.append("half a character")
+    return found

@@ -1,0 +1,164 @@
+"""Conversations with every kind of tear: results that are missing, late, early, doubled, orphaned or nameless, ids that
+repeat or are empty, failed turns, foreign and own signatures, blanks, half characters, cuts at any index."""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from segue.types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
+
+HALF = "half \ud83d character"
+IDS = ["", "a", "a", "b", "call_0", "toolu_01", "functions.bash:0", "abcdefghi", "call|fc_1", "x" * 90, HALF]
+NAMES = ["bash", "bash", "read", "", "my.tool", "1st", "ünïcode", "n" * 80, "read-file"]
+TEXTS = ["hello", "world", "", " ", "\n\t", HALF, "日本語", "Error: it broke"]
+SIGNATURES = [None, None, "c2ln", "reasoning_content", '[{"type":"reasoning.text"}]', '{"id":"rs_1"}']
+VALUES: list[Any] = [1, None, True, "x", HALF, [1, {"deep": HALF}], {HALF: {}}]
+ENDPOINTS = [None, None, "here", "there"]
+OTHERS = [
+    ("anthropic-messages", "anthropic", "claude-sonnet-4-5"),
+    ("openai-responses", "openai", "gpt-5.4"),
+    ("google-generative-ai", "google", "gemini-3-pro"),
+    ("nobody", "knows", "this"),
+]
+
+pick = st.sampled_from
+images = st.just(ImageContent("aGVsbG8=", "image/png"))
+texts = st.builds(TextContent, text=pick(TEXTS), text_signature=pick(SIGNATURES))
+thoughts = st.builds(
+    ThinkingContent, thinking=pick(TEXTS), thinking_signature=pick(SIGNATURES), redacted=pick([False, False, True])
+)
+calls = st.builds(
+    ToolCall,
+    id=pick(IDS),
+    name=pick(NAMES),
+    arguments=st.dictionaries(pick(["path", "n", HALF]), pick(VALUES), max_size=2),
+    thought_signature=pick(SIGNATURES),
+)
+users = st.builds(UserMessage, content=st.lists(texts | images, max_size=3))
+results = st.builds(
+    ToolResultMessage,
+    tool_call_id=pick(IDS),
+    tool_name=pick(NAMES),
+    content=st.lists(texts | images, max_size=2),
+    is_error=st.booleans(),
+    synthetic=pick([False, False, True]),
+)
+
+
+def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
+    own = (model.protocol, model.provider, model.id)
+    return st.builds(
+        lambda origin, **fields: AssistantMessage(protocol=origin[0], provider=origin[1], model=origin[2], **fields),
+        origin=pick([own, own, *OTHERS]),
+        content=st.lists(texts | thoughts | calls | calls, max_size=4),
+        stop_reason=pick(["stop", "toolUse", "toolUse", "length", "error", "aborted"]),
+        endpoint=pick(ENDPOINTS),
+        prefix_digest=pick([None, None, None, "0" * 32]),
+    )
+
+
+@st.composite
+def answered(draw: Callable[..., Any], model: Model) -> list[Message]:
+    """An answer with results for some of its calls, in any order: the shape that most of a history has."""
+    answer = draw(answers(model))
+    made = [
+        ToolResultMessage(call.id, draw(pick([call.name, call.name, "other"])), [TextContent(f"{call.name} done")])
+        for call in answer.content
+        if isinstance(call, ToolCall)
+    ]
+    kept = draw(st.permutations(made)) if draw(st.booleans()) else made
+    return [answer, *kept[: draw(st.integers(0, len(kept)))]]
+
+
+def torn_messages(model: Model) -> st.SearchStrategy[list[Message]]:
+    parts = st.one_of(
+        users.map(lambda message: [message]),
+        answered(model),
+        answered(model),
+        results.map(lambda message: [message]),
+    )
+    return st.lists(parts, max_size=6).map(lambda runs: [message for run in runs for message in run])
+
+
+tools = st.lists(
+    st.builds(ToolDefinition, name=pick(NAMES), description=pick(TEXTS), parameters=st.just({"type": "object"})),
+    max_size=3,
+)
+
+
+def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
+    """Any conversation that has something to send: one word of the user is always there."""
+    word = st.just([UserMessage("go on")])
+    return st.builds(
+        lambda prompt, before, word, after, tools: Context(
+            system_prompt=prompt, messages=[*before, *word, *after], tools=tools
+        ),
+        st.none() | pick(TEXTS),
+        torn_messages(model),
+        word,
+        torn_messages(model),
+        tools,
+    )
+
+
+@st.composite
+def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
+    """A conversation made wholly by ``model``, in which nothing is torn: what goes in is what was sent before."""
+    messages: list[Message] = []
+    number = 0
+    for turn in range(draw(st.integers(1, 4))):
+        messages.append(UserMessage(f"question {turn}"))
+        for _ in range(draw(st.integers(0, 2))):
+            count = draw(st.integers(1, 3))
+            made = [ToolCall(own_id(model, number + at), "bash", {"n": number + at}) for at in range(count)]
+            number += count
+            messages.append(own_answer(model, [*own_thinking(draw, model), *made], "toolUse"))
+            messages += [
+                ToolResultMessage(call.id, call.name, [TextContent("done")], is_error=draw(st.booleans()))
+                for call in made
+            ]
+        if draw(st.booleans()):
+            messages.append(own_answer(model, [*own_thinking(draw, model), TextContent("an answer")], "stop"))
+        else:
+            messages.append(own_answer(model, [TextContent("an answer")], "length"))
+    return Context(
+        system_prompt="Be brief.", messages=messages, tools=[ToolDefinition("bash", "run", {"type": "object"})]
+    )
+
+
+def own_answer(model: Model, content: list[Any], stop: Any) -> AssistantMessage:
+    return AssistantMessage(
+        content=content, protocol=model.protocol, provider=model.provider, model=model.id, stop_reason=stop
+    )
+
+
+def own_thinking(draw: Callable[..., Any], model: Model) -> list[ThinkingContent]:
+    if model.dialect.own_reasoning == "none" or not draw(st.booleans()):
+        return []
+    signature = '[{"type":"reasoning.encrypted"}]' if model.protocol == "openai-completions" else "c2lnbmF0dXJl"
+    return [ThinkingContent(draw(pick(["", "let me see"])), signature)]
+
+
+def own_id(model: Model, number: int) -> str:
+    """An id as the target itself makes them."""
+    return {
+        "call-40": f"call_{number:024d}",
+        "call-64": f"call_{number:024d}",
+        "toolu-64": f"toolu_{number:024d}",
+        "plain-64": f"tooluse_{number:022d}",
+        "nine": f"{number:09d}",
+        "kimi": f"functions.bash:{number}",
+    }[model.dialect.id_form]
