@@ -67,5 +67,5 @@ $(DEV): requirements/dev.txt $(RUN)
 
 $(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)
 	@$(PYTHON) -m venv $(VENV)/catalog
-	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/catalog.txt
+	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements/catalog.txt
 	@touch $@

@@ -1,6 +1,7 @@
 """What projection costs a message, by the length and the state of a history."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -37,8 +38,7 @@ def run() -> None:
     ):
         histories = {count: torn(tool_history(count)) if tear else tool_history(count) for count in LENGTHS}
         calls: dict[str, Callable[[], object]] = {
-            f"{count:,} messages": lambda history=history: segue.project(history, model)  # type: ignore[misc]
-            for count, history in histories.items()
+            f"{count:,} messages": partial(segue.project, history, model) for count, history in histories.items()
         }
         times = medians(calls)
         rows = [

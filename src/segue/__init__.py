@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from .catalog import list_providers as list_providers
     from .errors import CatalogError as CatalogError
     from .errors import FormatError as FormatError
-    from .errors import ProjectionError as ProjectionError
     from .errors import ModelError as ModelError
+    from .errors import ProjectionError as ProjectionError
     from .errors import SegueError as SegueError
     from .errors import UnknownProviderError as UnknownProviderError
     from .errors import VersionError as VersionError
+    from .projection import ContextTranslationStrategy as ContextTranslationStrategy
+    from .projection import DefaultContextTranslation as DefaultContextTranslation
+    from .projection import Policy as Policy
+    from .projection import ProjectedContext as ProjectedContext
+    from .projection import Projection as Projection
+    from .projection import project as project
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
@@ -50,12 +56,6 @@ if TYPE_CHECKING:
     from .types import read_conversations as read_conversations
     from .types import read_jsonl as read_jsonl
     from .types import write_jsonl as write_jsonl
-    from .projection import ContextTranslationStrategy as ContextTranslationStrategy
-    from .projection import DefaultContextTranslation as DefaultContextTranslation
-    from .projection import Policy as Policy
-    from .projection import ProjectedContext as ProjectedContext
-    from .projection import Projection as Projection
-    from .projection import project as project
 
 _ROOMS = {
     "catalog": (
@@ -115,7 +115,7 @@ _ROOMS = {
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -31,25 +31,25 @@ def rows_of(*sources: tuple[str, dict[str, Facts]]) -> tuple[list[dict[str, Any]
 
 
 def test_prices_per_token_become_prices_per_million() -> None:
-    facts = read_litellm(json.dumps({"groq/m": litellm(cache_read_input_token_cost=3e-07)}).encode(), TODAY)["groq/m"]
+    facts = read_litellm(json.dumps({"groq/m": litellm(cache_read_input_token_cost=3e-07)}).encode())["groq/m"]
     assert (facts.input, facts.output, facts.cache_read, facts.cache_write) == (3.0, 15.0, 0.3, None)
 
 
-def test_what_is_gone_or_not_for_chat_is_left_out() -> None:
+def test_what_is_not_for_chat_is_left_out_and_what_is_retired_stays() -> None:
     entries = {
         "groq/stays": litellm(deprecation_date="2026-12-01"),
-        "groq/gone": litellm(deprecation_date="2026-11-01"),
+        "groq/retired": litellm(deprecation_date="2026-11-01"),
         "groq/vectors": litellm(mode="embedding"),
         "groq/some-tts-1": litellm(),
         "azure/eu/gpt-5": litellm(litellm_provider="azure"),
         "elsewhere/model": litellm(litellm_provider="elsewhere"),
     }
-    rows, notes = rows_of(("litellm", dict(read_litellm(json.dumps(entries).encode(), TODAY))))
-    assert [row["id"] for row in rows] == ["stays"]
-    assert notes.counts["left out"] == 4
+    rows, notes = rows_of(("litellm", dict(read_litellm(json.dumps(entries).encode()))))
+    assert [row["id"] for row in rows] == ["retired", "stays"]
+    assert notes.counts["left out"] == 3
 
 
-def test_a_model_that_an_older_source_still_lists_is_left_out_when_another_calls_it_gone() -> None:
+def test_a_model_that_an_older_source_still_lists_is_left_out_when_another_says_that_it_is_not_for_chat() -> None:
     rows, _ = rows_of(
         ("litellm", {"groq/m": Facts(unwanted=True)}),
         ("models-dev", {"groq/m": Facts(context_window=10, max_tokens=5)}),

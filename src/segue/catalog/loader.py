@@ -47,7 +47,7 @@ def with_file(path: str) -> Tables:
 
 
 @lru_cache(maxsize=8)
-def _with_file(path: str, changed: int) -> Tables:  # noqa: ARG001  (part of the cache's key)
+def _with_file(path: str, changed: int) -> Tables:
     base, document, faults = built_in(), _toml(Path(path)), Faults()
     unknown = [name for name in document if name not in SECTIONS]
     faults += [f"{name}: unknown section; known are {' and '.join(SECTIONS)}" for name in unknown]

@@ -49,7 +49,11 @@ class Pairing:
                 if not message.tool_call_id:
                     nameless.append(index)
                 elif (found := nearest.get(message.tool_call_id)) is not None:
-                    self._take(found[0], self._of_tool(*found, message), index, message)
+                    batch, candidates = found
+                    if len(candidates) == 1 and batch.answers[candidates[0]] < 0:
+                        batch.answers[candidates[0]] = index  # nearly all results of nearly all histories
+                    else:
+                        self._take(batch, self._of_tool(batch, candidates, message), index, message)
                 else:
                     early.append(index)
         if early:

@@ -4,7 +4,8 @@ A conversation is rendered step by step: a step (a user message, or an answer wi
 through all passes before the next one enters, so that each pass sees what was rendered before and nothing else.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..errors import ProjectionError
 from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
@@ -56,9 +57,9 @@ class Rendering:
             self._target.prefix = Prefix(self.system_prompt, self.tools)
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
         self._on_user = [each.user for each in passes if type(each).user is not Pass.user]
-        self._on_answer = [each.answer for each in passes if type(each).answer is not Pass.answer]
-        for index, message in enumerate(messages):
-            self._render(index, message)
+        self._on_calls = [each.answer for each in passes if type(each).answer is not Pass.answer]
+        self._on_answer = [act for act in self._on_calls if not act.__self__.calls_only]  # type: ignore[attr-defined]
+        self._render(messages)
         if not self.messages:
             raise ProjectionError(
                 "there is nothing to send: the conversation has no message with content"
@@ -103,36 +104,34 @@ class Rendering:
             rendered[name] = tool if same else ToolDefinition(name, description, tool.parameters)
         return list(rendered.values())
 
-    def _render(self, index: int, message: Message) -> None:
-        kind = type(message)
-        if kind is UserMessage:
-            self._render_step(Step(index, message, [], []))  # type: ignore[arg-type]
-        elif kind is AssistantMessage:
-            batch = self._pairing.batches.get(index)
-            if batch is None:
-                step = Step(index, message, [], [])  # type: ignore[arg-type]
-            else:
-                stored = self._pairing.messages
-                results = [stored[source] if source >= 0 else None for source in batch.answers]
-                step = Step(index, message, results, batch.answers)  # type: ignore[arg-type]
-            self._render_step(step)
-        elif index in self._pairing.strays:
-            stray = self._interactions.stray(index, message, self._pairing.strays[index])  # type: ignore[arg-type]
-            if stray is not None:
-                self._render_step(stray)
+    def _render(self, messages: Sequence[Message]) -> None:
+        batches, strays, made = self._pairing.batches, self._pairing.strays, self._target.made
+        for index, message in enumerate(messages):
+            if type(message) is UserMessage:
+                self._take(Step(index, message, [], []), self._on_user)
+            elif type(message) is AssistantMessage:
+                batch = batches.get(index)
+                if batch is None:
+                    self._take(Step(index, message, [], [], made(message)), self._on_answer)
+                else:
+                    results = [messages[source] if source >= 0 else None for source in batch.answers]
+                    self._take(Step(index, message, results, batch.answers, made(message)), self._on_calls)  # type: ignore[arg-type]
+            elif index in strays:
+                stray = self._interactions.stray(index, message, strays[index])  # type: ignore[arg-type]
+                if stray is not None:
+                    self._take(stray, self._on_calls if stray.results else self._on_user)
 
-    def _render_step(self, step: Step) -> None:
-        for act in self._on_user if type(step.message) is UserMessage else self._on_answer:
-            act(step, step.message)  # type: ignore[arg-type]
+    def _take(self, step: Step, acts: Sequence[Callable[[Step, Any], None]]) -> None:
+        """Take one step through the passes and add what is left of it to what is rendered."""
+        for act in acts:
+            act(step, step.message)
             if step.message is None:
                 return
-        self._emit(step.index, step.message)
-        for source, result in zip(step.sources, step.results, strict=True):
-            self._emit(source if source >= 0 else step.index, result)
-
-    def _emit(self, index: int, message: Message | None) -> None:
-        assert message is not None
-        self.messages.append(message)
-        self.sources.append(index)
+        self.messages.append(step.message)  # type: ignore[arg-type]
+        self.sources.append(step.index)
+        if step.results:
+            self.messages += step.results  # type: ignore[arg-type]
+            self.sources += [source if source >= 0 else step.index for source in step.sources]
         if self._target.prefix is not None:
-            self._target.prefix.add(message)
+            for message in self.messages[-1 - len(step.results) :]:
+                self._target.prefix.add(message)

@@ -47,7 +47,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         if not self.missing_result.strip():
             raise ProjectionError("policy missing_result must say something: providers refuse an empty result")
         if self.reasoning_limit is not None and self.reasoning_limit < 1:
-            raise ProjectionError("policy reasoning_limit must be at least 1; to keep no thinking, set reasoning to drop")
+            raise ProjectionError("policy reasoning_limit must be at least 1; reasoning='drop' keeps no thinking")
 
     @classmethod
     def preset(cls, name: str) -> "Policy":

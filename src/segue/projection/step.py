@@ -1,5 +1,7 @@
 """What passes work on: one step at a time, in the order in which it will be rendered."""
 
+from typing import ClassVar
+
 from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolResultMessage, UserMessage
 from .policy import Policy
 from .prefix import Prefix
@@ -9,10 +11,11 @@ class Step:
     """A user message, or an answer with the results of its calls.
 
     ``index`` is the message's index in the input. ``results`` has one entry for each call, in their order, and
-    ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never came.
+    ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never came. ``own``: the target
+    itself made this answer.
     """
 
-    __slots__ = ("index", "message", "results", "sources")
+    __slots__ = ("index", "message", "own", "results", "sources")
 
     def __init__(
         self,
@@ -20,11 +23,13 @@ class Step:
         message: UserMessage | AssistantMessage | None,
         results: list[ToolResultMessage | None],
         sources: list[int],
+        own: bool = False,
     ) -> None:
         self.index = index
         self.message = message  # None: left out
         self.results = results
         self.sources = sources
+        self.own = own
 
     def block(self, at: int) -> int | None:
         """Where a block of the answer stands in the input: nowhere, if the call was made up for its result."""
@@ -73,9 +78,15 @@ class Target:
 
     def made(self, message: AssistantMessage) -> bool:
         """Same origin: the target itself made this answer, so its signatures and ids go back as they are."""
-        return message.model == self.model.id and self.is_sibling_of(message)
+        model = self.model
+        return (
+            message.model == model.id
+            and message.provider == model.provider
+            and (message.endpoint is None or self.shares_account(message))
+            and message.protocol == model.protocol
+        )
 
-    def is_sibling_of(self, message: AssistantMessage) -> bool:
+    def shares_account(self, message: AssistantMessage) -> bool:
         """All of same origin but the model id holds: another model of the same account."""
         model = self.model
         return (
@@ -90,6 +101,9 @@ class Pass:
 
     A pass overrides ``user``, ``answer`` or both; what it does not override is not called.
     """
+
+    calls_only: ClassVar[bool] = False
+    """Whether only answers with calls concern it."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

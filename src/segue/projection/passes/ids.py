@@ -18,6 +18,8 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Ids(Pass):
+    calls_only = True
+
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         form = target.dialect.id_form
@@ -29,15 +31,12 @@ class Ids(Pass):
         self.attempts: dict[str, int] = {}  # by stored id, how many were minted from it so far
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if not step.results:
-            return
-        own = self.target.made(message)
         content = message.content
         number = 0
         for at, block in enumerate(message.content):
             if type(block) is not ToolCall:
                 continue
-            rendered = self._rendered(block, message, own)
+            rendered = self._rendered(block, message, step.own)
             self.taken.add(rendered)
             if rendered != block.id:
                 self.report.add("id-projected", step.index, step.block(at), f"{_short(block.id)} is sent as {rendered}")
@@ -68,14 +67,14 @@ class Ids(Pass):
         self.attempts[call.id] = attempt + 1
         return minted
 
-    def _asked(self, id: str, message: AssistantMessage) -> str:
+    def _asked(self, stored: str, message: AssistantMessage) -> str:
         ask = self.target.policy.tool_call_id
         assert ask is not None
-        given = ask(id, self.target.model, message)
+        given = ask(stored, self.target.model, message)
         if not isinstance(given, str) or not self.is_accepted(given):
             raise ProjectionError(
-                f"tool_call_id of the policy gave {given!r} for {id!r}, which {self.target.model.ref} does not accept "
-                f"(it wants {self.shape.accepts})"
+                f"tool_call_id of the policy gave {given!r} for {stored!r}; {self.target.model.ref} accepts ids that "
+                f"match {self.shape.accepts}"
             )
         if given in self.taken:
             raise ProjectionError(f"tool_call_id of the policy gave {given!r} twice; every call needs an id of its own")
@@ -83,10 +82,10 @@ class Ids(Pass):
 
 
 @lru_cache(maxsize=16384)
-def _mint(id: str, attempt: int, form: IdForm) -> str:
+def _mint(stored: str, attempt: int, form: IdForm) -> str:
     """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
     shape = ID_SHAPES[form]
-    number = int.from_bytes(blake2b(f"{attempt}:{id}".encode("utf-8", "surrogatepass"), digest_size=24).digest())
+    number = int.from_bytes(blake2b(f"{attempt}:{stored}".encode("utf-8", "surrogatepass"), digest_size=24).digest())
     digits = []
     for _ in range(shape.digits):
         number, digit = divmod(number, 62)
@@ -94,5 +93,5 @@ def _mint(id: str, attempt: int, form: IdForm) -> str:
     return shape.prefix + "".join(digits)
 
 
-def _short(id: str) -> str:
-    return repr(id if len(id) <= 40 else id[:39] + "…")
+def _short(stored: str) -> str:
+    return repr(stored if len(stored) <= 40 else stored[:39] + "…")

@@ -17,6 +17,8 @@ M = TypeVar("M", UserMessage, ToolResultMessage)
 
 
 class Images(Pass):
+    calls_only = True
+
     @classmethod
     def concerns(cls, model: Model) -> bool:
         return "image" not in model.input

@@ -12,34 +12,37 @@ from ..step import Pass, Step, Target
 
 
 class Names(Pass):
+    calls_only = True
+
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self.form = target.dialect.name_form
+        self._rendered: dict[str, str] = {}
         self.originals: dict[str, str] = {}
         """The stored name behind each rendered one that differs, for the way back."""
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if not step.results:
-            return
-        content = list(message.content)
+        content = message.content
         number = 0
-        for at, block in enumerate(content):
+        for at, block in enumerate(message.content):
             if type(block) is not ToolCall:
                 continue
-            name = self.rendered(block.name)
-            if name != block.name:
+            name = self._rendered.get(block.name) or self.rendered(block.name)
+            if name is not block.name and name != block.name:
                 self.report.add("name-projected", step.index, step.block(at), f"{block.name!r} is sent as {name!r}")
+                if content is message.content:
+                    content = list(content)
                 content[at] = replace(block, name=name)
-            result = step.results[number]
-            if result is not None and result.tool_name != name:
-                step.results[number] = replace(result, tool_name=name)
+                result = step.results[number]
+                if result is not None:
+                    step.results[number] = replace(result, tool_name=name)
             number += 1
-        if content != message.content:
+        if content is not message.content:
             step.message = replace(message, content=content)
 
     def rendered(self, name: str) -> str:
         """The name under which the target knows this tool."""
-        rendered = valid_name(name, self.form)
+        rendered = self._rendered[name] = valid_name(name, self.form)
         if rendered != name:
             self.originals[rendered] = name
         return rendered

@@ -3,10 +3,13 @@
 Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
 """
 
+from operator import is_
+
 from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
-from ..signatures import is_signed
+from ..prefix import Prefix
+from ..signatures import SIGNED, has_signature
 from ..step import Pass, Step, Target
 
 LABEL = "[Reasoning] "
@@ -15,18 +18,27 @@ LABEL = "[Reasoning] "
 class Reasoning(Pass):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
+        self._is_signed = SIGNED.get(target.model.protocol, has_signature)
         self._prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         content = message.content
-        if self.target.made(message):
+        if step.own:
             if ThinkingContent not in map(type, content):
                 return
-            bound = self._still_bound(step, message)
+            bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
+            if bound:
+                for block in content:
+                    if type(block) is ThinkingContent and not self._is_signed(block):
+                        break
+                else:
+                    return
             blocks = [self._own(step, at, block, bound) for at, block in enumerate(content)]
+        elif all(map(_is_neutral, content)):
+            return
         else:
             blocks = [self._foreign(step, at, block, message) for at, block in enumerate(content)]
-        if all(map(_is, blocks, content)):
+        if all(map(is_, blocks, content)):
             return
         kept = [(at, block) for at, block in enumerate(blocks) if block is not None]
         if len(kept) < len(content):
@@ -35,11 +47,8 @@ class Reasoning(Pass):
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
-    def _still_bound(self, step: Step, message: AssistantMessage) -> bool:
+    def _still_bound(self, message: AssistantMessage, prefix: Prefix) -> bool:
         """Whether everything that stands before this answer is as it was when the answer was made."""
-        prefix = self.target.prefix
-        if prefix is None:
-            return True
         if message.prefix_digest is None:
             return not self._prefix_broken
         if message.prefix_digest == prefix.digest():
@@ -52,7 +61,7 @@ class Reasoning(Pass):
             return block
         if not bound:
             return self._drop(step, at, "what stands before it was edited since, and it is bound to that")
-        if is_signed(block, self.target.model.protocol):
+        if self._is_signed(block):
             return block
         if block.redacted or not block.thinking.strip():
             return self._drop_empty(step, at, block)
@@ -86,7 +95,7 @@ class Reasoning(Pass):
             self.target.policy.reasoning == "auto"
             and self.target.dialect.foreign_reasoning == "keep-signed"
             and block.thinking_signature is not None
-            and self.target.is_sibling_of(message)
+            and self.target.shares_account(message)
         ):
             return block
         return self._shown(step, at, block)
@@ -121,5 +130,8 @@ class Reasoning(Pass):
         return None
 
 
-def _is(one: object, other: object) -> bool:
-    return one is other
+def _is_neutral(block: AssistantContent) -> bool:
+    """Whether a block of another origin has nothing that only its origin understands."""
+    if type(block) is TextContent:
+        return block.text_signature is None
+    return type(block) is ToolCall and block.thought_signature is None

@@ -57,10 +57,14 @@ class Text(Pass):
             content = [TextContent(EMPTY_RESULT)]
         return result if content is result.content else replace(result, content=content)
 
-    def _clean(self, index: int, content: list[B]) -> list[B]:
+    def _clean(self, index: int, content: list[Any]) -> list[Any]:
         """The same list, if there is nothing to do."""
         try:
             for block in content:
+                if type(block) is TextContent and block.text_signature is None:
+                    text = block.text
+                    if text and text.isascii() and not text.isspace():
+                        continue  # nearly all blocks of nearly all histories
                 if _CLEANERS[type(block)](block) is not block:
                     break
             else:
@@ -69,8 +73,8 @@ class Text(Pass):
             pass  # raised again below, with its place
         return self._cleaned(index, content)
 
-    def _cleaned(self, index: int, content: list[B]) -> list[B]:
-        kept: list[B] = []
+    def _cleaned(self, index: int, content: list[Any]) -> list[Any]:
+        kept: list[Any] = []
         positions: list[int] = []
         for at, block in enumerate(content):
             try:
@@ -94,20 +98,22 @@ class Text(Pass):
 
 
 def _text(block: TextContent) -> TextContent | None:
-    text = block.text
-    if block.text_signature is None:  # a signature that is still here is the target's own, and is kept without text
-        if not text or text.isspace():
-            return None
-        if text.isascii():
-            return block
+    # A signature that is still here is the target's own, and is kept without text.
+    if block.text_signature is None and (not block.text or block.text.isspace()):
+        return None
     return _scrubbed(block, "text", "text_signature")
 
 
 def _image(block: ImageContent) -> ImageContent:
+    if block.data.isascii() and block.mime_type.isascii():
+        return block
     return _scrubbed(block, "data", "mime_type")
 
 
 def _thinking(block: ThinkingContent) -> ThinkingContent:
+    signature = block.thinking_signature
+    if block.thinking.isascii() and (signature is None or signature.isascii()):
+        return block
     return _scrubbed(block, "thinking", "thinking_signature")
 
 

@@ -26,16 +26,19 @@ ERROR = "Error: "
 
 
 class ToolInteractions(Pass):
+    calls_only = True
+
     def __init__(self, target: Target, pairing: Pairing) -> None:
         super().__init__(target)
         self.pairing = pairing
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if not step.results:
-            return
-        self._report_moves(step)
-        calls = [(at, block) for at, block in enumerate(message.content) if type(block) is ToolCall]
-        for number, (at, call) in enumerate(calls):
+        if step.sources != [step.index + 1]:
+            self._report_moves(step)
+        number = 0
+        for at, call in enumerate(message.content):
+            if type(call) is not ToolCall:
+                continue
             result = step.results[number]
             if result is None:
                 step.results[number] = self._stand_in(call)
@@ -44,6 +47,7 @@ class ToolInteractions(Pass):
                 step.results[number] = replace(result, tool_name=call.name)
                 detail = f"the result says {result.tool_name!r}, its call is of {call.name!r}"
                 self.report.add("name-projected", step.sources[number], None, detail)
+            number += 1
 
     def _stand_in(self, call: ToolCall) -> ToolResultMessage:
         text = TextContent(scrub(self.target.policy.missing_result))
