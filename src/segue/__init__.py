@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from .projection import ProjectedContext as ProjectedContext
     from .projection import Projection as Projection
     from .projection import project as project
+    from .render import Estimate as Estimate
+    from .render import Preview as Preview
+    from .render import preview as preview
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
@@ -103,6 +106,11 @@ _ROOMS = {
         "read_conversations",
         "read_jsonl",
         "write_jsonl",
+    ),
+    "render": (
+        "Estimate",
+        "Preview",
+        "preview",
     ),
     "projection": (
         "ContextTranslationStrategy",

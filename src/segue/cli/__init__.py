@@ -16,6 +16,7 @@ from ..errors import SegueError
 COMMANDS = {
     "show": "a readable picture of a conversation",
     "models": "the models of the catalog",
+    "project": "what another model would get of a conversation",
 }
 
 

@@ -21,7 +21,11 @@ class Conversations:
         with nullcontext(sys.stdin.buffer) if self.path == "-" else open(self.path, "rb") as file:
             for item in read_conversations(file, self.name):
                 if isinstance(item, FormatError):
-                    self.status = 2
-                    print(f"segue: {item}", file=sys.stderr)
+                    self.complain(str(item))
                 else:
                     yield item
+
+    def complain(self, text: str) -> None:
+        """Tell that something is wrong; the others go on."""
+        self.status = 2
+        print(f"segue: {text}", file=sys.stderr)

@@ -12,6 +12,7 @@ from ..types import (
     AssistantMessage,
     Context,
     ImageContent,
+    Message,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -63,28 +64,35 @@ class Picture:
         self.model = ""
 
     def draw(self) -> None:
-        self._draw_head()
+        self.draw_head()
         for index, message in enumerate(self.context.messages):
-            match message:
-                case UserMessage():
-                    self._title(index, "user", "bold cyan")
-                    self._draw_blocks(message.content)
-                case AssistantMessage():
-                    self._draw_answer(index, message)
-                case ToolResultMessage():
-                    self._draw_stray(index, message)
-        self._draw_foot()
+            self.draw_message(index, message)
+        self.draw_foot()
 
-    def _draw_head(self) -> None:
+    def number(self, index: int) -> int:
+        """The number under which a message is shown."""
+        return index
+
+    def draw_message(self, index: int, message: Message) -> None:
+        match message:
+            case UserMessage():
+                self._title(index, "user", "bold cyan")
+                self._draw_blocks(message.content)
+            case AssistantMessage():
+                self._draw_answer(index, message)
+            case ToolResultMessage():
+                self._draw_stray(index, message)
+
+    def draw_head(self) -> None:
         context = self.context
         if context.system_prompt:
-            self._line(0, ("system  ", "bold"), (self._fold(context.system_prompt), "dim"))
+            self.line(0, ("system  ", "bold"), (self._fold(context.system_prompt), "dim"))
         if context.tools:
-            self._line(0, ("tools   ", "bold"), (", ".join(tool.name for tool in context.tools), "dim"))
+            self.line(0, ("tools   ", "bold"), (", ".join(tool.name for tool in context.tools), "dim"))
 
     def _title(self, index: int, role: str, style: str, *rest: tuple[str, str]) -> None:
         self.console.print()
-        self._line(0, (f"{index:>3} ", "dim"), (role, style), *rest)
+        self.line(0, (f"{self.number(index):>3} ", "dim"), (role, style), *rest)
 
     def _draw_answer(self, index: int, message: AssistantMessage) -> None:
         origin = f"{message.provider}/{message.model}"
@@ -97,7 +105,7 @@ class Picture:
             index, origin, "bold green", (changed, "bold yellow"), (f"  {' · '.join(facts)}" if facts else "", "dim")
         )
         if message.error_message:
-            self._line(4, (f"! {message.error_message}", "red"))
+            self.line(4, (f"! {message.error_message}", "red"))
         calls = 0
         for block in message.content:
             if isinstance(block, ToolCall):
@@ -110,9 +118,9 @@ class Picture:
         for block in blocks:
             match block:
                 case TextContent():
-                    self._line(indent, (self._fold(block.text), style))
+                    self.line(indent, (self._fold(block.text), style))
                 case ImageContent():
-                    self._line(indent, (f"▣ {block.mime_type}, {_size(len(block.data) * 3 // 4)}", "magenta"))
+                    self.line(indent, (f"▣ {block.mime_type}, {_size(len(block.data) * 3 // 4)}", "magenta"))
                 case ThinkingContent():
                     self._draw_thinking(block, indent)
 
@@ -120,20 +128,20 @@ class Picture:
         traits = [name for name, has in (("redacted", block.redacted), ("signed", block.thinking_signature)) if has]
         label = f"∴ thinking ({', '.join([*traits, f'{len(block.thinking)} characters'])})"
         if self.thinking and block.thinking:
-            self._line(indent, (label, "dim italic"))
-            self._line(indent + 2, (block.thinking, "dim italic"))
+            self.line(indent, (label, "dim italic"))
+            self.line(indent + 2, (block.thinking, "dim italic"))
         else:
             head = " ".join(block.thinking.split())
             room = max(self.console.width - indent - len(label) - 4, 0)
             short = head if len(head) <= room else head[: max(room - 1, 0)] + "…"
-            self._line(indent, (f"{label}  {short}", "dim italic"))
+            self.line(indent, (f"{label}  {short}", "dim italic"))
 
     def _draw_call(self, index: int, at: int, call: ToolCall) -> None:
         arguments = ", ".join(f"{key}={_compact(value)}" for key, value in call.arguments.items())
-        self._line(4, ("→ ", "yellow"), (call.name, "bold yellow"), (f"({arguments})", ""))
+        self.line(4, ("→ ", "yellow"), (call.name, "bold yellow"), (f"({arguments})", ""))
         answer = self.pairing.batches[index].answers[at]
         if answer < 0:
-            self._line(6, ("no result", "red"))
+            self.line(6, ("no result", "red"))
             return
         result = self.context.messages[answer]
         assert isinstance(result, ToolResultMessage)
@@ -149,10 +157,10 @@ class Picture:
     def _draw_result(self, result: ToolResultMessage, prefix: str) -> None:
         mark, style = ("✗ ", "red") if result.is_error else ("✓ ", "green")
         text = prefix + self._fold("".join(block.text for block in result.content if isinstance(block, TextContent)))
-        self._line(6, (mark, style), (text.replace("\n", "\n  ") or "(no text)", ""))
+        self.line(6, (mark, style), (text.replace("\n", "\n  ") or "(no text)", ""))
         self._draw_blocks([block for block in result.content if isinstance(block, ImageContent)], 8)
 
-    def _draw_foot(self) -> None:
+    def draw_foot(self) -> None:
         answers = [message for message in self.context.messages if isinstance(message, AssistantMessage)]
         models = list(dict.fromkeys(f"{answer.provider}/{answer.model}" for answer in answers))
         usages = [answer.usage for answer in answers]
@@ -165,7 +173,7 @@ class Picture:
             missing = sum(usage.cost is None and usage != Usage() for usage in usages)
             facts.append(f"{_dollars(sum(costs))}" + (f" (cost of {missing} not known)" if missing else ""))
         self.console.print()
-        self._line(0, (" · ".join(facts), "dim"))
+        self.line(0, (" · ".join(facts), "dim"))
 
     def _fold(self, text: str) -> str:
         lines = text.split("\n")
@@ -174,7 +182,7 @@ class Picture:
         kept = FOLDED_LINES // 2
         return "\n".join([*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]])
 
-    def _line(self, indent: int, *parts: tuple[str, str]) -> None:
+    def line(self, indent: int, *parts: tuple[str, str]) -> None:
         from rich.padding import Padding
         from rich.text import Text
 

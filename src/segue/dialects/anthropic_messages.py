@@ -17,6 +17,14 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     needs_tools: bool = True
     images_in_results: bool = True
     error_flag: bool = True
+    # 100 images on models with a window of 200k tokens, 600 on those with a million; "image exceeds 5 MB maximum:
+    # 5316852 bytes > 5242880 bytes" (10 MB on the direct API by now, 5 MB on Bedrock and Vertex).
+    max_images: int | None = 100
+    max_image_bytes: int | None = 5_242_880
+    # "At least one of the image dimensions exceed max allowed size: 8000 pixels", and "… for many-image requests: 2000
+    # pixels" once a request has more than 20 images, history included (claude-code#46656).
+    max_image_pixels: int | None = 8_000
+    max_image_pixels_of_many: int | None = 2_000
 
     # "This model does not support assistant message prefill. The conversation must end with a user message."
     # Opus 4.6, Sonnet 4.6 and everything later (vybestack/llxprt-code#3695).

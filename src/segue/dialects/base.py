@@ -45,3 +45,11 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     images_in_results: bool = False
     # A tool result has a flag that says it failed; where not, its text says so.
     error_flag: bool = False
+
+    # Limits of size. They are told by preview and never repaired; None where no limit is known.
+    max_tools: int | None = None
+    max_images: int | None = None
+    max_image_bytes: int | None = None
+    # The longer side of an image, in a request with few images and in one with more than 20.
+    max_image_pixels: int | None = None
+    max_image_pixels_of_many: int | None = None

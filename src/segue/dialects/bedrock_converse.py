@@ -15,6 +15,10 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     needs_tools: bool = True
     # toolResult.status: Claude and Nova; "This model doesn't support the status field." (Writer)
     error_flag: bool = False
+    # At most 20 images, each of at most 3.75 MB and 8,000 pixels on a side (Converse API reference, 2026).
+    max_images: int | None = 20
+    max_image_bytes: int | None = 3_932_160
+    max_image_pixels: int | None = 8_000
 
     # "A conversation must start with a user message." Claude, Qwen, GLM and Kimi accept a leading assistant
     # (pydantic-ai, verified 2026-07-03).

@@ -1,0 +1,109 @@
+"""How many tokens a conversation has: measured where an answer said so, guessed from its length elsewhere.
+
+No tokenizer is at hand for most models, so a guess goes by bytes. It is good to about a third, which is why every
+estimate says on what it rests and how far it may be off.
+"""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from ..types import AssistantMessage, Context, ImageContent, Message, Model, TextContent, ThinkingContent, ToolCall
+from ..types.value import encode
+from .images import image_size
+
+BYTES_PER_TOKEN = 3.7
+PIXELS_PER_TOKEN = 750  # as Anthropic documents it; the others are of the same order
+TOKENS_PER_IMAGE = (85, 1_600)
+TOKENS_PER_MESSAGE = 4
+
+Basis = Literal["measured", "measured elsewhere", "guessed"]
+# How far off the measured part and the guessed part may be, as a share of each.
+MARGINS: dict[Basis, tuple[float, float]] = {
+    "measured": (0.02, 0.35),
+    "measured elsewhere": (0.25, 0.35),
+    "guessed": (0.35, 0.35),
+}
+
+
+class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A number of tokens between ``low`` and ``high``.
+
+    ``basis``: the target itself measured most of it (``measured``), another model did, with a tokenizer of its own
+    (``measured elsewhere``), or nobody did (``guessed``).
+    """
+
+    tokens: int
+    low: int
+    high: int
+    basis: Basis
+
+
+def estimate(stored: Context, rendered: Context, model: Model) -> Estimate:
+    """The tokens of ``rendered``, which was made from ``stored`` for ``model``."""
+    guess = guessed(rendered)
+    last = _last_measured(stored.messages)
+    if last is None:
+        return _estimate(0, guess, "guessed")
+    at, answer = last
+    usage = answer.usage
+    measured = usage.input + usage.cache_read + usage.cache_write + usage.output
+    since = _guessed_messages(stored.messages[at + 1 :])
+    changed = guess - guessed(stored)
+    own = (answer.provider, answer.model) == (model.provider, model.id)
+    # What was measured cannot have gone altogether, whatever the guesses say.
+    new = max(since + changed, guess / 2 - measured)
+    return _estimate(measured, new, "measured" if own else "measured elsewhere")
+
+
+def _estimate(measured: float, guess: float, basis: Basis) -> Estimate:
+    for_measured, for_guess = MARGINS[basis]
+    tokens = max(measured + guess, 1.0)
+    margin = measured * for_measured + abs(guess) * for_guess
+    return Estimate(tokens=round(tokens), low=max(round(tokens - margin), 1), high=round(tokens + margin), basis=basis)
+
+
+def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | None:
+    for at in range(len(messages) - 1, -1, -1):
+        message = messages[at]
+        if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
+            usage = message.usage
+            if usage.input + usage.cache_read + usage.cache_write > 0:
+                return at, message
+    return None
+
+
+def guessed(context: Context) -> float:
+    """Tokens by length alone."""
+    schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in context.tools)
+    return (_bytes(context.system_prompt or "") + schemas) / BYTES_PER_TOKEN + _guessed_messages(context.messages)
+
+
+def _guessed_messages(messages: Iterable[Message]) -> float:
+    return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
+
+
+def _guessed_block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> float:
+    match block:
+        case TextContent():
+            return _bytes(block.text) / BYTES_PER_TOKEN
+        case ThinkingContent():
+            return _bytes(block.thinking) / BYTES_PER_TOKEN
+        case ToolCall():
+            return (len(block.name) + _json_bytes(block)) / BYTES_PER_TOKEN
+        case ImageContent():
+            least, most = TOKENS_PER_IMAGE
+            size = image_size(block)
+            return most if size is None else min(max(size[0] * size[1] / PIXELS_PER_TOKEN, least), most)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _json_bytes(call: ToolCall) -> int:
+    try:
+        return len(encode(call.arguments))
+    except UnicodeEncodeError:
+        return len(repr(call.arguments))
