@@ -197,7 +197,7 @@ def write(value: Any) -> bytes:
     try:
         data = encode(value)
     except UnicodeEncodeError:
-        data = write(_scrubbed(value))
+        return write(_scrubbed(value))
     except RecursionError:
         raise FormatError("nested too deeply to be written") from None
     except (TypeError, OverflowError, ValueError) as error:
