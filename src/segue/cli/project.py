@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..catalog import Catalog, get_model
-from ..errors import ProjectionError
+from ..errors import FormatError, ProjectionError
 from ..projection import PRESETS
 from ..render import Preview, preview
 from ..types import AssistantMessage, Change, Context, Message
@@ -36,8 +36,8 @@ def run(args: argparse.Namespace) -> int:
     for number, context in enumerate(conversations):
         try:
             ahead = preview(context, model, args.policy)
-        except ProjectionError as error:
-            conversations.complain(str(error))
+        except (ProjectionError, FormatError) as error:
+            conversations.complain(f"{conversations.name}: conversation {number + 1}: {error}")
             continue
         if screen is None:
             sys.stdout.buffer.write(_as_json(ahead) + b"\n")

@@ -1,0 +1,52 @@
+"""Print the tables of docs/ that are made from code, between their markers. `make docs`; a test compares."""
+
+import re
+from pathlib import Path
+
+from segue.projection.pipeline import PASSES
+from segue.projection.policy import PRESETS
+from segue.projection.summary import PHRASES
+from segue.types import LOSSY
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def passes() -> list[str]:
+    rows = ["| pass | what it does |", "|---|---|"]
+    for kind in PASSES:
+        law = " ".join((__import__(kind.__module__, fromlist=["__doc__"]).__doc__ or "").split())
+        rows.append(f"| `{kind.__module__.rpartition('.')[2]}` | {law} |")
+    return rows
+
+
+def codes() -> list[str]:
+    rows = ["| code | lossy | in words |", "|---|---|---|"]
+    for code, (one, _) in PHRASES.items():
+        lossy = "yes" if code in LOSSY else "when dropped" if code == "result-orphaned" else ""
+        rows.append(f"| `{code}` | {lossy} | {one} |")
+    return rows
+
+
+def presets() -> list[str]:
+    rows = ["| preset | failed_turns | orphan_results | missing_result | reasoning |", "|---|---|---|---|---|"]
+    for name, policy in PRESETS.items():
+        cells = [policy.failed_turns, policy.orphan_results, policy.missing_result, policy.reasoning]
+        rows.append(f"| `{name}` | {' | '.join(cells) if policy.passes else 'no pass at all | | |'} |")
+    return rows
+
+
+TABLES = {"passes": passes, "codes": codes, "presets": presets}
+
+
+def printed(text: str) -> str:
+    """``text`` with every table between markers made anew."""
+
+    def table(match: re.Match[str]) -> str:
+        return f"<!-- printed: {match[1]} -->\n" + "\n".join(TABLES[match[1]]()) + "\n<!-- /printed -->"
+
+    return re.sub(r"<!-- printed: (\w+) -->\n.*?<!-- /printed -->", table, text, flags=re.DOTALL)
+
+
+if __name__ == "__main__":
+    for page in sorted(DOCS.glob("*.md")):
+        page.write_text(printed(page.read_text()))
