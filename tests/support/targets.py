@@ -1,4 +1,4 @@
-"""Models to render for: one for each distinct dialect of the catalog, as far as projection can tell them apart."""
+"""Models to render for: one for each distinct dialect of the catalog."""
 
 from functools import cache
 
@@ -15,12 +15,26 @@ def built_in() -> Catalog:
 @cache
 def distinct() -> dict[str, Model]:
     """By name of the first model that has it: every combination of what projection reads."""
+    return _distinct(Dialect.__struct_fields__)
+
+
+@cache
+def distinct_on_the_wire(protocol: str) -> dict[str, Model]:
+    """The same for what the encoder of a protocol reads: every dialect in full, and one model of each provider."""
     found: dict[tuple[object, ...], Model] = {}
     for model in built_in().resolve_all():
-        read = (
-            model.protocol,
-            "image" in model.input,
-            *(getattr(model.dialect, name) for name in Dialect.__struct_fields__),
-        )
-        found.setdefault(read, model)
+        if model.protocol == protocol:
+            found.setdefault((model.dialect, "image" in model.input, model.reasoning), model)
+            found.setdefault((model.provider,), model)
+    for provider in built_in().providers.values():
+        if protocol in provider.protocols:
+            found.setdefault((provider.id, "unknown"), built_in().resolve(f"{provider.id}/nobody-knows", protocol))
+    return {model.ref: model for model in found.values()}
+
+
+def _distinct(fields: tuple[str, ...]) -> dict[str, Model]:
+    found: dict[tuple[object, ...], Model] = {}
+    for model in built_in().resolve_all():
+        read = tuple(getattr(model.dialect, name) for name in fields)
+        found.setdefault((model.protocol, "image" in model.input, *read), model)
     return {f"{model.ref} ({model.protocol})": model for model in found.values()}

@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import ProjectionError
 from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
 from ..types.text import scrub
+from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FailedTurns
 from .passes.ids import Ids
@@ -105,17 +106,17 @@ class Rendering:
         return list(rendered.values())
 
     def _render(self, messages: Sequence[Message]) -> None:
-        batches, strays, made = self._pairing.batches, self._pairing.strays, self._target.made
+        batches, strays, model = self._pairing.batches, self._pairing.strays, self._target.model
         for index, message in enumerate(messages):
             if type(message) is UserMessage:
                 self._take(Step(index, message, [], []), self._on_user)
             elif type(message) is AssistantMessage:
-                batch = batches.get(index)
+                batch, own = batches.get(index), same_origin(message, model)
                 if batch is None:
-                    self._take(Step(index, message, [], [], made(message)), self._on_answer)
+                    self._take(Step(index, message, [], [], own), self._on_answer)
                 else:
-                    results = [messages[source] if source >= 0 else None for source in batch.answers]
-                    self._take(Step(index, message, results, batch.answers, made(message)), self._on_calls)  # type: ignore[arg-type]
+                    results: list[Any] = [messages[source] if source >= 0 else None for source in batch.answers]
+                    self._take(Step(index, message, results, batch.answers, own), self._on_calls)
             elif index in strays:
                 stray = self._interactions.stray(index, message, strays[index])  # type: ignore[arg-type]
                 if stray is not None:

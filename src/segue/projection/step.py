@@ -76,25 +76,6 @@ class Target:
         self.report = report
         self.prefix: Prefix | None = None  # kept only for targets that bind their thinking to it
 
-    def made(self, message: AssistantMessage) -> bool:
-        """Same origin: the target itself made this answer, so its signatures and ids go back as they are."""
-        model = self.model
-        return (
-            message.model == model.id
-            and message.provider == model.provider
-            and (message.endpoint is None or self.shares_account(message))
-            and message.protocol == model.protocol
-        )
-
-    def shares_account(self, message: AssistantMessage) -> bool:
-        """All of same origin but the model id holds: another model of the same account."""
-        model = self.model
-        return (
-            message.provider == model.provider
-            and message.protocol == model.protocol
-            and (message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None)
-        )
-
 
 class Pass:
     """One rule, as a fold over steps: it changes the step that it is given and keeps what little it must remember.

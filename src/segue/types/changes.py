@@ -24,6 +24,14 @@ ChangeCode = Literal[
     "id-projected",
     "tool-duplicate",
     "tools-stubbed",
+    # from encoders
+    "image-moved",
+    "turns-merged",
+    "blocks-reordered",
+    "filler-inserted",
+    "error-as-text",
+    "schema-adapted",
+    "option-dropped",
 ]
 
 LOSSY: frozenset[ChangeCode] = frozenset(
@@ -34,6 +42,7 @@ LOSSY: frozenset[ChangeCode] = frozenset(
         "image-downgraded",
         "thinking-dropped",
         "tool-duplicate",
+        "option-dropped",
     }
 )
 """Codes that always lose something; a dropped orphan loses something, too."""

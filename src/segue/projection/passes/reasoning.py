@@ -8,6 +8,7 @@ from operator import is_
 from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ..origin import same_account
 from ..prefix import Prefix
 from ..signatures import SIGNED, has_signature
 from ..step import Pass, Step, Target
@@ -95,7 +96,7 @@ class Reasoning(Pass):
             self.target.policy.reasoning == "auto"
             and self.target.dialect.foreign_reasoning == "keep-signed"
             and block.thinking_signature is not None
-            and self.target.shares_account(message)
+            and same_account(message, self.target.model)
         ):
             return block
         return self._shown(step, at, block)
