@@ -1,5 +1,6 @@
 """The command line: data on stdout, all else on stderr, and an exit status that says how it went."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: s
     assert done.returncode == 2
     assert done.stdout == b""
     assert done.stderr.decode() == f"segue: {source}: {text}\n"
+
+
+def test_closed_streams_and_narrow_encodings_are_no_traceback() -> None:
+    for command in ("show - <&-", f"show {EXAMPLE} >&-", f"show {EXAMPLE}"):
+        done = subprocess.run(
+            ["bash", "-c", f'"{sys.executable}" -m segue {command}'],
+            capture_output=True,
+            env=os.environ | {"PYTHONIOENCODING": "ascii", "COLUMNS": "0"},
+            check=False,
+        )
+        assert b"Traceback" not in done.stderr
+        assert done.returncode == (0 if command.endswith(".json") else 2)
+    assert b"bakery" in done.stdout
 
 
 def test_a_missing_file_is_status_2() -> None:

@@ -78,6 +78,23 @@ def test_control_characters_of_a_tool_do_not_reach_the_terminal(
     assert "\N{REPLACEMENT CHARACTER}[2Jgone [red]markup[/red]" in shown
 
 
+def test_ordinary_characters_are_shown_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "a\u00a0b 日本\u3000語 👨\u200d👩\u200d👧 \u0915\u094d\u200d\u0937\r\ndef f():\n\treturn 1"
+    path = tmp_path / "wide.json"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": text}]}))
+    shown = show(capsys, str(path))
+    assert "\N{REPLACEMENT CHARACTER}" not in shown
+    assert "    def f():" in shown
+    assert "        return 1" in shown
+
+
+def test_a_long_line_is_folded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"messages": [{"role": "user", "content": "x" * 300_000}]}))
+    assert len(show(capsys, str(path))) < 3_000
+    assert len(show(capsys, "--full", str(path))) > 300_000
+
+
 def test_a_bad_line_is_told_and_the_others_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "talks.jsonl"
     good = '{"messages":[{"role":"user","content":"number %d"}]}\n'

@@ -106,23 +106,23 @@ class TestIdFunction:
 
         def rename(stored: str, model: Model, message: AssistantMessage) -> str:
             asked.append((stored, model.ref, message.provider))
-            return f"mine_{len(asked)}"
+            return f"toolu_mine_{len(asked)}"
 
         rendered = segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=rename))
         assert asked == [("a b", CLAUDE.ref, "y"), ("c d", CLAUDE.ref, "y")]
         ids = [call.id for call in rendered.context.messages[1].content if isinstance(call, ToolCall)]
-        assert ids == ["toolu_fits", "mine_1", "mine_2"]
+        assert ids == ["toolu_fits", "toolu_mine_1", "toolu_mine_2"]
         results = [each.tool_call_id for each in rendered.context.messages if isinstance(each, ToolResultMessage)]
         assert results == ids
 
-    @pytest.mark.parametrize("given", ["not valid", "", 5])
+    @pytest.mark.parametrize("given", ["not valid", "no_prefix", "", 5])
     def test_an_id_that_the_target_refuses_is_an_error(self, given: Any) -> None:
         with pytest.raises(segue.ProjectionError, match=r"gave .* for 'a b'; anthropic/claude-sonnet-4-5 accepts ids"):
             segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: given))
 
     def test_an_id_given_twice_is_an_error(self) -> None:
-        with pytest.raises(segue.ProjectionError, match="gave 'same' twice"):
-            segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: "same"))
+        with pytest.raises(segue.ProjectionError, match="gave 'toolu_same' twice"):
+            segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: "toolu_same"))
 
 
 class TestStrategy:

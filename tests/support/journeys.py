@@ -92,8 +92,8 @@ def journey(origin: str) -> list[Message]:
     protocol, thinking, text_signature, calls = ORIGINS[origin]
     provider, _, model = origin.partition("/")
     made = [
-        ToolCall(id, name, {"path": "a.py", "n": None}, signature)
-        for (id, signature), name in zip(calls, ("read_file", "my.tool"), strict=True)
+        ToolCall(call_id, name, {"path": "a.py", "n": None}, signature)
+        for (call_id, signature), name in zip(calls, ("read_file", "my.tool"), strict=True)
     ]
 
     def answer(*content: TextContent | ThinkingContent | ToolCall | None, stop: str) -> AssistantMessage:

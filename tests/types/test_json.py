@@ -144,6 +144,34 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         dump({"messages": [{"role": "toolResult", "toolName": "a", "content": [], "isError": False}]}),
         "messages[0]: Object missing required field 'toolCallId'",
     ),
+    "a number that nothing can hold": (
+        dump(sample()).replace(b'"days": null', b'"days": 1e400'),
+        "messages[1].content[3].arguments[...]: Number out of range",
+    ),
+    "a number that nothing can hold, in what is ignored": (
+        b'{"messages":[{"role":"bot"}],"x":1e400}',
+        "messages[0].role: Invalid value 'bot'",
+    ),
+    "invalid UTF-8 in a schema": (
+        b'{"messages":[],"tools":[{"name":"a","description":"","parameters":{"x":"\xff"}}]}',
+        "not UTF-8: byte 0xff at offset 70",
+    ),
+    "invalid UTF-8 in a key": (
+        b'{"messages":[{"role":"user","content":[{"\xbcx":1}]}]}',
+        "not UTF-8: byte 0xbc at offset 41",
+    ),
+    "a fault beside what other tools write": (
+        dump({"messages": [{**sample()["messages"][1], "api": "x", "protocol": None}, 5]}),
+        "messages[1]: Expected 'object', got 'int'",
+    ),
+    "version 0": (
+        b'{"version":0,"messages":[]}',
+        "version: version 0 is not one that this segue reads (it knows 1)",
+    ),
+    "a long word": (
+        dump({"messages": [{"role": "x" * 1000}]}),
+        f"messages[0]: unknown role '{'x' * 78}…; a message is of user, assistant or toolResult",
+    ),
     "unknown stop reason": (
         dump(
             {
@@ -222,6 +250,22 @@ class TestOtherTools:
         document["messages"] = [message for message in document["messages"] if message["role"] != "assistant"]
         assert Context.from_json(dump(with_extras(document))) == Context.from_json(dump(document))
 
+    def test_null_stands_for_what_is_absent(self) -> None:
+        document = sample(systemPrompt=None, tools=None)
+        plain = sample()
+        del plain["systemPrompt"], plain["tools"]
+        answer, result = document["messages"][1:]
+        for name in ("usage", "timestamp", "responseId", "diagnostics", "endpoint"):
+            answer[name] = None
+            del plain["messages"][1][name]
+        result["synthetic"] = result["isError"] = None
+        del plain["messages"][2]["synthetic"], plain["messages"][2]["isError"]
+        assert Context.from_json(dump(document)) == Context.from_json(dump(plain))
+
+    def test_a_message_may_have_a_version_of_its_own(self) -> None:
+        with pytest.raises(FormatError, match=r"^content: Expected"):
+            read(b'{"role":"user","version":3,"content":5}', UserMessage)
+
     def test_half_characters_become_replacement_characters(self) -> None:
         data = rb'{"messages":[{"role":"user","content":"\ud83d! \\ud83d \ud83d\ude00 \ude00"}]}'
         context = Context.from_json(data)
@@ -282,6 +326,19 @@ class TestWriting:
             Context(messages=[answer]).to_json()
 
 
+def test_amounts_of_money_are_written_alike_however_they_were_made() -> None:
+    usage = Usage(cost=UsageCost(0, 1, 0, 0, 1))
+    answer = AssistantMessage(content=[], protocol="", provider="", model="", usage=usage, stop_reason="stop")
+    data = Context(messages=[answer]).to_json()
+    assert Context.from_json(data).to_json() == data
+
+
+@pytest.mark.parametrize("given", [None, 5, [], memoryview(b"{}")])
+def test_json_is_read_from_bytes_or_text(given: Any) -> None:
+    with pytest.raises(TypeError, match="JSON is read from bytes or str"):
+        Context.from_json(given)
+
+
 class TestParameters:
     """The schema of a tool passes through untouched: numbers, key order and even doubled keys stay as written."""
 
@@ -303,6 +360,26 @@ class TestParameters:
     def test_a_dict_and_its_json_text_are_the_same_value(self) -> None:
         assert ToolDefinition("a", "", {"type": "object"}) == ToolDefinition("a", "", b'{"type": "object"}')
 
-    def test_text_that_is_no_json_is_refused(self) -> None:
-        with pytest.raises(FormatError, match="parameters of tool 'a' are not JSON"):
-            ToolDefinition("a", "", b"{oops")
+    @pytest.mark.parametrize(
+        ("given", "text"),
+        [
+            (b"{oops", "parameters of tool 'a' are not JSON"),
+            (b'{"x":"\xff"}', "parameters of tool 'a' are not UTF-8"),
+            ("[" * 100_000, "parameters of tool 'a' are nested too deeply"),
+            ({"x": float("nan")}, "parameters of tool 'a': x: nan is a number that JSON cannot hold"),
+        ],
+    )
+    def test_what_is_no_json_is_refused(self, given: Any, text: str) -> None:
+        with pytest.raises(FormatError, match=text):
+            ToolDefinition("a", "", given)
+
+    @pytest.mark.parametrize("given", [None, 5, []])
+    def test_what_is_no_schema_is_a_type_error(self, given: Any) -> None:
+        with pytest.raises(TypeError, match="are a dict or JSON text"):
+            ToolDefinition("a", "", given)
+
+    def test_half_characters_are_accepted_and_replaced(self) -> None:
+        half = '{"x":"\ud800"}'
+        assert (
+            ToolDefinition("a", "", half).schema == ToolDefinition("a", "", {"x": "\ud800"}).schema == {"x": "\ufffd"}
+        )

@@ -4,6 +4,7 @@ import io
 import tracemalloc
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import values
@@ -62,6 +63,36 @@ def test_a_bad_first_line_does_not_hide_the_good_ones() -> None:
     bad, good = conversations(b"{oops\n" + TALK)
     assert str(bad) == "f:1: not JSON: object keys must be strings (byte 1)"
     assert good == Context(messages=[UserMessage("hi")])
+
+
+def test_bad_lines_do_not_hide_the_good_ones_however_many_there_are() -> None:
+    *bad, good = conversations(b"{oops\n" * 5 + TALK)
+    assert [str(item).partition(":")[2].partition(":")[0] for item in bad] == ["1", "2", "3", "4", "5"]
+    assert good == Context(messages=[UserMessage("hi")])
+
+
+def test_a_line_that_was_cut_off_does_not_hide_the_next_one() -> None:
+    bad, good = conversations(TALK[:20] + b"\n" + TALK)
+    assert str(bad) == "f:1: not JSON: the text ends in the middle of a value"
+    assert good == Context(messages=[UserMessage("hi")])
+
+
+def test_a_document_with_a_whole_message_on_a_line_is_one_document() -> None:
+    document = b'{"messages":[\n {"role":"user","content":"hi"}\n]}\n'
+    assert conversations(document) == [Context(messages=[UserMessage("hi")])]
+
+
+def test_what_other_tools_write_is_read_line_by_line_too() -> None:
+    half = rb'{"role":"user","content":"\ud800"}' + b"\n"
+    assert conversations(half + half) == [Context(messages=[UserMessage("\ufffd")] * 2)]
+    assert conversations(b"\xef\xbb\xbf" + HI + HI) == [Context(messages=[UserMessage("hi")] * 2)]
+    mixed = list(read_jsonl([TALK, half]))[1].value
+    assert str(mixed) == "line 2: a message in a file in which each line is a conversation"
+
+
+def test_a_file_is_not_written_with_both_kinds() -> None:
+    with pytest.raises(TypeError, match="messages or conversations, not both"):
+        write_jsonl([UserMessage("hi"), Context(messages=[])], io.BytesIO())
 
 
 def test_a_bad_document_is_reported_with_its_file() -> None:

@@ -73,7 +73,9 @@ def test_python_and_json_hold_or_refuse_alike(role: str, kind: str) -> None:
     assert CLASSES[role].__name__ in str(refused.value)
     with pytest.raises(FormatError) as unread:
         Context.from_json(as_json(role, kind))
-    assert str(unread.value) == f"messages[0].content[1]: a {kind} block may not stand in a {role} message"
+    article = {"image": "an", "assistant": "an"}
+    words = f"{article.get(kind, 'a')} {kind} block may not stand in {article.get(role, 'a')} {role} message"
+    assert str(unread.value) == f"messages[0].content[1]: {words}"
 
 
 def test_mypy_refuses_every_wrong_placement_and_no_right_one(tmp_path: Path) -> None:

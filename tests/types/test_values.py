@@ -67,6 +67,15 @@ def test_tool_calls_are_copies_that_the_caller_may_change() -> None:
     assert message.tool_calls == [ToolCall("1", "t", {"deep": {"x": [1]}}), ToolCall("2", "t", {})]
 
 
+def test_calls_are_copied_however_deeply_they_are_nested() -> None:
+    arguments: dict[str, Any] = {}
+    for _ in range(5_000):
+        arguments = {"x": [arguments]}
+    (copy,) = answer(content=[ToolCall("1", "t", arguments)]).tool_calls
+    assert copy.arguments is not arguments
+    assert list(copy.arguments) == ["x"]
+
+
 def test_an_answer_starts_with_its_origin() -> None:
     model = Model(
         id="m",

@@ -124,7 +124,7 @@ def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[s
     """What is wrong with a row that is well-formed, given all providers."""
     provider = providers.get(row.provider)
     if provider is None:
-        yield f"unknown provider {row.provider!r}{_near(row.provider, providers)}"
+        yield f"provider: unknown provider {row.provider!r}{_near(row.provider, providers)}"
         return
     window = row.context_window or provider.defaults.context_window
     if (row.max_tokens or 0) > window:

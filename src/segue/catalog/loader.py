@@ -119,11 +119,19 @@ def _overlay(
         return rows
     for name, table in tables.items():
         known = base.get(name)
-        merged = table if known is None else _merge(msgspec.to_builtins(known), table)
+        merged = table if known is None else _merge(_inherited(msgspec.to_builtins(known), table), table)
         row = read(name, merged, f'{section}."{name}"' if "." in name or "/" in name else f"{section}.{name}", faults)
         if row is not None:
             rows[name] = row
     return rows
+
+
+def _inherited(old: dict[str, Any], new: Any) -> dict[str, Any]:
+    """What a row keeps of the one that it changes: no dialect of a protocol that it no longer speaks."""
+    spoken = new.get("protocols") if isinstance(new, Mapping) else None
+    if not isinstance(spoken, list):
+        return old
+    return {**old, "dialect": {name: cells for name, cells in old.get("dialect", {}).items() if name in spoken}}
 
 
 def _merge(old: Any, new: Any) -> Any:
@@ -137,11 +145,13 @@ def _toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise CatalogError(str(path), [f"cannot be read: {error.strerror or error}"]) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CatalogError(str(path), [f"not TOML: {error}"]) from None
+    except RecursionError:
+        raise CatalogError(str(path), ["nested too deeply to be read"]) from None
 
 
 def _stop_at(source: str, faults: Faults) -> None:

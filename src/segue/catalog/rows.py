@@ -11,7 +11,7 @@ Cells = dict[str, Any]
 """Cells of a dialect by name, as they stand in a file; checked against the protocol's record when they are read."""
 
 Tokens = Annotated[int, Meta(gt=0)]
-Price = Annotated[float, Meta(ge=0)]
+Price = Annotated[float, Meta(ge=0, le=1_000_000)]  # neither infinite nor a number that is none
 Text = Annotated[str, Meta(min_length=1)]
 
 

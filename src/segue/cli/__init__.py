@@ -4,6 +4,7 @@ Data goes to stdout and all else to stderr. Exit status: 0 fine, 1 findings, 2 b
 """
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -17,7 +18,13 @@ COMMANDS = {
     "show": "a readable picture of a conversation",
     "models": "the models of the catalog",
     "project": "what another model would get of a conversation",
+    "encode": "the request body that sends a conversation to a model",
+    "lint": "what a provider would refuse in a request body, and why",
+    "import": "the conversation that a request body holds",
 }
+"""Each command, and what it gives; its module is the file of its name (``import_`` for a word that Python keeps)."""
+
+MODULES = {"import": "import_"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,6 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else list(argv)
     args = _parser(arguments).parse_args(arguments)
     warnings.showwarning = _say_warning
+    if sys.stdin is None or sys.stdout is None:
+        return _complain("standard input and output must be open")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to stop
     try:
         status: int = args.run(args)
         sys.stdout.flush()
@@ -37,6 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         return 130
+    except Exception as error:  # noqa: BLE001: the edge of the program
+        if os.environ.get("SEGUE_DEBUG"):
+            raise
+        return _complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
     return status
 
 
@@ -49,14 +64,14 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
-            module = import_module(f".{name}", __name__)
+            module = import_module(f".{MODULES.get(name, name)}", __name__)
             module.configure(command)
             command.set_defaults(run=module.run)
     return parser
 
 
 def _complain(text: str) -> int:
-    print(f"segue: {text}", file=sys.stderr)
+    print(f"segue: {' '.join(text.split())}", file=sys.stderr)
     return 2
 
 

@@ -8,6 +8,14 @@ from ..errors import FormatError
 from ..types import Context, read_conversations
 
 
+def read_bytes(path: str) -> bytes:
+    """All of a file; `-` is standard input."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    with open(path, "rb") as file:
+        return file.read()
+
+
 class Conversations:
     """The conversations of a file (`-` is standard input). A bad line is told on stderr and the others go on;
     afterwards ``status`` is 2 if anything was wrong."""

@@ -32,7 +32,10 @@ def run(args: argparse.Namespace) -> int:
     catalog = Catalog.load(args.catalog) if args.catalog else Catalog.default()
     models = _matching(catalog, args.words, args.provider)
     if not models:
-        print(f"segue models: no model matches: {' '.join([*args.words, args.provider or ''])}", file=sys.stderr)
+        asked = " ".join([*args.words, *([args.provider] if args.provider else [])])
+        print(f"segue: no model matches: {asked}", file=sys.stderr)
+        if args.json:
+            print("[]")
         return 1
     _print_json(models) if args.json else _print_table([_cells(model) for model in models])
     return 0

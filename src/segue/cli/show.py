@@ -1,8 +1,8 @@
 """`segue show`: a conversation as a picture in the terminal."""
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 FOLDED_LINES = 12
-"""How much of a long text is shown without --full."""
+FOLDED_CHARACTERS = 1_200
+"""How much of a long text, and of a long line, is shown without --full."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -176,11 +177,13 @@ class Picture:
         self.line(0, (" · ".join(facts), "dim"))
 
     def _fold(self, text: str) -> str:
-        lines = text.split("\n")
-        if self.full or len(lines) <= FOLDED_LINES:
+        if self.full:
             return text
-        kept = FOLDED_LINES // 2
-        return "\n".join([*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]])
+        lines = text.split("\n")
+        if len(lines) > FOLDED_LINES:
+            kept = FOLDED_LINES // 2
+            lines = [*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]]
+        return "\n".join(map(_shortened, lines))
 
     def line(self, indent: int, *parts: tuple[str, str]) -> None:
         from rich.padding import Padding
@@ -193,12 +196,19 @@ class Picture:
 
 def _printable(text: str) -> str:
     """Text from tools may hold escape codes and half characters; neither may reach the terminal."""
-    return "".join(_printable_characters(text)) if not text.isprintable() else text
+    text = text.replace("\r\n", "\n").expandtabs(4)
+    return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def _printable_characters(text: str) -> Iterator[str]:
-    for character in text:
-        yield character if character.isprintable() or character in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+# Controls but the newline, halves of characters, and marks that turn the direction of what follows.
+_UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+
+def _shortened(line: str) -> str:
+    kept = FOLDED_CHARACTERS // 2
+    if len(line) <= FOLDED_CHARACTERS:
+        return line
+    return f"{line[:kept]} … {len(line) - 2 * kept:,} more characters … {line[-kept:]}"
 
 
 def _compact(value: object) -> str:

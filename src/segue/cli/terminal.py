@@ -6,6 +6,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+NARROWEST = 20
+
+
 def console() -> "Console":
     """A console that prints what it is given, without markup, and leaves a broken pipe to ``main``."""
     from rich.console import Console
@@ -14,4 +17,7 @@ def console() -> "Console":
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return Plain(highlight=False, emoji=False, markup=False)
+    screen = Plain(highlight=False, emoji=False, markup=False)
+    if screen.width < NARROWEST:
+        screen.width = 80  # nobody reads that: COLUMNS is wrong, or the terminal did not say
+    return screen

@@ -61,6 +61,14 @@ class Pairing:
         if nameless:
             self._answer_nameless(nameless)
 
+    def message(self, batch: Batch) -> AssistantMessage:
+        """The answer that made these calls."""
+        return cast(AssistantMessage, self.messages[batch.index])
+
+    def has_real_result(self, batch: Batch) -> bool:
+        """Whether any of these calls was answered for real."""
+        return any(map(self._real, batch.answers))
+
     @staticmethod
     def _of_tool(batch: Batch, candidates: list[int], result: ToolResultMessage) -> list[int]:
         """The candidates that call the result's tool, or all of them if none does."""
@@ -121,12 +129,13 @@ class Pairing:
             if batch.answers[at] < 0:
                 batch.answers[at] = index
                 return
-        if not result.synthetic:
-            for at in candidates:
-                if not self._real(batch.answers[at]):
-                    self.strays[batch.answers[at]] = "duplicate"
-                    batch.answers[at] = index
-                    return
+        for at in candidates:
+            held = batch.answers[at]
+            # Among equals the first stored wins, also where it is looked at last.
+            if not self._real(held) and (not result.synthetic or index < held):
+                self.strays[held] = "duplicate"
+                batch.answers[at] = index
+                return
         self.strays[index] = "duplicate"
 
     def _result(self, index: int) -> ToolResultMessage:

@@ -7,12 +7,11 @@ through all passes before the next one enters, so that each pass sees what was r
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import ProjectionError
-from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, Message, Model, ToolDefinition, UserMessage
 from ..types.text import scrub
 from .origin import same_origin
 from .pairing import Pairing
-from .passes.failed_turns import FailedTurns
+from .passes.failed_turns import FAILED, FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
@@ -43,6 +42,7 @@ class Rendering:
         tools: Sequence[ToolDefinition],
         model: Model,
         policy: Policy,
+        checks_prefix: bool = True,
     ) -> None:
         self.report = Report()
         self.messages: list[Message] = []
@@ -54,26 +54,32 @@ class Rendering:
         self._interactions = ToolInteractions(self._target, self._pairing)
         self.system_prompt = self._prompt(system_prompt)
         self.tools = self._tools(tools)
-        if model.dialect.prefix_bound:
+        if model.dialect.needs_tools and not self.tools and self._renders_calls(policy):
+            self.tools = [STUB_TOOL]
+            self.report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
+        if model.dialect.prefix_bound and checks_prefix:
             self._target.prefix = Prefix(self.system_prompt, self.tools)
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
         self._on_user = [each.user for each in passes if type(each).user is not Pass.user]
         self._on_calls = [each.answer for each in passes if type(each).answer is not Pass.answer]
         self._on_answer = [act for act in self._on_calls if not act.__self__.calls_only]  # type: ignore[attr-defined]
         self._render(messages)
-        if not self.messages:
-            raise ProjectionError(
-                "there is nothing to send: the conversation has no message with content"
-                + (" (a system prompt alone is no request)" if self.system_prompt else "")
-            )
-        if model.dialect.needs_tools and not self.tools and ToolResultMessage in map(type, self.messages):
-            self.tools = [STUB_TOOL]
-            self.report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
 
     @property
     def names(self) -> dict[str, str]:
         """The stored name behind each rendered tool name that differs."""
         return self._names.originals
+
+    def _renders_calls(self, policy: Policy) -> bool:
+        """Whether the rendering will have a call; known beforehand, because the tools are part of the prefix."""
+        pairing = self._pairing
+        if policy.orphan_results == "pair" and "orphan" in pairing.strays.values():
+            return True
+        return any(
+            pairing.message(batch).stop_reason not in FAILED
+            or (policy.failed_turns != "drop-all" and pairing.has_real_result(batch))
+            for batch in pairing.batches.values()
+        )
 
     def _make(self, kind: type[Pass]) -> Pass:
         shared: dict[type[Pass], Pass] = {Names: self._names, ToolInteractions: self._interactions}

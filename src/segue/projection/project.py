@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from ..errors import ProjectionError
 from ..types import Change, Context, Message, Model
 from .passes.names import valid_name
 from .pipeline import STUB_TOOL, Rendering
@@ -45,7 +46,7 @@ class Projection(Struct, frozen=True, kw_only=True):
 
     def prefix_digest(self) -> str:
         """The digest of everything that this rendering sends, which an answer to it is bound to."""
-        prefix = Prefix(self.context.system_prompt, [] if self.stubbed else self.context.tools)
+        prefix = Prefix(self.context.system_prompt, self.context.tools)
         for message in self.context.messages:
             prefix.add(message)
         return prefix.digest()
@@ -63,6 +64,9 @@ def project(context: Context, model: Model, policy: PolicyLike = None) -> Projec
     if not choices.passes:
         return _as_it_is(context, model)
     rendering = Rendering(context.system_prompt, messages, context.tools, model, choices)
+    if not rendering.messages:
+        alone = " (a system prompt alone is no request)" if rendering.system_prompt else ""
+        raise ProjectionError(f"there is nothing to send: the conversation has no message with content{alone}")
     rendered = ProjectedContext(
         system_prompt=rendering.system_prompt, messages=rendering.messages, tools=rendering.tools
     )
@@ -81,14 +85,21 @@ def _as_it_is(context: Context, model: Model) -> Projection:
 
 
 class DefaultContextTranslation:
-    """The built-in strategy, for custom ones to fall back on: the messages that ``project`` would render."""
+    """The built-in strategy, for custom ones to fall back on: the messages that ``project`` would render.
+
+    Whether thinking is still bound to its prefix is left to the projection that follows, which knows the system prompt
+    and the tools.
+    """
 
     def __init__(self, policy: Policy | str | None = None) -> None:
         self.policy = policy
 
     def translate_for_provider(self, messages: list[Message], target: Model) -> list[Message]:
         """The messages as ``target`` takes them."""
-        return list(project(Context(messages=messages), target, self.policy).context.messages)
+        choices, _ = resolve(self.policy)
+        if not choices.passes:
+            return list(messages)
+        return Rendering(None, messages, [], target, choices, checks_prefix=False).messages
 
 
 _: type[ContextTranslationStrategy] = DefaultContextTranslation

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolResultMessage, UserMessage
+from ..types.text import scrub
 from .policy import Policy
 from .prefix import Prefix
 
@@ -12,10 +13,10 @@ class Step:
 
     ``index`` is the message's index in the input. ``results`` has one entry for each call, in their order, and
     ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never came. ``own``: the target
-    itself made this answer.
+    itself made this answer; ``made_up``: its call was made up for a result.
     """
 
-    __slots__ = ("index", "message", "own", "results", "sources")
+    __slots__ = ("index", "made_up", "message", "own", "results", "sources")
 
     def __init__(
         self,
@@ -24,16 +25,18 @@ class Step:
         results: list[ToolResultMessage | None],
         sources: list[int],
         own: bool = False,
+        made_up: bool = False,
     ) -> None:
         self.index = index
         self.message = message  # None: left out
         self.results = results
         self.sources = sources
         self.own = own
+        self.made_up = made_up
 
     def block(self, at: int) -> int | None:
-        """Where a block of the answer stands in the input: nowhere, if the call was made up for its result."""
-        return None if self.index in self.sources else at
+        """Where a block of the answer stands in the input: nowhere, if it was made up."""
+        return None if self.made_up else at
 
 
 class Report:
@@ -54,9 +57,13 @@ class Report:
         *,
         lossy: bool | None = None,
     ) -> None:
-        if message is not None and block is not None and message in self._kept:
-            block = self._kept[message][block]
-        self.changes.append(Change(code, message, block, detail, code in LOSSY if lossy is None else lossy))
+        if message is not None and block is not None:
+            block = self.position(message, block)
+        self.changes.append(Change(code, message, block, scrub(detail), code in LOSSY if lossy is None else lossy))
+
+    def position(self, message: int, block: int) -> int:
+        """Where a block that ``message`` has now stood in the input."""
+        return self._kept[message][block] if message in self._kept else block
 
     def keep(self, message: int, positions: list[int]) -> None:
         """Of the blocks that ``message`` has now, only those at ``positions`` stay."""

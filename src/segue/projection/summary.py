@@ -29,6 +29,8 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
     "blocks-reordered": ("answer with its calls moved to the end", "answers with their calls moved to the end"),
     "filler-inserted": ("filler inserted", "fillers inserted"),
     "error-as-text": ("error flag written as text", "error flags written as text"),
+    "tools-as-text": ("call or result written as text", "calls and results written as text"),
+    "system-as-text": ("system prompt sent as the user's words", "system prompts sent as the user's words"),
     "schema-adapted": ("tool schema adapted", "tool schemas adapted"),
     "option-dropped": ("option left out", "options left out"),
 }

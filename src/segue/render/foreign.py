@@ -8,17 +8,19 @@ from ..errors import FormatError
 from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.text import scrub, scrub_escapes
+from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
 
 Given = dict[str, Any] | bytes | str
 
 
-def lint(body: Given, protocol: str, model: Model | None = None) -> list[Finding]:
+def lint(body: Given, protocol: str | None = None, model: Model | None = None) -> list[Finding]:
     """Everything in ``body`` that a provider of this protocol would refuse or spoil.
 
-    Without a model, rules that hold for some models only are warnings.
+    The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
     """
-    return run(protocol_of(protocol).rules, read_body(body), model)
+    document = read_body(body)
+    return run(_protocol(document, protocol).rules, document, model)
 
 
 def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
@@ -28,7 +30,19 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     time that they are given.
     """
     document = read_body(body)
-    return protocol_of(protocol or recognise(document)).ingest(document, model, now)
+    return _protocol(document, protocol).ingest(document, model, now)
+
+
+def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
+    """The protocol of that name, unless the body is plainly of another one."""
+    if name is None:
+        return protocol_of(recognise(body))
+    asked = protocol_of(name)
+    if asked.recognise(body) == 0:
+        others = [other for other in FOLDERS if protocol_of(other).recognise(body) > 0]
+        if others:
+            raise FormatError(f"this is no {name} body; it looks like {' or '.join(others)}")
+    return asked
 
 
 def recognise(body: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from ..projection import PolicyLike, Projection, project
 from ..projection.step import Report
+from ..projection.summary import summarize
 from ..types import Change, Context, Model, Options
 from ..wire.registry import protocol_of
 
@@ -13,9 +14,9 @@ from ..wire.registry import protocol_of
 class Request:
     """A request to one model.
 
-    ``body`` is the provider's REST JSON; ``path`` (below the model's base URL) and ``headers`` go with it; ``json()``
-    is the body as bytes, ``sdk_kwargs()`` the same for the provider's own Python SDK. The body shares its leaves with the
-    stored conversation: copy it deeply before you change it in place.
+    ``body`` is the provider's REST JSON; ``path`` (below the model's base URL) and ``headers`` go with it. ``json()``
+    is the body as bytes, ``sdk_kwargs()`` the same for the provider's own Python SDK. The body shares its leaves with
+    the stored conversation: copy it deeply before you change it in place.
     """
 
     __slots__ = ("body", "changes", "headers", "model", "options", "path", "projection")
@@ -38,6 +39,10 @@ class Request:
     def sdk_kwargs(self) -> dict[str, Any]:
         """What the provider's own Python SDK wants as keyword arguments."""
         return protocol_of(self.model.protocol).sdk_kwargs(self.body, self.model, self.options)
+
+    def summary(self) -> str:
+        """The changes of projection and encoding in a few lines, for a person."""
+        return summarize(self.changes, self.model.ref, len(self.projection.context.messages))
 
     def __repr__(self) -> str:
         return f"<Request to {self.model.ref}: POST {self.path}, {len(self.changes)} changes>"

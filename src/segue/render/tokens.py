@@ -105,5 +105,5 @@ def _bytes(text: str) -> int:
 def _json_bytes(call: ToolCall) -> int:
     try:
         return len(encode(call.arguments))
-    except UnicodeEncodeError:
-        return len(repr(call.arguments))
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return 0  # a call that is stored but cannot be sent

@@ -30,6 +30,8 @@ ChangeCode = Literal[
     "blocks-reordered",
     "filler-inserted",
     "error-as-text",
+    "tools-as-text",
+    "system-as-text",
     "schema-adapted",
     "option-dropped",
 ]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from msgspec.structs import force_setattr
+
 from .value import Optional, Value, encode
 
 
@@ -31,6 +33,8 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
 
     def _made(self) -> None:
         self._empty_to_none("thinking_signature")
+        if self.redacted is None:
+            force_setattr(self, "redacted", False)
 
 
 class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="toolCall"):  # type: ignore[misc]
@@ -51,7 +55,10 @@ class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="t
         self._empty_to_none("thought_signature")
 
     def _may_hide_nan(self) -> bool:
-        return b"null" in encode(self.arguments)
+        for value in self.arguments.values():
+            if type(value) is not str and type(value) is not int:
+                return b"null" in encode(self.arguments)
+        return False
 
 
 Block = TextContent | ImageContent | ThinkingContent | ToolCall

@@ -1,5 +1,8 @@
 """A conversation: the system prompt, the messages, and the tools that the model may call."""
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from msgspec.structs import force_setattr
 
 from .codec import VERSION, read, write
@@ -15,12 +18,20 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
     messages: list[Message]
     tools: list[ToolDefinition] = []
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self, *, system_prompt: str | None = None, messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()
+        ) -> None: ...
+
     def _made(self) -> None:
         self._empty_to_none("system_prompt")
         for name, kinds in (("messages", PLACEMENT), ("tools", {ToolDefinition})):
             items = getattr(self, name)
             if type(items) is not list:
-                force_setattr(self, name, items := list(items or ()))
+                if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+                    raise TypeError(f"{name} of a Context must be a list, not {type(items).__name__}")
+                force_setattr(self, name, items := list(items))
             for index, item in enumerate(items):
                 if type(item) not in kinds:
                     raise TypeError(f"{name}[{index}]: a Context holds no {type(item).__name__} there")

@@ -6,15 +6,17 @@ iterator, in the order of the file. Lines are read one at a time, whatever the s
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, cast
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ..errors import FormatError
-from .codec import read, write
+from .codec import BYTE_ORDER_MARK, read, write
 from .context import Context
 from .messages import Message
+from .other_tools import UNREADABLE
+from .text import scrub_escapes
 
 
 class Line(NamedTuple):
@@ -31,11 +33,14 @@ class _Probe(Struct):
 
 def _kind_of(text: bytes) -> Any:
     """``Message`` or ``Context``, or ``None`` when ``text`` is neither."""
-    try:
-        probe = msgspec.json.decode(text, type=_Probe)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return Context if probe.messages is not UNSET else Message if probe.role is not UNSET else None
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    for given in (text, scrub_escapes(text)):
+        try:
+            probe = msgspec.json.decode(given, type=_Probe)
+        except UNREADABLE:
+            continue
+        return Context if probe.messages is not UNSET else Message if probe.role is not UNSET else None
+    return None
 
 
 _NAMES: dict[Any, str] = {Context: "a conversation", Message: "a message"}
@@ -61,21 +66,34 @@ def read_jsonl(lines: Iterable[bytes], source: str = "") -> Iterator[Line]:
 
 def write_jsonl(values: Iterable[Message | Context], file: BinaryIO) -> None:
     """One line for each value."""
+    kinds: set[bool] = set()
     for value in values:
+        kinds.add(isinstance(value, Context))
+        if len(kinds) > 1:
+            raise TypeError("a JSONL file holds messages or conversations, not both")
         file.write(write(value) + b"\n")
 
 
-def read_conversations(file: BinaryIO, source: str = "") -> Iterator[Context | FormatError]:
+def read_conversations(file: Iterable[bytes], source: str = "") -> Iterator[Context | FormatError]:
     """The conversations of a JSON or JSONL file, and what is wrong with the lines that hold none.
 
     JSONL in which each line is a message is one conversation.
     """
-    head = _first_lines(file)
-    if not _is_jsonl(head):
-        yield _read_whole(b"".join(chain(head, file)), source)
+    lines = iter(file)
+    head = first_lines(lines)
+    shape = shape_of(head)
+    if shape == "either":
+        head += lines
+        try:
+            yield Context.from_json(b"".join(head))
+            return
+        except FormatError:
+            shape = "jsonl"
+    if shape == "json":
+        yield _read_whole(b"".join(chain(head, lines)), source)
         return
     messages: list[Message] = []
-    for _, value in read_jsonl(chain(head, file), source):
+    for _, value in read_jsonl(chain(head, lines), source):
         if isinstance(value, Context | FormatError):
             yield value
         else:
@@ -84,20 +102,48 @@ def read_conversations(file: BinaryIO, source: str = "") -> Iterator[Context | F
         yield Context(messages=messages)
 
 
-def _first_lines(file: BinaryIO) -> list[bytes]:
-    """Lines up to and including the second that is not blank: enough to tell JSON from JSONL."""
+LOOK_AHEAD = 20
+"""How many lines are looked at before a file without a whole value on any of them is taken for one document."""
+
+
+def first_lines(lines: Iterator[bytes]) -> list[bytes]:
+    """Lines up to the first that holds a message or a conversation, and one more: enough to tell JSON from JSONL."""
     head: list[bytes] = []
-    for line in file:
+    found = False
+    for line in lines:
         head.append(line)
-        if sum(1 for text in head if text.strip()) == 2:
+        if (found and line.strip()) or len(head) == LOOK_AHEAD:
             break
+        found = found or _kind_of(line) is not None
     return head
 
 
-def _is_jsonl(head: list[bytes]) -> bool:
-    """A message on the first line, or a whole value on either of the first two when there are two."""
-    kinds = [_kind_of(line) for line in head if line.strip()]
-    return kinds[:1] == [Message] or (len(kinds) == 2 and kinds != [None, None])
+def shape_of(head: list[bytes]) -> Literal["json", "jsonl", "either"]:
+    """What the first lines of a file say about it.
+
+    A whole value on the first line is JSONL, unless it is the only line and a conversation. A whole value further down
+    is a line of JSONL after bad ones, or a part of a document that began on a line that ends in the middle of a value.
+    """
+    texts = [line for line in head if line.strip()]
+    kinds = [_kind_of(line) for line in texts]
+    if not any(kinds) or kinds == [Context]:
+        return "json"
+    return "either" if kinds[0] is None and _is_unfinished(texts[0]) else "jsonl"
+
+
+def conversations_follow(head: list[bytes]) -> bool:
+    """Whether the first whole value of a file is a conversation, and not a message."""
+    return next((kind for kind in map(_kind_of, head) if kind is not None), None) is Context
+
+
+def _is_unfinished(text: bytes) -> bool:
+    try:
+        msgspec.json.decode(text.removeprefix(BYTE_ORDER_MARK))
+    except msgspec.DecodeError as error:
+        return "truncated" in str(error)
+    except (UnicodeDecodeError, RecursionError):
+        pass
+    return False
 
 
 def _read_whole(data: bytes, source: str) -> Context | FormatError:

@@ -3,8 +3,7 @@
 Values carry no identity of their own: ids, parents and keys of stored entries belong to a store.
 """
 
-from collections.abc import Iterable
-from copy import deepcopy
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from msgspec import field
@@ -21,6 +20,7 @@ from .content import (
     UserContent,
 )
 from .model import Model
+from .text import copy_json
 from .usage import Usage
 from .value import Optional, Value
 
@@ -85,7 +85,7 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
 
     def _made(self) -> None:
         _place(self)
-        if self.stop_reason not in _STOP_REASONS:
+        if not isinstance(self.stop_reason, str) or self.stop_reason not in _STOP_REASONS:
             raise ValueError(f"stop_reason {self.stop_reason!r} is none of {', '.join(get_args(StopReason))}")
         if self.diagnostics is None:
             force_setattr(self, "diagnostics", [])
@@ -120,7 +120,11 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
     @property
     def tool_calls(self) -> list[ToolCall]:
         """Every call in order, as copies that the caller may change."""
-        return [deepcopy(block) for block in self.content if type(block) is ToolCall]
+        return [
+            ToolCall(block.id, block.name, copy_json(block.arguments), block.thought_signature)
+            for block in self.content
+            if type(block) is ToolCall
+        ]
 
 
 class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role", tag="toolResult"):
@@ -132,8 +136,22 @@ class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role"
     is_error: bool = field(default_factory=bool)
     synthetic: bool = False
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            tool_call_id: str,
+            tool_name: str,
+            content: Iterable[ToolResultContent],
+            is_error: bool = False,
+            synthetic: bool = False,
+        ) -> None: ...
+
     def _made(self) -> None:
         _place(self)
+        for name in ("is_error", "synthetic"):
+            if getattr(self, name) is None:
+                force_setattr(self, name, False)
 
 
 Message = UserMessage | AssistantMessage | ToolResultMessage
@@ -150,8 +168,8 @@ def _place(message: Message) -> None:
     content, allowed = message.content, PLACEMENT[type(message)]
     if type(content) is list and allowed.issuperset(map(type, content)):
         return
-    if isinstance(content, (str, bytes)) or not isinstance(content, Iterable):
-        raise TypeError(f"content of a {type(message).__name__} must be a list of blocks, not {content!r}")
+    if isinstance(content, (str, bytes, Mapping)) or not isinstance(content, Iterable):
+        raise TypeError(f"content of a {type(message).__name__} must be a list of blocks, not {type(content).__name__}")
     blocks = list(content)
     force_setattr(message, "content", blocks)
     for index, block in enumerate(blocks):

@@ -9,7 +9,8 @@ from msgspec import Raw, Struct, field
 from msgspec.structs import force_setattr
 
 from ..errors import FormatError
-from .text import scrub_escapes, scrub_json
+from .numbers import refuse_non_finite
+from .text import scrub, scrub_escapes, scrub_json
 
 
 class ToolDefinition(Struct, frozen=True, rename="camel"):
@@ -26,18 +27,30 @@ class ToolDefinition(Struct, frozen=True, rename="camel"):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        given: Any = self.parameters
-        if isinstance(given, Mapping):
-            given = msgspec.json.encode(scrub_json(dict(given)))
-        elif isinstance(given, str):
-            given = given.encode()
-        try:
-            text = msgspec.json.format(bytes(given), indent=-1)
-        except msgspec.DecodeError as error:
-            raise FormatError(f"parameters of tool {self.name!r} are not JSON: {error}") from None
-        force_setattr(self, "parameters", Raw(scrub_escapes(text)))
+        force_setattr(self, "parameters", Raw(_minified(self.name, self.parameters)))
 
     @property
     def schema(self) -> Any:
         """``parameters`` as a fresh Python value."""
         return msgspec.json.decode(self.parameters)
+
+
+def _minified(name: str, given: Any) -> bytes:
+    """The schema on one line; a ``FormatError`` for what is no JSON."""
+    try:
+        if isinstance(given, Mapping):
+            refuse_non_finite(given)
+            return msgspec.json.encode(scrub_json(dict(given)))
+        if not isinstance(given, str | bytes | Raw):
+            raise TypeError(f"parameters of tool {name!r} are a dict or JSON text, not {type(given).__name__}")
+        data = scrub(given).encode() if isinstance(given, str) else bytes(given)
+        data.decode()
+        return msgspec.json.format(scrub_escapes(data), indent=-1)
+    except FormatError as error:
+        raise FormatError(f"parameters of tool {name!r}: {error}") from None
+    except UnicodeDecodeError:
+        raise FormatError(f"parameters of tool {name!r} are not UTF-8") from None
+    except RecursionError:
+        raise FormatError(f"parameters of tool {name!r} are nested too deeply") from None
+    except msgspec.DecodeError as error:
+        raise FormatError(f"parameters of tool {name!r} are not JSON: {error}") from None

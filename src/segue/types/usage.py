@@ -3,9 +3,12 @@
 from math import isfinite
 
 from msgspec import Struct, field
+from msgspec.structs import force_setattr
+
+from .value import Value
 
 
-class UsageCost(Struct, frozen=True, rename="camel"):
+class UsageCost(Value, frozen=True):
     """What an answer cost, in dollars."""
 
     input: float = field(default_factory=float)
@@ -13,6 +16,14 @@ class UsageCost(Struct, frozen=True, rename="camel"):
     cache_read: float = field(default_factory=float)
     cache_write: float = field(default_factory=float)
     total: float = field(default_factory=float)
+
+    def _made(self) -> None:
+        for name in self.__struct_fields__:  # 0 and 0.0 are one amount, and are written alike
+            if type(getattr(self, name)) is int:
+                force_setattr(self, name, float(getattr(self, name)))
+
+    def _may_hide_nan(self) -> bool:
+        return not self.is_finite
 
     @property
     def is_finite(self) -> bool:

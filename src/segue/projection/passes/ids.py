@@ -71,10 +71,10 @@ class Ids(Pass):
         ask = self.target.policy.tool_call_id
         assert ask is not None
         given = ask(stored, self.target.model, message)
-        if not isinstance(given, str) or not self.is_accepted(given):
+        if not isinstance(given, str) or not self.has_form(given):
             raise ProjectionError(
                 f"tool_call_id of the policy gave {given!r} for {stored!r}; {self.target.model.ref} accepts ids that "
-                f"match {self.shape.accepts}"
+                f"match {self.shape.form}"
             )
         if given in self.taken:
             raise ProjectionError(f"tool_call_id of the policy gave {given!r} twice; every call needs an id of its own")

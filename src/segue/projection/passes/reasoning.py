@@ -38,7 +38,8 @@ class Reasoning(Pass):
         elif all(map(_is_neutral, content)):
             return
         else:
-            blocks = [self._foreign(step, at, block, message) for at, block in enumerate(content)]
+            keeps = self._keeps_signed(message)
+            blocks = [self._foreign(step, at, block, keeps) for at, block in enumerate(content)]
         if all(map(is_, blocks, content)):
             return
         kept = [(at, block) for at, block in enumerate(blocks) if block is not None]
@@ -74,9 +75,7 @@ class Reasoning(Pass):
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
-    def _foreign(
-        self, step: Step, at: int, block: AssistantContent, message: AssistantMessage
-    ) -> AssistantContent | None:
+    def _foreign(self, step: Step, at: int, block: AssistantContent, keeps_signed: bool) -> AssistantContent | None:
         if type(block) is TextContent:
             if block.text_signature is None:
                 return block
@@ -92,14 +91,18 @@ class Reasoning(Pass):
             return self._drop(step, at, "redacted: only the model that made it can read it")
         if not block.thinking.strip():
             return self._drop_empty(step, at, block)
-        if (
-            self.target.policy.reasoning == "auto"
-            and self.target.dialect.foreign_reasoning == "keep-signed"
-            and block.thinking_signature is not None
-            and same_account(message, self.target.model)
-        ):
+        if keeps_signed and block.thinking_signature is not None:
             return block
         return self._shown(step, at, block)
+
+    def _keeps_signed(self, message: AssistantMessage) -> bool:
+        """Under `auto`, another model of the same account may read what this one signed."""
+        return (
+            self.target.policy.reasoning == "auto"
+            and self.target.dialect.foreign_reasoning == "keep-signed"
+            and same_account(message, self.target.model)
+            and (self.target.prefix is None or self._still_bound(message, self.target.prefix))
+        )
 
     def _shown(self, step: Step, at: int, block: ThinkingContent) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""

@@ -19,7 +19,7 @@ from ...types import (
     ToolResultMessage,
     UserMessage,
 )
-from ...types.codec import refuse_non_finite
+from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.value import encode
 from ..step import Pass, Step
@@ -30,7 +30,7 @@ B = TypeVar("B", bound=Block)
 
 class Text(Pass):
     def user(self, step: Step, message: UserMessage) -> None:
-        content = self._clean(step.index, message.content)
+        content = self._clean(step.index, self._unsigned(step.index, message.content))
         if not content:
             self._leave_out(step)
         elif content is not message.content:
@@ -51,11 +51,19 @@ class Text(Pass):
         step.message = None
 
     def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
-        content = self._clean(index, result.content)
+        content = self._clean(index, self._unsigned(index, result.content))
         if not content:
             self.report.add("empty-filled", index, None, f"an empty result says {EMPTY_RESULT!r}")
             content = [TextContent(EMPTY_RESULT)]
         return result if content is result.content else replace(result, content=content)
+
+    def _unsigned(self, index: int, content: list[Any]) -> list[Any]:
+        """Only answers have signatures; one on any other text is nobody's."""
+        for at, block in enumerate(content):
+            if type(block) is TextContent and block.text_signature is not None:
+                self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
+                content = [*content[:at], TextContent(block.text), *content[at + 1 :]]
+        return content
 
     def _clean(self, index: int, content: list[Any]) -> list[Any]:
         """The same list, if there is nothing to do."""
@@ -80,7 +88,8 @@ class Text(Pass):
             try:
                 clean = _CLEANERS[type(block)](block)
             except FormatError as error:
-                path = ".".join(part for part in (f"messages[{index}].content[{at}].arguments", error.path) if part)
+                place = f"messages[{index}].content[{self.report.position(index, at)}].arguments"
+                path = ".".join(part for part in (place, error.path) if part)
                 raise FormatError(error.reason, path=path) from None
             if clean is None:
                 self.report.add("empty-dropped", index, at, "a text without text")
@@ -121,7 +130,9 @@ def _call(block: ToolCall) -> ToolCall | None:
     try:
         written = encode(block.arguments)
     except UnicodeEncodeError:
-        return replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
+        clean = replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
+        _call(clean)  # what else JSON cannot hold
+        return clean
     except RecursionError:
         raise FormatError("nested too deeply to be sent") from None
     except (TypeError, OverflowError, ValueError) as error:

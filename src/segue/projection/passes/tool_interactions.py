@@ -22,6 +22,7 @@ from ..step import Pass, Step, Target
 
 ORPHAN = "[Result of an earlier call to {}]"
 EMPTY_RESULT = "(no output)"
+IMAGES_BELOW = "(see the images below)"
 ERROR = "Error: "
 
 
@@ -55,20 +56,21 @@ class ToolInteractions(Pass):
 
     def _report_moves(self, step: Step) -> None:
         position = step.index
+        together = set(step.sources)
         for source in step.sources:
             if source < 0:
                 continue
-            if source != position + 1 and self._moves(step, position, source):
+            if source != position + 1 and self._moves(together, position, source):
                 self.report.add("result-moved", source, None, f"to its call in message {step.index}")
             else:
                 position = source
 
-    def _moves(self, step: Step, position: int, source: int) -> bool:
+    def _moves(self, together: set[int], position: int, source: int) -> bool:
         """Whether anything that is rendered elsewhere stands between where a result belongs and where it is stored."""
         if source < position:
             return True
         for between in range(position + 1, source):
-            if between not in step.sources and self.pairing.strays.get(between) != "duplicate":
+            if between not in together and self.pairing.strays.get(between) != "duplicate":
                 return True
         return False
 
@@ -83,8 +85,11 @@ class ToolInteractions(Pass):
             return None
         if choice == "pair":
             self.report.add("call-reconstructed", index, None, f"a call of {result.tool_name} stands before its result")
-            return Step(index, _made_up_call(result), [result], [index])
+            return Step(index, _made_up_call(result), [result], [index], made_up=True)
         self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: shown as text of the user")
+        images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
+        texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
+        self.report.keep(index, [*(texts[:1] or [0]), *images])
         return Step(index, UserMessage(_as_text(result)), [], [])
 
 
@@ -96,9 +101,9 @@ def _made_up_call(result: ToolResultMessage) -> AssistantMessage:
 def _as_text(result: ToolResultMessage) -> list[UserContent]:
     """A user message has no error flag, so the text says what the flag said."""
     text = "\n".join(block.text for block in result.content if type(block) is TextContent)
+    images = [block for block in result.content if type(block) is ImageContent]
     if not text.strip():
-        text = EMPTY_RESULT
+        text = IMAGES_BELOW if images else EMPTY_RESULT
     if result.is_error and not text.startswith(ERROR):
         text = ERROR + text
-    images = [block for block in result.content if type(block) is ImageContent]
     return [TextContent(f"{ORPHAN.format(result.tool_name)}\n{text}"), *images]
