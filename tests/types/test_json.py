@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "invalid UTF-8 in a schema": (
         b'{"messages":[],"tools":[{"name":"a","description":"","parameters":{"x":"\xff"}}]}',
-        "not UTF-8: byte 0xff at offset 70",
+        "not UTF-8: byte 0xff at offset 72",
     ),
     "invalid UTF-8 in a key": (
         b'{"messages":[{"role":"user","content":[{"\xbcx":1}]}]}',

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import force_setattr
 
 from .codec import VERSION, read, write
-from .messages import PLACEMENT, Message
+from .messages import PLACEMENT, AssistantMessage, Message
 from .tools import ToolDefinition
 from .value import Optional, Value
 
@@ -37,7 +37,10 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
                     raise TypeError(f"{name}[{index}]: a Context holds no {type(item).__name__} there")
 
     def _may_hide_nan(self) -> bool:
-        return any([message._may_hide_nan() for message in self.messages])
+        for message in self.messages:
+            if type(message) is AssistantMessage and message._may_hide_nan():
+                return True
+        return False
 
     @classmethod
     def from_json(cls, data: bytes | str) -> "Context":

@@ -92,12 +92,11 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
         self._empty_to_none("response_model", "response_id", "error_message", "endpoint", "prefix_digest")
 
     def _may_hide_nan(self) -> bool:
+        for block in self.content:
+            if type(block) is ToolCall and block._may_hide_nan():
+                return True
         cost = self.usage.cost
-        return (
-            (cost is not None and not cost.is_finite)
-            or bool(self.diagnostics)
-            or any([block._may_hide_nan() for block in self.content if type(block) is ToolCall])
-        )
+        return bool(self.diagnostics) or (cost is not None and cost._may_hide_nan())
 
     @classmethod
     def start(cls, model: Model, now: int) -> "AssistantMessage":

@@ -1,7 +1,5 @@
 """Tokens and money, in the same categories on both sides, so that cost is a per-category multiply."""
 
-from math import isfinite
-
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
@@ -23,12 +21,8 @@ class UsageCost(Value, frozen=True):
                 force_setattr(self, name, float(getattr(self, name)))
 
     def _may_hide_nan(self) -> bool:
-        return not self.is_finite
-
-    @property
-    def is_finite(self) -> bool:
-        """Whether JSON can hold every amount."""
-        return isfinite(self.input + self.output + self.cache_read + self.cache_write + self.total)
+        amounts = self.input + self.output + self.cache_read + self.cache_write + self.total
+        return amounts - amounts != 0.0
 
 
 class Usage(Struct, frozen=True, rename="camel", omit_defaults=True):
