@@ -18,13 +18,8 @@ COMMANDS = {
     "show": "a readable picture of a conversation",
     "models": "the models of the catalog",
     "project": "what another model would get of a conversation",
-    "encode": "the request body that sends a conversation to a model",
-    "lint": "what a provider would refuse in a request body, and why",
-    "import": "the conversation that a request body holds",
 }
-"""Each command, and what it gives; its module is the file of its name (``import_`` for a word that Python keeps)."""
-
-MODULES = {"import": "import_"}
+"""Each command, and what it gives; its module is the file of its name."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,7 +59,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
-            module = import_module(f".{MODULES.get(name, name)}", __name__)
+            module = import_module(f".{name}", __name__)
             module.configure(command)
             command.set_defaults(run=module.run)
     return parser

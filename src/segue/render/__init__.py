@@ -1,8 +1,6 @@
-"""Conversation and model to request: encode, preview, lint, ingest."""
+"""Conversation and model together: what a request would be."""
 
-from .foreign import ingest, lint
 from .preview import Preview, preview
-from .request import Request, encode
 from .tokens import Estimate
 
-__all__ = ["Estimate", "Preview", "Request", "encode", "ingest", "lint", "preview"]
+__all__ = ["Estimate", "Preview", "preview"]

@@ -23,7 +23,6 @@ from .messages import (
     UserMessage,
 )
 from .model import Modality, Model
-from .options import CacheRetention, Options, ReasoningLevel
 from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 
@@ -33,7 +32,6 @@ __all__ = [
     "AssistantContent",
     "AssistantMessage",
     "Block",
-    "CacheRetention",
     "Change",
     "ChangeCode",
     "Context",
@@ -44,8 +42,6 @@ __all__ = [
     "Modality",
     "Model",
     "ModelCost",
-    "Options",
-    "ReasoningLevel",
     "StopReason",
     "TextContent",
     "ThinkingContent",
