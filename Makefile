@@ -14,8 +14,8 @@ DEV := $(VENV)/dev.stamp
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-tour: $(RUN) ## a conversation, shown in the terminal
-	@$(BIN)/segue show examples/three-models.json
+tour: $(RUN) ## one conversation through six providers: what each gets, and what was changed
+	@$(BIN)/python examples/tour.py
 
 test: $(DEV) ## the tests, in less than ten minutes
 	$(BIN)/pytest -q -n 2
@@ -29,8 +29,8 @@ check: $(DEV) ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(DEV) ## figures, as ratios to a peer in the same run
-	$(BIN)/python -m bench
+bench: $(VENV)/bench.stamp ## figures, as ratios to peers in the same run
+	$(VENV)/bench/bin/python -m bench
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
@@ -68,4 +68,12 @@ $(DEV): requirements/dev.txt $(RUN)
 $(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)
 	@$(PYTHON) -m venv $(VENV)/catalog
 	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements/catalog.txt
+	@touch $@
+
+# The peers live apart: they hold each other's dependencies, and ours, to versions of their own.
+$(VENV)/bench.stamp: requirements/bench.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the peers into $(VENV)/bench, which takes some minutes the first time"
+	@$(PYTHON) -m venv $(VENV)/bench
+	@$(VENV)/bench/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/bench.txt
+	@$(VENV)/bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -7,10 +7,10 @@ import msgspec
 
 from segue import Context
 
-from . import projection
+from . import encoding, projection
 from .conversations import tool_history
 from .measure import import_times, medians, table
-from .peers import Conversation
+from .peers.pydantic_models import Conversation
 
 
 def json_both_ways() -> None:
@@ -43,7 +43,7 @@ def json_both_ways() -> None:
 def imports() -> None:
     times = import_times(["msgspec", "segue", "segue.types"])
     table(
-        "import, beyond a bare interpreter",
+        "import, beyond a bare interpreter (time on the wall)",
         [(name, seconds, f"{seconds / times['msgspec']:.2f} × msgspec") for name, seconds in times.items()],
         "ms",
         1e3,
@@ -52,10 +52,11 @@ def imports() -> None:
 
 def main() -> None:
     packages = ", ".join(f"{name} {version(name)}" for name in ("segue", "msgspec", "pydantic"))
-    print(f"Python {platform.python_version()}, {packages}; medians of interleaved rounds")
+    print(f"Python {platform.python_version()}, {packages}; processor time, medians of interleaved rounds")
     json_both_ways()
     imports()
     projection.run()
+    encoding.run()
 
 
 if __name__ == "__main__":

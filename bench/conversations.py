@@ -30,7 +30,6 @@ def tool_history(count: int) -> Context:
     turn = 0
     while len(messages) < count:
         usage = Usage(1200, 300, 20_000, 400, 21_900, cost=UsageCost(0.0036, 0.0045, 0.006, 0.0015, 0.0156))
-        origin = {"protocol": "anthropic-messages", "provider": "anthropic", "model": "claude-sonnet-4-5"}
         call = ToolCall(
             f"toolu_{turn:024d}", "read_file", {"path": f"src/module_{turn}.py", "offset": turn, "limit": 200}
         )
@@ -41,7 +40,9 @@ def tool_history(count: int) -> Context:
                 usage=usage,
                 stop_reason="toolUse",
                 timestamp=1_700_000_000_000 + turn,
-                **origin,
+                protocol="anthropic-messages",
+                provider="anthropic",
+                model="claude-sonnet-4-5",
             ),
             ToolResultMessage(call.id, call.name, [TextContent(prose(2200, turn))]),
             AssistantMessage(
@@ -49,7 +50,9 @@ def tool_history(count: int) -> Context:
                 usage=usage,
                 stop_reason="stop",
                 timestamp=1_700_000_000_500 + turn,
-                **origin,
+                protocol="anthropic-messages",
+                provider="anthropic",
+                model="claude-sonnet-4-5",
             ),
         ]
         turn += 1

@@ -7,6 +7,7 @@ from segue.projection.pipeline import PASSES
 from segue.projection.policy import PRESETS
 from segue.projection.summary import PHRASES
 from segue.types import LOSSY
+from segue.wire.registry import FOLDERS, protocol_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -35,7 +36,28 @@ def presets() -> list[str]:
     return rows
 
 
-TABLES = {"passes": passes, "codes": codes, "presets": presets}
+def rules() -> list[str]:
+    lines: list[str] = []
+    for protocol in FOLDERS:
+        lines += [
+            f"## {protocol}",
+            "",
+            "| rule | | the provider answers | source | prevented by |",
+            "|---|---|---|---|---|",
+        ]
+        for rule in protocol_of(protocol).rules:
+            title = (
+                rule.title
+                + (" *(some models)*" if rule.only else "")
+                + (" *(warning)*" if rule.severity != "error" else "")
+            )
+            cells = [rule.number, title, rule.answers, rule.source, f"`{rule.prevented_by}`"]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+        lines.append("")
+    return lines[:-1]
+
+
+TABLES = {"passes": passes, "codes": codes, "presets": presets, "rules": rules}
 
 
 def printed(text: str) -> str:

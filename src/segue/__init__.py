@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from .projection import project as project
     from .render import Estimate as Estimate
     from .render import Preview as Preview
+    from .render import Request as Request
+    from .render import encode as encode
+    from .render import ingest as ingest
+    from .render import lint as lint
     from .render import preview as preview
+    from .rules import Finding as Finding
+    from .rules import Rule as Rule
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
@@ -45,6 +51,7 @@ if TYPE_CHECKING:
     from .types import Modality as Modality
     from .types import Model as Model
     from .types import ModelCost as ModelCost
+    from .types import Options as Options
     from .types import StopReason as StopReason
     from .types import TextContent as TextContent
     from .types import ThinkingContent as ThinkingContent
@@ -79,6 +86,10 @@ _ROOMS = {
         "UnknownProviderError",
         "VersionError",
     ),
+    "rules": (
+        "Finding",
+        "Rule",
+    ),
     "types": (
         "AssistantContent",
         "AssistantMessage",
@@ -92,6 +103,7 @@ _ROOMS = {
         "Modality",
         "Model",
         "ModelCost",
+        "Options",
         "StopReason",
         "TextContent",
         "ThinkingContent",
@@ -110,6 +122,10 @@ _ROOMS = {
     "render": (
         "Estimate",
         "Preview",
+        "Request",
+        "encode",
+        "ingest",
+        "lint",
         "preview",
     ),
     "projection": (

@@ -31,7 +31,7 @@ CELLS: list[tuple[str, str | None, dict[str, Any]]] = [
     ("google-vertex/gemini-3.6-flash", None, {"prefill": False, "send_ids": False}),
     ("google/gemini-9-pro", None, {"prefill": False, "reasoning_switch": "thinkingLevel"}),
     ("deepseek/deepseek-r1", None, {"own_reasoning": "none", "alternate_roles": True, "reasoning_required": "never"}),
-    ("deepseek/deepseek-v3.2", None, {"reasoning_required": "calls", "own_reasoning": "any"}),
+    ("deepseek/deepseek-v3.2", None, {"reasoning_required": "loop", "own_reasoning": "any"}),
     ("deepseek/deepseek-v4-pro", None, {"reasoning_required": "always", "reasoning_placeholder": ""}),
     ("deepseek/deepseek-v7", None, {"reasoning_required": "always", "reasoning_placeholder": ""}),
     ("moonshot/kimi-k2.6", None, {"reasoning_required": "calls", "reasoning_placeholder": " ", "id_form": "kimi"}),

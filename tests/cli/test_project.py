@@ -38,9 +38,8 @@ def test_messages_keep_the_numbers_that_they_are_stored_under(capsys: pytest.Cap
 
 
 def test_every_change_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
-    changes = segue.project(
-        segue.Context.from_json(EXAMPLE.read_bytes()), segue.get_model("deepseek/deepseek-v4-pro"), "or"
-    ).changes
+    context = segue.Context.from_json(EXAMPLE.read_bytes())
+    changes = segue.encode(context, segue.get_model("deepseek/deepseek-v4-pro"), policy="or").changes
     assert main(["project", str(EXAMPLE), "--to", "deepseek/deepseek-v4-pro", "--policy", "or"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("~ ") == len(changes)
@@ -49,10 +48,8 @@ def test_every_change_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json_has_the_rendering_and_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", str(EXAMPLE), "--to", "moonshot/kimi-k2-thinking", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    expected = segue.project(
-        segue.Context.from_json(EXAMPLE.read_bytes()), segue.get_model("moonshot/kimi-k2-thinking")
-    )
-    assert document["context"] == json.loads(expected.context.to_json())
+    expected = segue.encode(segue.Context.from_json(EXAMPLE.read_bytes()), segue.get_model("moonshot/kimi-k2-thinking"))
+    assert document["context"] == json.loads(expected.projection.context.to_json())
     assert [change["code"] for change in document["changes"]] == [change.code for change in expected.changes]
     assert document["fits"] is True
     assert document["tokens"]["low"] <= document["tokens"]["tokens"] <= document["tokens"]["high"]

@@ -107,7 +107,7 @@ class TestLoss:
         context = Context(messages=[UserMessage([TextContent("look"), png(1, 1), png(1, 1)])])
         ahead = segue.preview(context, segue.get_model("deepseek/deepseek-v4-pro"))
         assert ahead.lost == {"image-downgraded": 2}
-        assert ahead.changes == ahead.projection.changes
+        assert ahead.changes == ahead.request.changes
         assert segue.preview(context, CLAUDE).lost == {}
 
     def test_a_conversation_with_nothing_to_send_is_refused(self) -> None:

@@ -18,8 +18,13 @@ COMMANDS = {
     "show": "a readable picture of a conversation",
     "models": "the models of the catalog",
     "project": "what another model would get of a conversation",
+    "encode": "the request body that sends a conversation to a model",
+    "lint": "what a provider would refuse in a request body, and why",
+    "import": "the conversation that a request body holds",
 }
-"""Each command, and what it gives; its module is the file of its name."""
+"""Each command, and what it gives; its module is the file of its name (``import_`` for a word that Python keeps)."""
+
+MODULES = {"import": "import_"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         return 130
-    except Exception as error:  # noqa: BLE001: the edge of the program
+    except Exception as error:
         if os.environ.get("SEGUE_DEBUG"):
             raise
         return _complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
@@ -59,7 +64,7 @@ def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     for name, purpose in COMMANDS.items():
         command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
-            module = import_module(f".{name}", __name__)
+            module = import_module(f".{MODULES.get(name, name)}", __name__)
             module.configure(command)
             command.set_defaults(run=module.run)
     return parser

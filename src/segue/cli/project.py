@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 def _as_json(ahead: Preview) -> bytes:
     document = {
         "model": ahead.model.ref,
-        "context": msgspec.Raw(ahead.projection.context.to_json()),
+        "context": msgspec.Raw(ahead.request.projection.context.to_json()),
         "changes": ahead.changes,
         "fits": ahead.fits,
         "sure": ahead.sure,
@@ -76,9 +76,9 @@ class RenderedPicture(Picture):
     """The rendered conversation, numbered as it is stored, with each change beside the message that it concerns."""
 
     def __init__(self, screen: "Console", stored: Context, ahead: Preview, *, full: bool) -> None:
-        super().__init__(screen, ahead.projection.context, thinking=False, full=full)
+        super().__init__(screen, ahead.request.projection.context, thinking=False, full=full)
         self.stored = stored
-        self.sources = ahead.projection.sources
+        self.sources = ahead.request.projection.sources
         self.rendered = set(self.sources)
         self.notes: dict[int | None, list[Change]] = defaultdict(list)
         for change in ahead.changes:

@@ -26,6 +26,8 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     max_image_pixels: int | None = 8_000
     max_image_pixels_of_many: int | None = 2_000
 
+    # The header `anthropic-version`. Bodies are valid under 2023-06-01, too (documentation, "Versions", 2026-11).
+    api_version: str = "2026-10-21"
     # "This model does not support assistant message prefill. The conversation must end with a user message."
     # Opus 4.6, Sonnet 4.6 and everything later (vybestack/llxprt-code#3695).
     prefill: bool = False

@@ -20,6 +20,11 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     max_image_bytes: int | None = 3_932_160
     max_image_pixels: int | None = 8_000
 
+    # What Claude's own API checks is checked behind Converse, too ("The model returned the following errors: …").
+    anthropic_backend: bool = False
+    # "A conversation must alternate between user and assistant roles." Claude and Nova merge neighbours (pydantic-ai,
+    # 2026); none are ever sent.
+    alternates: bool = True
     # "A conversation must start with a user message." Claude, Qwen, GLM and Kimi accept a leading assistant
     # (pydantic-ai, verified 2026-07-03).
     starts_with_user: bool = True
@@ -28,6 +33,8 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     mixed_turns: bool = False
     # "This model doesn't support system messages." (Mistral 7B, Mixtral, Titan)
     system_prompt: bool = True
+    # A `system` role inside messages (botocore 1.44): Claude Opus 4.8 and later; none is ever sent.
+    system_in_messages: bool = False
     # "This model doesn't support tool use." (DeepSeek R1)
     tools: bool = True
     # "This model doesn't support tool use in streaming mode." (Llama 3 and 4, GPT-OSS)
@@ -42,8 +49,8 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     sampling: bool = True
     stop: bool = True
     # How the reasoning level is asked for, in additionalModelRequestFields.
-    reasoning_switch: Literal[
-        "none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort"
-    ] = "none"
+    reasoning_switch: ReasoningSwitch = "none"
+    # How thinking is turned off: not at all, by leaving the switch out, or by `thinking: {type: disabled}`.
+    reasoning_off: Literal["none", "leave-out", "disabled"] = "none"
     # The levels that it knows: Claude up to `xhigh` behind Converse, GPT-OSS low, medium and high, Qwen low and high.
     effort: tuple[str, ...] = ()

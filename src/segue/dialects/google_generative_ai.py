@@ -30,5 +30,18 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
     # How the reasoning level is asked for.
     reasoning_switch: Literal["none", "thinkingBudget", "thinkingLevel"] = "thinkingLevel"
     effort: tuple[str, ...] = ("low", "high")
+    # The smallest thinkingBudget; 0 turns thinking off. "The model does not support setting thinking_budget to 0" on
+    # 2.5 Pro, whose least is 128 (pi#3460, 2026-04; ai.google.dev/gemini-api/docs/thinking).
+    least_budget: int = 0
     # temperature, topP and topK are gone from 3.5 Flash-Lite and 3.6 Flash on (model file of litellm 1.108.4, 2026-11).
     sampling: bool = False
+
+    # Which of the two surfaces answers: each has fields that the other does not know (SDK google-genai 3.1.0 raises on
+    # them: labels on Vertex alone, toolCall and partMetadata on the Gemini API alone).
+    surface: Literal["gemini", "vertex"] = "gemini"
+    # Text may stand beside function responses in one content. Only lint asks: the encoder always parts them. From 3.5
+    # on the answer is empty or "Requests ending with a model turn are not supported" (pydantic-ai#4210, 2026-08).
+    mixed_responses: bool = False
+    # "Function calling with a response mime type: 'application/json' is unsupported" before Gemini 3 (ai-manus#101);
+    # only lint asks.
+    json_with_tools: bool = True

@@ -18,10 +18,20 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
 
     # How the system prompt is spoken: `developer` is refused outside OpenAI, OpenRouter, Cerebras and Groq
     # ("unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`", DeepSeek, 9router#773).
-    system_role: Literal["system", "developer"] = "system"
+    # `user` where neither is taken: "System role not supported" (template of gemma-2), "'messages[0].role' does not
+    # support 'system' with this model" (o1-mini, in recordings of pydantic-ai).
+    system_role: Literal["system", "developer", "user"] = "system"
+    # Whether `developer` is understood besides, and whether system messages may be several and stand anywhere ("chat
+    # content has invalid message role: system", MiniMax, note-gen#918; "System message must be at the beginning.",
+    # template of Qwen3.5). Only lint reads these.
+    developer_role: bool = False
+    system_anywhere: bool = False
     # "Conversation roles must alternate": templates of Mistral and Gemma; "deepseek-reasoner does not support
     # successive user or assistant messages" (DeepSeek-R1#21).
     alternate_roles: bool = True
+    # An answer may not come first: templates of Mistral and Gemma; with no user at all, Z.ai (nanobot#3082) and Qwen3.5
+    # refuse ("No user query found in messages."). OpenAI takes any order.
+    starts_with_user: bool = True
     # "Unexpected role 'user' after role 'tool'": templates of Mistral models, and its API until spring 2026.
     user_after_tool: bool = False
     # A trailing assistant message: taken as prefill, or refused.
@@ -32,17 +42,33 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # Content as a list of parts breaks 22 of 68 templates, so text alone is sent as a string; this says whether a
     # list may be used where there are images.
     image_parts: bool = True
+    # An answer with neither text nor calls, and an empty text: "the message at position 8 with role 'assistant' must
+    # not be empty" (Kimi, AstrBot#7200); "Each message must have at least one content element" (xAI, crush#964).
+    empty_messages: bool = False
+    # "This model only supports single tool-calls at once!" (templates of Llama 3.1 to 3.3).
+    parallel_calls: bool = True
+    # The template of gpt-oss refuses "both content and thinking on a message with tool calls".
+    text_with_reasoned_calls: bool = True
+    # The tool template of command-r-plus fails on a parameter without a description.
+    parameter_descriptions: bool = False
     # `name` on tool messages; strict servers refuse what their type does not have (Groq, Fireworks, OpenRouter).
     tool_name_field: bool = False
 
     # The field in which reasoning of earlier answers goes back; strict servers refuse every other name ("property
     # 'reasoning_content' is unsupported", Groq and Cerebras).
     reasoning_field: ReasoningField | None = None
-    # Which assistant messages must carry it, and the smallest placeholder that counts ("thinking is enabled but
-    # reasoning_content is missing in assistant tool call message", Kimi, where "" counts as missing: pi#4178; "The
-    # `reasoning_content` in the thinking mode must be passed back to the API", DeepSeek V4, where "" is accepted).
-    reasoning_required: Literal["never", "calls", "always"] = "never"
+    # Other fields in which it is taken back when that is where it came in.
+    reasoning_accepts: tuple[ReasoningField, ...] = ()
+    # Which assistant messages must carry it (`loop`: those with calls since the user last spoke; all with calls get
+    # it), and the smallest placeholder that counts ("thinking is enabled but reasoning_content is missing in assistant
+    # tool call message", Kimi, where "" counts as missing: pi#4178; "The `reasoning_content` in the thinking mode must
+    # be passed back to the API", DeepSeek V4, where "" is accepted).
+    reasoning_required: Literal["never", "loop", "calls", "always"] = "never"
     reasoning_placeholder: str = " "
+    # What stands for the signature of an unsigned call in `reasoning_details`, whose encrypted entries carry the id of
+    # their call ("Gemini models require OpenRouter reasoning details to be preserved in each request", LibreChat
+    # agents#37; Google's documented dummy, in the form that Roo-Code#10759 sends, 2026-01).
+    dummy_signature: str | None = None
 
     # "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -51,6 +77,8 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
         "none", "reasoning_effort", "thinking", "enable_thinking", "reasoning-effort-object", "reasoning-enabled-object"
     ] = "none"
     effort: tuple[str, ...] = ()
+    # `reasoning_format: parsed`, so that reasoning does not come as text of the answer (Groq).
+    parsed_reasoning: bool = False
     # "Unsupported value: 'temperature' does not support 0.5 with this model." (OpenAI reasoning models, Kimi K2.5+)
     sampling: bool = True
     # `stop` is refused by OpenAI's 5.6 and xAI's grok-4 class.
@@ -60,8 +88,18 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Function tools with reasoning_effort are not supported … in /v1/chat/completions … or set reasoning_effort to
     # 'none'." (GPT-5.5 and later); gpt-6-astra refuses 'none' too and has no tools here at all.
     tools_with_reasoning: bool = True
-    # `store`, `strict` in tools, `stream_options` and `metadata`: unknown body fields are a 400 or 422 at Groq,
-    # Cerebras, Fireworks and Mistral.
+    # `strict` in tools, and `stream_options`: "Extra inputs are not permitted, field: 'stream_options'" (Fireworks).
     strict_tools: bool = False
     stream_usage: bool = True
-    metadata: bool = False
+    # Where the id of the user goes. `metadata` itself "is only allowed when 'store' is enabled" (OpenAI, in public
+    # clients), and whether anything is stored is not ours to say.
+    user_field: Literal["user", "safety_identifier"] | None = None
+    # How reading is cached: by itself, by itself with `prompt_cache_retention: 24h` on request, or at markers.
+    caching: Literal["automatic", "24h", "markers"] = "automatic"
+    # Unknown keys are a 400 or 422, in messages ("property 'reasoning_content' is unsupported", Groq, jan#8136) and at
+    # the top ("body.store: property 'body.store' is unsupported", Cerebras, openclaude#740); what is known at the top
+    # besides the fields that all members have. Only lint reads these two.
+    strict_keys: bool = True
+    body_fields: tuple[str, ...] = ()
+    # Whose Python SDK it is.
+    sdk: Literal["openai", "groq", "cerebras"] = "openai"

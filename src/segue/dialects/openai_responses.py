@@ -1,5 +1,7 @@
 """OpenAI Responses: OpenAI and Azure."""
 
+from typing import Literal
+
 from .base import Dialect, IdForm, OwnReasoning
 
 
@@ -17,3 +19,8 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     effort: tuple[str, ...] = ()
     # `phase` on assistant messages: kept on replay from gpt-5.3-codex on.
     phase: bool = True
+    # Whether the lifetime of cached prompts can be asked for: not at all, `prompt_cache_retention` up to GPT-5.5, or
+    # `prompt_cache_options` from GPT-5.6 on (SDK openai 3.49.0).
+    cache: Literal["automatic", "retention", "options"] = "automatic"
+    # Where the end user is named. `user` is deprecated and known everywhere, `safety_identifier` is its successor.
+    user_field: Literal["user", "safety_identifier"] = "user"

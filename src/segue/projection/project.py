@@ -6,7 +6,8 @@ from msgspec import Struct
 
 from ..errors import ProjectionError
 from ..types import Change, Context, Message, Model
-from .pipeline import Rendering
+from .passes.names import valid_name
+from .pipeline import STUB_TOOL, Rendering
 from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve
 from .prefix import Prefix
 from .summary import summarize
@@ -33,6 +34,15 @@ class Projection(Struct, frozen=True, kw_only=True):
     def summary(self) -> str:
         """The changes in a few lines, for a person."""
         return summarize(self.changes, self.model.ref, len(self.context.messages))
+
+    @property
+    def stubbed(self) -> bool:
+        """Whether the one tool is the stand-in for tools that the history calls and the request does not define."""
+        return self.context.tools == [STUB_TOOL]
+
+    def rendered_name(self, name: str) -> str:
+        """The name under which the target knows a tool."""
+        return valid_name(name, self.model.dialect.name_form)
 
     def prefix_digest(self) -> str:
         """The digest of everything that this rendering sends, which an answer to it is bound to."""

@@ -24,6 +24,15 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
     "name-projected": ("tool name adapted", "tool names adapted"),
     "id-projected": ("call id adapted", "call ids adapted"),
     "tools-stubbed": ("stand-in tool defined", "stand-in tools defined"),
+    "image-moved": ("image of a tool moved to the user", "images of tools moved to the user"),
+    "turns-merged": ("message merged with its neighbour", "messages merged with their neighbours"),
+    "blocks-reordered": ("answer with its calls moved to the end", "answers with their calls moved to the end"),
+    "filler-inserted": ("filler inserted", "fillers inserted"),
+    "error-as-text": ("error flag written as text", "error flags written as text"),
+    "tools-as-text": ("call or result written as text", "calls and results written as text"),
+    "system-as-text": ("system prompt sent as the user's words", "system prompts sent as the user's words"),
+    "schema-adapted": ("tool schema adapted", "tool schemas adapted"),
+    "option-dropped": ("option left out", "options left out"),
 }
 """Every code in words, one and many; the order is the order in which a summary tells them."""
 

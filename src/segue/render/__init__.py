@@ -1,6 +1,8 @@
-"""Conversation and model together: what a request would be."""
+"""Conversation and model to request: encode, preview, lint, ingest."""
 
+from .foreign import ingest, lint
 from .preview import Preview, preview
+from .request import Request, encode
 from .tokens import Estimate
 
-__all__ = ["Estimate", "Preview", "preview"]
+__all__ = ["Estimate", "Preview", "Request", "encode", "ingest", "lint", "preview"]

@@ -4,9 +4,10 @@ from collections import Counter
 
 from msgspec import Struct
 
-from ..projection import PolicyLike, Projection, project
+from ..projection import PolicyLike
 from ..types import Change, Context, ImageContent, Model, Usage, UsageCost
 from .images import image_size
+from .request import Request, encode
 from .tokens import Estimate, estimate
 
 MANY_IMAGES = 20
@@ -28,7 +29,7 @@ class Preview(Struct, frozen=True, kw_only=True):
     limits: list[str]
     # What sending it would cost with nothing in a cache; None where the price is not known.
     cost: UsageCost | None
-    projection: Projection
+    request: Request
 
     def summary(self) -> str:
         """All of it in a few lines, for a person."""
@@ -36,7 +37,7 @@ class Preview(Struct, frozen=True, kw_only=True):
         window = f"{self.model.context_window:,}"
         fit = "fits" if self.fits else "does not fit"
         lines = [
-            self.projection.summary(),
+            self.request.summary(),
             f"{'' if self.sure else 'probably '}{fit}: about {size.tokens:,} tokens ({size.basis}; "
             f"{size.low:,} to {size.high:,}) in a window of {window}",
         ]
@@ -48,7 +49,8 @@ class Preview(Struct, frozen=True, kw_only=True):
 
 def preview(context: Context, model: Model, policy: PolicyLike = None) -> Preview:
     """Render ``context`` for ``model`` and tell what would be lost, whether it fits, and what it would cost."""
-    projection = project(context, model, policy)
+    request = encode(context, model, None, policy)
+    projection = request.projection
     tokens = estimate(context, projection.context, model)
     fits = tokens.tokens <= model.context_window
     return Preview(
@@ -56,11 +58,11 @@ def preview(context: Context, model: Model, policy: PolicyLike = None) -> Previe
         fits=fits,
         sure=(tokens.high <= model.context_window) if fits else (tokens.low > model.context_window),
         tokens=tokens,
-        changes=projection.changes,
-        lost=dict(Counter(change.code for change in projection.changes if change.lossy)),
+        changes=request.changes,
+        lost=dict(Counter(change.code for change in request.changes if change.lossy)),
         limits=_broken_limits(projection.context, model),
         cost=model.cost.of(Usage(input=tokens.tokens)),
-        projection=projection,
+        request=request,
     )
 
 

@@ -23,6 +23,7 @@ from .messages import (
     UserMessage,
 )
 from .model import Modality, Model
+from .options import CacheRetention, Options, ReasoningLevel
 from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 
@@ -32,6 +33,7 @@ __all__ = [
     "AssistantContent",
     "AssistantMessage",
     "Block",
+    "CacheRetention",
     "Change",
     "ChangeCode",
     "Context",
@@ -42,6 +44,8 @@ __all__ = [
     "Modality",
     "Model",
     "ModelCost",
+    "Options",
+    "ReasoningLevel",
     "StopReason",
     "TextContent",
     "ThinkingContent",

@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 ChangeCode = Literal[
+    # from projection
     "failed-turn-dropped",
     "failed-turn-trimmed",
     "result-synthesized",
@@ -23,6 +24,16 @@ ChangeCode = Literal[
     "id-projected",
     "tool-duplicate",
     "tools-stubbed",
+    # from encoders
+    "image-moved",
+    "turns-merged",
+    "blocks-reordered",
+    "filler-inserted",
+    "error-as-text",
+    "tools-as-text",
+    "system-as-text",
+    "schema-adapted",
+    "option-dropped",
 ]
 
 LOSSY: frozenset[ChangeCode] = frozenset(
@@ -33,6 +44,7 @@ LOSSY: frozenset[ChangeCode] = frozenset(
         "image-downgraded",
         "thinking-dropped",
         "tool-duplicate",
+        "option-dropped",
     }
 )
 """Codes that always lose something; a dropped orphan loses something, too."""

@@ -26,36 +26,34 @@ from ..step import Pass, Step
 from .tool_interactions import EMPTY_RESULT
 
 B = TypeVar("B", bound=Block)
+M = TypeVar("M", UserMessage, AssistantMessage)
 
 
 class Text(Pass):
     def user(self, step: Step, message: UserMessage) -> None:
-        content = self._clean(step.index, self._unsigned(step.index, message.content))
-        if not content:
-            self._leave_out(step)
-        elif content is not message.content:
-            step.message = replace(message, content=content)
+        if not _is_plain(message.content):
+            content = self._cleaned(step.index, self._unsigned(step.index, message.content))
+            step.message = self._with(step.index, message, content)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        content = self._clean(step.index, message.content)
-        if not content:
-            self._leave_out(step)
-        elif content is not message.content:
-            step.message = replace(message, content=content)
+        if not _is_plain(message.content):
+            step.message = self._with(step.index, message, self._cleaned(step.index, message.content))
         for number, result in enumerate(step.results):
-            if result is not None:
+            if result is not None and not _is_plain(result.content):
                 step.results[number] = self._result(step.sources[number], result)
 
-    def _leave_out(self, step: Step) -> None:
-        self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
-        step.message = None
+    def _with(self, index: int, message: M, content: list[Any]) -> M | None:
+        if content:
+            return message if content == message.content else replace(message, content=content)
+        self.report.add("empty-dropped", index, None, "nothing is left in this message")
+        return None
 
     def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
-        content = self._clean(index, self._unsigned(index, result.content))
+        content = self._cleaned(index, self._unsigned(index, result.content))
         if not content:
             self.report.add("empty-filled", index, None, f"an empty result says {EMPTY_RESULT!r}")
             content = [TextContent(EMPTY_RESULT)]
-        return result if content is result.content else replace(result, content=content)
+        return result if content == result.content else replace(result, content=content)
 
     def _unsigned(self, index: int, content: list[Any]) -> list[Any]:
         """Only answers have signatures; one on any other text is nobody's."""
@@ -64,22 +62,6 @@ class Text(Pass):
                 self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
                 content = [*content[:at], TextContent(block.text), *content[at + 1 :]]
         return content
-
-    def _clean(self, index: int, content: list[Any]) -> list[Any]:
-        """The same list, if there is nothing to do."""
-        try:
-            for block in content:
-                if type(block) is TextContent and block.text_signature is None:
-                    text = block.text
-                    if text and text.isascii() and not text.isspace():
-                        continue  # nearly all blocks of nearly all histories
-                if _CLEANERS[type(block)](block) is not block:
-                    break
-            else:
-                return content
-        except FormatError:
-            pass  # raised again below, with its place
-        return self._cleaned(index, content)
 
     def _cleaned(self, index: int, content: list[Any]) -> list[Any]:
         kept: list[Any] = []
@@ -103,6 +85,39 @@ class Text(Pass):
         return kept
 
 
+def _is_plain(content: list[Any]) -> bool:
+    """Whether there is certainly nothing to do: nearly all messages of nearly all histories."""
+    for block in content:
+        kind = type(block)
+        if kind is TextContent:
+            text = block.text
+            if not text or block.text_signature is not None or not text.isascii() or text.isspace():
+                return False
+        elif kind is ThinkingContent:
+            signature = block.thinking_signature
+            if not block.thinking.isascii() or (signature is not None and not signature.isascii()):
+                return False
+        elif kind is ToolCall:
+            if block.thought_signature is not None or not _is_plain_object(block.arguments):
+                return False
+        else:
+            return False
+    return bool(content)
+
+
+def _is_plain_object(arguments: dict[str, Any]) -> bool:
+    for key, value in arguments.items():
+        kind = type(value)
+        if kind is str:
+            if not value.isascii():
+                return False
+        elif kind is not int and kind is not bool:
+            return False
+        if type(key) is not str or not key.isascii():
+            return False
+    return True
+
+
 # For each block: itself where it is fine, a clean copy, or None where it is to be left out.
 
 
@@ -114,15 +129,10 @@ def _text(block: TextContent) -> TextContent | None:
 
 
 def _image(block: ImageContent) -> ImageContent:
-    if block.data.isascii() and block.mime_type.isascii():
-        return block
     return _scrubbed(block, "data", "mime_type")
 
 
 def _thinking(block: ThinkingContent) -> ThinkingContent:
-    signature = block.thinking_signature
-    if block.thinking.isascii() and (signature is None or signature.isascii()):
-        return block
     return _scrubbed(block, "thinking", "thinking_signature")
 
 

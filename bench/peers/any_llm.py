@@ -1,0 +1,102 @@
+"""any-llm: messages in the shape of chat completions, with thinking as ``reasoning`` and its signature beside it."""
+
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from segue.types import AssistantMessage, Context
+
+from .anthropic_messages import anthropic_message
+from .chat_messages import ChatMessage, chat_messages, chat_tools, thinking_of
+from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, MAX_TOKENS, RESPONSES, Encoder, Peer, Target, to_json
+
+
+def peer(context: Context) -> Peer:
+    completion = import_module("any_llm.types.completion")
+    plain = chat_messages(context)
+
+    def params(target: Target, messages: list[ChatMessage]) -> Any:
+        return completion.CompletionParams(
+            model_id=target.model, messages=messages, tools=chat_tools(context), max_tokens=MAX_TOKENS
+        )
+
+    def provider(module: str, name: str) -> Any:
+        return getattr(import_module(f"any_llm.providers.{module}"), name)
+
+    anthropic = provider("anthropic", "AnthropicProvider")
+    openai = provider("openai", "OpenaiProvider")
+    gemini = provider("gemini", "GeminiProvider")
+    bedrock = provider("bedrock", "BedrockProvider")
+    return Peer(
+        "any-llm",
+        "any-llm-sdk",
+        {
+            ANTHROPIC: Encoder(
+                "AnthropicProvider._convert_completion_params",
+                partial(to_dicts, anthropic, params(ANTHROPIC, with_thinking(context, plain)), "anthropic"),
+            ),
+            # Without thinking here, for Gemini and for Bedrock: it would not be read, or sent on as it is.
+            CHAT: Encoder(
+                "strip_extra_content, OpenaiProvider._convert_completion_params",
+                partial(to_chat, openai, params(CHAT, plain)),
+                same_shape=True,
+            ),
+            RESPONSES: responses(context),
+            GEMINI: Encoder(
+                "GeminiProvider._convert_completion_params", partial(to_gemini, gemini, params(GEMINI, plain))
+            ),
+            BEDROCK: Encoder(
+                "BedrockProvider._convert_completion_params", partial(to_dicts, bedrock, params(BEDROCK, plain))
+            ),
+        },
+    )
+
+
+def with_thinking(context: Context, messages: list[ChatMessage]) -> list[ChatMessage]:
+    system, *rest = messages
+    return [system, *(_with_thinking(*pair) for pair in zip(context.messages, rest, strict=True))]
+
+
+def _with_thinking(message: object, chat: ChatMessage) -> ChatMessage:
+    thinking = thinking_of(message) if isinstance(message, AssistantMessage) else None
+    if thinking is None:
+        return chat
+    signature = {"anthropic": {"signature": thinking.thinking_signature}}
+    return chat | {"reasoning": thinking.thinking, "extra_content": signature}
+
+
+def to_dicts(provider: Any, params: Any, provider_name: str | None = None) -> bytes:
+    named = {} if provider_name is None else {"provider_name": provider_name}
+    # A shallow copy, because tools are converted in place.
+    return to_json(provider._convert_completion_params(params.model_copy(), **named))
+
+
+def to_chat(provider: Any, params: Any) -> bytes:
+    strip = import_module("any_llm.utils.reasoning").strip_extra_content
+    body = provider._convert_completion_params(params)
+    messages = strip(params.messages, keep_namespaces=("google",))
+    return to_json({"model": params.model_id, "messages": messages, **body})
+
+
+def to_gemini(provider: Any, params: Any) -> bytes:
+    body = provider._convert_completion_params(params, provider_name="gemini")
+    # It makes objects of google-genai, which are pydantic's.
+    encoded: bytes = import_module("pydantic_core").to_json(body, by_alias=True, exclude_none=True)
+    return encoded
+
+
+def responses(context: Context) -> Encoder:
+    """Its one road to Responses that converts anything starts from Anthropic's messages."""
+    convert = import_module("any_llm.providers.openai.messages_responses").messages_params_to_responses_params
+    params = import_module("any_llm.types.messages").MessagesParams(
+        model=RESPONSES.model,
+        system=context.system_prompt,
+        messages=[anthropic_message(message) for message in context.messages],
+        max_tokens=MAX_TOKENS,
+        tools=[
+            {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in context.tools
+        ],
+    )
+    return Encoder(
+        "messages_params_to_responses_params", lambda: to_json(convert(params).model_dump(exclude_none=True))
+    )

@@ -1,0 +1,96 @@
+"""litellm: messages in the shape of chat completions, with thinking as ``thinking_blocks``."""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from segue.types import AssistantMessage, Context
+
+from .chat_messages import ChatMessage, chat_messages, chat_tools, thinking_of
+from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, MAX_TOKENS, RESPONSES, Encoder, Peer, Target, to_json
+
+Transform = Callable[..., Any]
+
+
+def peer(context: Context) -> Peer:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing it asks the network
+    litellm = import_module("litellm")
+    gemini = import_module("litellm.llms.vertex_ai.gemini.transformation")
+    plain = chat_messages(context)
+    thinking = with_thinking(context, plain)
+    tools = chat_tools(context)
+
+    def config(of: Any, target: Target, messages: list[ChatMessage]) -> Encoder:
+        """The encoder of a config object. Options are mapped beforehand, as litellm does before it transforms."""
+        options = of.map_openai_params(
+            non_default_params={"tools": tools, "max_tokens": MAX_TOKENS},
+            optional_params={},
+            model=target.model,
+            drop_params=False,
+        )
+        transform = partial(of.transform_request, model=target.model, headers={})
+        return encoder(f"{type(of).__name__}.transform_request", transform, messages, options)
+
+    responses = import_module("litellm.completion_extras.litellm_responses_transformation.transformation")
+    return Peer(
+        "litellm",
+        "litellm",
+        {
+            ANTHROPIC: config(litellm.AnthropicConfig(), ANTHROPIC, thinking),
+            # Chat completions know no thinking, and litellm would send it on as it is.
+            CHAT: config(litellm.OpenAIGPTConfig(), CHAT, plain)._replace(same_shape=True),
+            RESPONSES: Encoder(
+                "LiteLLMResponsesTransformationHandler.convert_chat_completion_messages_to_responses_api",
+                partial(
+                    to_responses,
+                    responses.LiteLLMResponsesTransformationHandler().convert_chat_completion_messages_to_responses_api,
+                    plain,
+                ),
+            ),
+            GEMINI: encoder(
+                "vertex_ai.gemini.transform_request_body",
+                partial(
+                    gemini.transform_request_body,
+                    model=GEMINI.model,
+                    custom_llm_provider="gemini",
+                    cached_content=None,
+                ),
+                thinking,
+                litellm.GoogleAIStudioGeminiConfig().map_openai_params(
+                    non_default_params={"tools": tools, "max_tokens": MAX_TOKENS},
+                    optional_params={},
+                    model=GEMINI.model,
+                    drop_params=False,
+                ),
+            ),
+            BEDROCK: config(litellm.AmazonConverseConfig(), BEDROCK, thinking),
+        },
+    )
+
+
+def with_thinking(context: Context, messages: list[ChatMessage]) -> list[ChatMessage]:
+    system, *rest = messages
+    return [system, *(_with_thinking(*pair) for pair in zip(context.messages, rest, strict=True))]
+
+
+def _with_thinking(message: object, chat: ChatMessage) -> ChatMessage:
+    thinking = thinking_of(message) if isinstance(message, AssistantMessage) else None
+    if thinking is None:
+        return chat
+    block = {"type": "thinking", "thinking": thinking.thinking, "signature": thinking.thinking_signature}
+    return chat | {"thinking_blocks": [block], "reasoning_content": thinking.thinking}
+
+
+def encoder(called: str, transform: Transform, messages: list[ChatMessage], options: dict[str, Any]) -> Encoder:
+    def encode() -> bytes:
+        # Lists and dicts of its own each time: system messages and options are taken out of them in place.
+        return to_json(transform(messages=list(messages), optional_params=dict(options), litellm_params={}))
+
+    return Encoder(called, encode)
+
+
+def to_responses(convert: Transform, messages: list[ChatMessage]) -> bytes:
+    items, instructions = convert(list(messages))
+    return to_json({"model": RESPONSES.model, "instructions": instructions, "input": items})

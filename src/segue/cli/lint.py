@@ -1,0 +1,51 @@
+"""`segue lint`: what a provider would refuse in a request body, and why."""
+
+import argparse
+import sys
+
+import msgspec
+
+from ..catalog import Catalog, get_model
+from ..errors import FormatError
+from ..render import lint
+from ..rules import Finding
+from ..wire.registry import FOLDERS
+from .files import read_bytes
+from .terminal import console
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a request body as JSON; - for standard input")
+    parser.add_argument("--as", dest="protocol", choices=FOLDERS, help="the protocol; recognised if not given")
+    parser.add_argument("--model", metavar="PROVIDER/MODEL", help="rules for some models count only with their model")
+    parser.add_argument("--json", action="store_true", help="write the findings as JSON")
+    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    catalog = Catalog.load(args.catalog) if args.catalog else None
+    model = get_model(args.model, protocol=args.protocol, catalog=catalog) if args.model else None
+    try:
+        findings = lint(read_bytes(args.file), args.protocol or (model.protocol if model else None), model)
+    except FormatError as error:
+        raise error.at("standard input" if args.file == "-" else args.file) from None
+    if args.json:
+        sys.stdout.buffer.write(msgspec.json.encode(findings) + b"\n")
+    else:
+        _draw(findings)
+    return 1 if any(finding.severity == "error" for finding in findings) else 0
+
+
+def _draw(findings: list[Finding]) -> None:
+    screen = console()
+    for finding in findings:
+        screen.print(f"{finding.severity} {finding.rule}  {finding.path}", style=_STYLES[finding.severity])
+        screen.print(f"    {finding.message}")
+        if finding.answers:
+            screen.print(f"    the provider answers: {finding.answers}", style="dim")
+        screen.print(f"    source: {finding.source}; prevented by {finding.prevented_by}", style="dim")
+    errors = sum(finding.severity == "error" for finding in findings)
+    print(f"segue: {errors} errors, {len(findings) - errors} warnings", file=sys.stderr)
+
+
+_STYLES = {"error": "bold red", "warning": "yellow"}

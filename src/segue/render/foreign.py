@@ -1,0 +1,83 @@
+"""Bodies that others made: ``lint`` says what a provider would refuse, ``ingest`` reads the history out of one."""
+
+from typing import Any
+
+import msgspec
+
+from ..errors import FormatError
+from ..rules import Finding, run
+from ..types import Context, Model
+from ..types.text import scrub, scrub_escapes
+from ..wire.protocol import Protocol
+from ..wire.registry import FOLDERS, protocol_of
+
+Given = dict[str, Any] | bytes | str
+
+
+def lint(body: Given, protocol: str | None = None, model: Model | None = None) -> list[Finding]:
+    """Everything in ``body`` that a provider of this protocol would refuse or spoil.
+
+    The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
+    """
+    document = read_body(body)
+    return run(_protocol(document, protocol).rules, document, model)
+
+
+def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
+    """The conversation that a request body holds. The protocol is recognised when it is not given.
+
+    ``model`` is the origin of its answers; without one their signatures are never replayed. ``now`` (Unix ms) is the
+    time that they are given.
+    """
+    document = read_body(body)
+    return _protocol(document, protocol).ingest(document, model, now)
+
+
+def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
+    """The protocol of that name, unless the body is plainly of another one."""
+    if name is None:
+        return protocol_of(recognise(body))
+    asked = protocol_of(name)
+    if asked.recognise(body) == 0:
+        others = [other for other in FOLDERS if protocol_of(other).recognise(body) > 0]
+        if others:
+            raise FormatError(f"this is no {name} body; it looks like {' or '.join(others)}")
+    return asked
+
+
+def recognise(body: dict[str, Any]) -> str:
+    """The protocol that ``body`` is surest to be of."""
+    surest = {name: protocol_of(name).recognise(body) for name in FOLDERS}
+    best = max(surest, key=lambda name: surest[name])
+    if surest[best] == 0:
+        raise FormatError(f"this is no request body of a known protocol ({', '.join(FOLDERS)}); say which one it is")
+    return best
+
+
+def read_body(body: Given) -> dict[str, Any]:
+    """A body as a dict, whatever it was given as."""
+    if isinstance(body, dict):
+        return body
+    data = scrub(body).encode() if isinstance(body, str) else body
+    try:
+        data.decode()
+        document = _decode(data)
+    except UnicodeDecodeError as error:
+        raise FormatError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from None
+    except RecursionError:
+        raise FormatError("nested too deeply to be read") from None
+    except msgspec.DecodeError as error:
+        raise FormatError(f"not JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise FormatError("a request body is a JSON object")
+    return document
+
+
+def _decode(data: bytes) -> Any:
+    try:
+        return msgspec.json.decode(data)
+    except msgspec.DecodeError:
+        repaired = scrub_escapes(data)
+        if repaired == data:
+            raise
+        return msgspec.json.decode(repaired)

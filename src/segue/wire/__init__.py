@@ -1,0 +1,1 @@
+"""Protocols without I/O, both directions: one folder each, all with the same few files."""

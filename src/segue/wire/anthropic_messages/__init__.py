@@ -1,0 +1,40 @@
+"""Anthropic Messages: ``POST /v1/messages``."""
+
+from typing import Any
+
+from ...dialects import AnthropicMessages
+from ...types import Model, Options
+from ..protocol import Body, Protocol
+from .encode import encode
+from .ingest import ingest, recognise
+from .rules import RULES
+from .shapes import SDK_FIELDS
+
+
+def _path(model: Model, options: Options) -> str:
+    return "/v1/messages"
+
+
+def _headers(model: Model, options: Options) -> dict[str, str]:
+    dialect = model.dialect
+    assert isinstance(dialect, AnthropicMessages)
+    return {"anthropic-version": dialect.api_version}
+
+
+def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
+    """For ``anthropic.Anthropic().messages.create(**kwargs)``; what it has no argument for goes into ``extra_body``."""
+    kwargs: dict[str, Any] = {name: value for name, value in body.items() if name in SDK_FIELDS}
+    others = {name: value for name, value in body.items() if name not in SDK_FIELDS}
+    return kwargs | ({"extra_body": others} if others else {})
+
+
+PROTOCOL = Protocol(
+    name="anthropic-messages",
+    encode=encode,
+    path=_path,
+    headers=_headers,
+    sdk_kwargs=_sdk_kwargs,
+    ingest=ingest,
+    recognise=recognise,
+    rules=RULES,
+)

@@ -1,0 +1,179 @@
+"""What a request asks for beside the conversation: each option is mapped, or left out and reported.
+
+Nothing here touches a message, except to put cache markers on blocks.
+"""
+
+from typing import Any
+
+from ...dialects import AnthropicMessages
+from ...types.text import scrub
+from ..common.outgoing import Outgoing
+
+Out = Outgoing[AnthropicMessages]
+Body = dict[str, Any]
+
+DEFAULT_MAX_TOKENS = 8_192
+# SDK anthropic 2.8.0 refuses to wait for more than this without a stream: "Streaming is required for operations that
+# may take longer than 10 minutes" (128,000 tokens an hour).
+MOST_WITHOUT_STREAM = 21_333
+# Tokens of thinking for each level, on models that think by budget (ANT-41: at least 1024, below max_tokens).
+BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
+LEAST_BUDGET = 1_024
+EFFORT = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
+_EFFORT_ORDER = ("low", "medium", "high", "xhigh", "max")
+
+
+def max_tokens(out: Out) -> int:
+    """ANT-49: required, and at most what the model can put out. Thinking is output, too, so it adds to the default."""
+    wanted, limit = out.options.max_tokens, out.model.max_tokens
+    if wanted is None:
+        default = DEFAULT_MAX_TOKENS + _expected_thinking(out)
+        return min(default, limit) if out.options.stream else min(default, limit, MOST_WITHOUT_STREAM)
+    if wanted > limit:
+        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
+    return min(wanted, limit)
+
+
+def _expected_thinking(out: Out) -> int:
+    level, modes = out.options.reasoning, out.dialect.thinking
+    if not modes or (level in (None, "off") and "disabled" in modes):
+        return 0
+    return BUDGETS["medium" if level in (None, "off") else level]
+
+
+def add_options(out: Out, body: Body) -> None:
+    """Everything that the options ask for. The order matters: a forced tool yields to thinking."""
+    _add_thinking(out, body)
+    _add_tool_choice(out, body)
+    _drop_sampling(out)
+    _add_stops(out, body)
+    _add_metadata(out, body)
+    if out.options.stream:
+        body["stream"] = True
+    _mark_cache(out, body)
+
+
+# -- thinking --------------------------------------------------------------------------------------------------------
+
+
+def _add_thinking(out: Out, body: Body) -> None:
+    level, modes = out.options.reasoning, out.dialect.thinking
+    if level is None:
+        return
+    if level == "off":
+        if "disabled" in modes:
+            body["thinking"] = {"type": "disabled"}
+        elif modes:
+            out.drop_option("reasoning", "this model always thinks")
+    elif not modes or modes == ("disabled",):
+        out.drop_option("reasoning", "this model does not think")
+    elif body["messages"][-1]["role"] == "assistant":
+        # ANT-14, ANT-38: a prefill and thinking exclude each other, and messages do not depend on options.
+        out.drop_option("reasoning", "an answer that is to be continued began without thinking")
+    elif "adaptive" in modes:
+        body["thinking"] = {"type": "adaptive"}
+        effort = _nearest_effort(EFFORT[level], out.dialect.effort)
+        if effort is not None:
+            body["output_config"] = {"effort": effort}
+    else:
+        _add_budget(out, body, BUDGETS[level])
+
+
+def _nearest_effort(wanted: str, known: tuple[str, ...]) -> str | None:
+    """ANT-41: "This model does not support effort level 'xhigh'." The next lower one stands for it."""
+    below = [level for level in _EFFORT_ORDER[: _EFFORT_ORDER.index(wanted) + 1] if level in known]
+    return below[-1] if below else known[0] if known else None
+
+
+def _add_budget(out: Out, body: Body, budget: int) -> None:
+    if not _began_with_thinking(body["messages"]):
+        # ANT-38: "When `thinking` is enabled, a final `assistant` message must start with a thinking block".
+        out.drop_option("reasoning", "the running tool loop began without thinking")
+    elif body["max_tokens"] <= LEAST_BUDGET:
+        out.drop_option("reasoning", "max_tokens leaves no room for thinking")
+    else:
+        room = max(body["max_tokens"] - LEAST_BUDGET, LEAST_BUDGET)
+        body["thinking"] = {"type": "enabled", "budget_tokens": min(budget, room)}
+
+
+def _began_with_thinking(turns: list[dict[str, Any]]) -> bool:
+    """Whether all answers of the running tool loop begin with thinking. Texts beside results do not end a loop."""
+    for turn in reversed(turns):
+        if turn["role"] == "assistant":
+            if turn["content"][0]["type"] not in ("thinking", "redacted_thinking"):
+                return False
+        elif turn["content"][0]["type"] != "tool_result":
+            return True
+    return True
+
+
+# -- tools -----------------------------------------------------------------------------------------------------------
+
+
+def _add_tool_choice(out: Out, body: Body) -> None:
+    choice = out.options.tool_choice
+    if out.stubbed:  # ANT-25: the stand-in is not to be called
+        body["tool_choice"] = {"type": "none"}
+        if choice not in (None, "none"):
+            out.drop_option("tool_choice", "no tool is defined")
+        return
+    if choice is None:
+        return
+    forced = out.forced_tool()
+    if not out.tools:
+        out.drop_option("tool_choice", "no tool is defined")  # ANT-27
+    elif choice in ("auto", "none"):
+        body["tool_choice"] = {"type": choice}
+    elif choice != "required" and forced is None:
+        out.drop_option("tool_choice", f"no tool is called {choice!r}")
+    elif not out.dialect.forced_tool_choice:
+        # ANT-27: 'tool_choice: type "tool" and "any" are not supported for this model.'
+        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")
+    elif body.get("thinking", {}).get("type") == "enabled":
+        # ANT-27: "Thinking may not be enabled when tool_choice forces tool use."
+        out.drop_option("tool_choice", "no tool can be forced while the model thinks by budget")
+    else:
+        body["tool_choice"] = {"type": "any"} if forced is None else {"type": "tool", "name": forced}
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _drop_sampling(out: Out) -> None:
+    if out.options.temperature is not None:
+        # ANT-48: "temperature: Extra inputs are not permitted" from API version 2026-10-21 on.
+        out.drop_option("temperature", "the newest API version has none")
+
+
+def _add_stops(out: Out, body: Body) -> None:
+    stops = [scrub(text) for text in out.options.stop if text.strip()]
+    if len(stops) < len(out.options.stop):
+        out.drop_option("stop", "a stop sequence must hold more than white space")
+    if stops:
+        body["stop_sequences"] = stops
+
+
+def _add_metadata(out: Out, body: Body) -> None:
+    metadata = out.options.metadata
+    if "user_id" in metadata:
+        body["metadata"] = {"user_id": scrub(metadata["user_id"])}
+    others = [name for name in metadata if name != "user_id"]
+    if others:
+        out.drop_option("metadata", f"only user_id is known, not {', '.join(others)}")  # ANT-05
+
+
+def _mark_cache(out: Out, body: Body) -> None:
+    """Markers behind what stays (tools and system) and behind the last two turns of the user: three at most (ANT-46).
+
+    Of the two, one reads what the request before has written, however many results were appended since; the other one
+    writes for the next. All have the same lifetime (ANT-47), and none stands inside a result (ANT-28).
+    """
+    if out.options.cache in (None, "none"):
+        return
+    marker = {"type": "ephemeral"} | ({"ttl": "1h"} if out.options.cache == "long" else {})
+    stable = body.get("system") or body.get("tools")
+    if stable:
+        stable[-1]["cache_control"] = marker
+    users = [turn for turn in body["messages"] if turn["role"] == "user"]
+    for turn in users[-2:]:
+        turn["content"][-1]["cache_control"] = marker

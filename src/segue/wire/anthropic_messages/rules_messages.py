@@ -1,0 +1,343 @@
+"""Rules about messages: who speaks, which blocks stand where, and that nothing is empty."""
+
+from typing import Any
+
+from ...dialects import AnthropicMessages
+from ...rules import Rule
+from ...types import Model
+from . import shapes
+from .walk import Found, Json, blocks, content, items, kind, messages, nested, objects, of_type, text, tools, turns
+
+MOST_MESSAGES = 100_000
+# Each row of its tests was measured against the live API.
+PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests), 2026-09"
+UNQUOTED = "(refused with status 400; its words were not recorded)"
+ENCODER = "wire/anthropic_messages/encode.py"
+TEXTS = "projection/passes/text.py"
+
+
+def dialect(model: Model) -> AnthropicMessages:
+    """The dialect of a model, or the careful default where it speaks another protocol."""
+    return model.dialect if isinstance(model.dialect, AnthropicMessages) else AnthropicMessages()
+
+
+# -- envelope --------------------------------------------------------------------------------------------------------
+
+
+def _some_messages(body: Json, model: Model | None) -> Found:
+    value = body.get("messages")
+    if not isinstance(value, list) or not value:
+        yield "messages", "messages is a list with at least one message"
+    elif len(value) > MOST_MESSAGES:
+        yield "messages", f"{len(value)} messages; at most {MOST_MESSAGES} are allowed"
+    for path, message in items(value, "messages"):
+        if not isinstance(message, dict):
+            yield path, "a message is an object"
+
+
+def _roles(body: Json, model: Model | None) -> Found:
+    for path, message in messages(body):
+        if message.get("role") not in ("user", "assistant", "system"):
+            yield f"{path}.role", f"role {message.get('role')!r} is none of user and assistant"
+
+
+def _alternation(body: Json, model: Model | None) -> Found:
+    before = None
+    for path, message in messages(body):
+        role = message.get("role")
+        if role == before and role in ("user", "assistant"):
+            yield path, f"a second {role} message in a row"
+        before = role
+
+
+def _user_first(body: Json, model: Model | None) -> Found:
+    for path, message in messages(body):
+        found = list(content(message, path))
+        compacted = bool(found) and all(kind(block) == "compaction" for _, block in found)
+        if message.get("role") == "assistant" and not compacted:
+            yield path, ""
+        return
+
+
+def _known_members(body: Json, model: Model | None) -> Found:
+    yield from _unknown(body, shapes.BODY, "")
+    yield from _unknown(body.get("metadata"), shapes.METADATA, "metadata")
+    for path, message in messages(body):
+        allowed = shapes.SYSTEM_MESSAGE if message.get("role") == "system" else shapes.MESSAGE
+        yield from _unknown(message, allowed, path)
+    system = list(objects(body.get("system"), "system"))
+    for path, block in [*system, *((path, block) for path, _, block in nested(body))]:
+        yield from _unknown(block, shapes.BLOCKS.get(kind(block)), path)
+        yield from _unknown(block.get("cache_control"), shapes.CACHE_CONTROL, f"{path}.cache_control")
+        source = block.get("source")
+        if kind(block) in ("image", "document") and isinstance(source, dict):
+            yield from _unknown(source, shapes.SOURCES.get(kind(source)), f"{path}.source")
+    for path, tool in tools(body):
+        if tool.get("type") in (None, "custom"):
+            yield from _unknown(tool, shapes.TOOL, path)
+
+
+def _unknown(value: Any, allowed: frozenset[str] | None, path: str) -> Found:
+    if allowed is not None and isinstance(value, dict):
+        for name in value:
+            if name not in allowed:
+                yield f"{path}.{name}" if path else str(name), "no such member"
+
+
+def _content_shape(body: Json, model: Model | None) -> Found:
+    for path, message in messages(body):
+        value = message.get("content")
+        if not isinstance(value, str | list):
+            yield f"{path}.content", "content is a text or a list of blocks"
+        for where, block in items(value, f"{path}.content"):
+            if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+                yield where, "a block is an object with a type"
+
+
+def _placement(body: Json, model: Model | None) -> Found:
+    for path, role, block in blocks(body):
+        allowed, name = shapes.BY_ROLE.get(role), kind(block)
+        if allowed is not None and role != "system" and name and name not in allowed:
+            yield path, f"a {name} block may not stand in a message of the {role}"
+    for path, role, block in nested(body):
+        if role == "user" and kind(block) == "text" and block.get("citations"):
+            yield f"{path}.citations", "texts of the user have no citations"
+
+
+# -- emptiness -------------------------------------------------------------------------------------------------------
+
+
+def _empty_texts(body: Json, model: Model | None) -> Found:
+    for path, role, block in nested(body):
+        bare = path.endswith(".content")  # content that is a bare text: ANT-10 and ANT-12
+        if role != "system" and kind(block) == "text" and block.get("text") == "" and not bare:
+            yield path, ""
+
+
+def _blank_texts(body: Json, model: Model | None) -> Found:
+    for path, role, block in nested(body):
+        if role != "system" and kind(block) == "text" and text(block, "text").isspace():
+            yield path, ""
+
+
+def _empty_users(body: Json, model: Model | None) -> Found:
+    for turn in turns(body):
+        if turn.role == "user" and all(kind(block) == "text" and not block.get("text") for _, block in turn.blocks):
+            yield turn.path, ""
+
+
+def _empty_results(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "tool_result"):
+        if block.get("content") == []:
+            yield f"{path}.content", ""
+
+
+# -- the end ---------------------------------------------------------------------------------------------------------
+
+
+def _trailing_space(body: Json, model: Model | None) -> Found:
+    last = turns(body)[-1:]
+    if last and last[0].role == "assistant" and last[0].blocks:
+        path, block = last[0].blocks[-1]
+        if text(block, "text") != text(block, "text").rstrip():
+            yield path, ""
+
+
+def _no_prefill(body: Json, model: Model | None) -> Found:
+    last = turns(body)[-1:]
+    if last and last[0].role == "assistant" and not _is_paused(last[0].blocks) and "fallback_credit_token" not in body:
+        yield last[0].path, ""
+
+
+def _is_paused(found: list[tuple[str, Json]]) -> bool:
+    """Whether a tool of the server still runs: such an answer is sent back as it is."""
+    answered = {text(block, "tool_use_id") for _, block in found if kind(block) in shapes.SERVER_RESULTS}
+    return any(kind(block) == "server_tool_use" and text(block, "id") not in answered for _, block in found)
+
+
+def _thinking_at_the_end(body: Json, model: Model | None) -> Found:
+    last = turns(body)[-1:]
+    if last and last[0].role == "assistant" and last[0].blocks:
+        path, block = last[0].blocks[-1]
+        if kind(block) in ("thinking", "redacted_thinking"):
+            yield path, ""
+
+
+# -- system ----------------------------------------------------------------------------------------------------------
+
+
+def _system_messages(body: Json, model: Model | None) -> Found:
+    found = list(messages(body))
+    roles = [message.get("role") for _, message in found]
+    for index, (path, message) in enumerate(found):
+        if roles[index] != "system":
+            continue
+        if model is not None and not dialect(model).system_in_messages:
+            yield path, "this model does not take (or does not read) a system message"
+        empty_directive = message.get("content") == [] and "output_config" in message
+        if index == 0 and not empty_directive:
+            yield path, "the first system prompt stands in `system`"
+        before = next((role for role in reversed(roles[:index]) if role != "system"), None)
+        if index and before != "user" and not empty_directive:
+            yield path, "a system message follows a message of the user"
+        if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):
+            yield path, "a system message stands at the end or before an answer"
+        yield from _system_content(path, message, empty_directive)
+
+
+def _system_content(path: str, message: Json, empty_directive: bool) -> Found:
+    inside = list(content(message, path))
+    if not inside and not empty_directive:
+        yield path, "a system message holds at least one block"
+    for where, block in inside:
+        if kind(block) not in shapes.IN_SYSTEM:
+            yield where, f"a {kind(block)} block may not stand in a system message"
+        elif kind(block) == "text" and not text(block, "text").strip():
+            yield where, "a system text holds more than white space"
+
+
+def _system(body: Json, model: Model | None) -> Found:
+    if "system" not in body:
+        return
+    value = body["system"]
+    if not isinstance(value, str | list):
+        yield "system", "system is a text or a list of texts"
+    for path, block in items(value, "system"):
+        if not isinstance(block, dict) or kind(block) != "text" or not isinstance(block.get("text"), str):
+            yield path, "system holds texts only"
+        elif not block["text"].strip():
+            yield path, "a text of system holds more than white space"
+
+
+MESSAGES: tuple[Rule, ...] = (
+    Rule(
+        number="ANT-01",
+        title="A request holds at least one message, and at most 100,000.",
+        answers="messages: at least one message is required",
+        source=f"{PROBED}; SDK anthropic 2.8.0, 2026-11",
+        prevented_by="projection/project.py",
+        check=_some_messages,
+    ),
+    Rule(
+        number="ANT-02",
+        title="Roles are user and assistant.",
+        answers='messages: Unexpected role "developer". Allowed roles are "user" or "assistant"',
+        source=PROBED,
+        prevented_by=ENCODER,
+        check=_roles,
+    ),
+    Rule(
+        number="ANT-03",
+        title="Neighbours of one role are joined by Anthropic, and refused by some hosts and compatible servers.",
+        answers='messages: roles must alternate between "user" and "assistant"',
+        source="jtsang4/claude-to-chatgpt#30; SDK anthropic 2.8.0 (docstring of messages), 2026-11",
+        prevented_by=ENCODER,
+        check=_alternation,
+        severity="warning",
+    ),
+    Rule(
+        number="ANT-04",
+        title="The user begins.",
+        answers='messages: first message must use the "user" role',
+        source="jtsang4/claude-to-chatgpt#30; seen again in 2026",
+        prevented_by=ENCODER,
+        check=_user_first,
+    ),
+    Rule(
+        number="ANT-05",
+        title="No member that the API does not know, anywhere.",
+        answers="Extra inputs are not permitted",
+        source=f"{PROBED}; SDK anthropic 2.8.0, 2026-11",
+        prevented_by=ENCODER,
+        check=_known_members,
+    ),
+    Rule(
+        number="ANT-06",
+        title="Content is a text or a list of blocks, each with its type.",
+        answers="messages.content: Input should be a valid array",
+        source=PROBED,
+        prevented_by=ENCODER,
+        check=_content_shape,
+    ),
+    Rule(
+        number="ANT-07",
+        title="Calls and thinking stand in answers; results, images and documents with the user, without citations.",
+        answers="`tool_use` blocks can only be in `assistant` messages",
+        source="documentation, Migrating to API version 2026-10-21; SDK anthropic 2.8.0, 2026-11",
+        prevented_by="types/messages.py",
+        check=_placement,
+    ),
+    Rule(
+        number="ANT-08",
+        title="No empty text.",
+        answers="messages: text content blocks must be non-empty",
+        source="claude-code#59812; anthropic-sdk-python#461; aliasrobotics/cai#182",
+        prevented_by=TEXTS,
+        check=_empty_texts,
+    ),
+    Rule(
+        number="ANT-09",
+        title="No text of white space only.",
+        answers="messages: text content blocks must contain non-whitespace text",
+        source="claude-code#23440; anomalyco/opencode#31259; nick1udwig/kibitz#78",
+        prevented_by=TEXTS,
+        check=_blank_texts,
+    ),
+    Rule(
+        number="ANT-10",
+        title="A turn of the user is not empty.",
+        answers="user messages must have non-empty content",
+        source=PROBED,
+        prevented_by=TEXTS,
+        check=_empty_users,
+    ),
+    Rule(
+        number="ANT-12",
+        title="A result holds something, or has no content at all.",
+        answers=UNQUOTED,
+        source="sources of pydantic-ai and litellm, 2026",
+        prevented_by=TEXTS,
+        check=_empty_results,
+    ),
+    Rule(
+        number="ANT-13",
+        title="A prefill does not end in white space.",
+        answers="messages: final assistant content cannot end with trailing whitespace",
+        source="documentation; seen in public source code, 2026",
+        prevented_by=ENCODER,
+        check=_trailing_space,
+    ),
+    Rule(
+        number="ANT-14",
+        title="The user has the last word.",
+        answers="This model does not support assistant message prefill. The conversation must end with a user message.",
+        source="vybestack/llxprt-code#3695; agenticloops-ai/agentic-ai-engineering#43; SDK anthropic 2.8.0, 2026-11",
+        prevented_by=ENCODER,
+        check=_no_prefill,
+        only=lambda model: not dialect(model).prefill,
+    ),
+    Rule(
+        number="ANT-15",
+        title="A request does not end on thinking.",
+        answers="The final block in an assistant message cannot be `thinking`.",
+        source="claude-code#10199; tailcallhq/forgecode#2107",
+        prevented_by=ENCODER,
+        check=_thinking_at_the_end,
+    ),
+    Rule(
+        number="ANT-17",
+        title="A system message in messages follows the user, ends them or precedes an answer, and holds texts.",
+        answers="role 'system' is not supported on this model",
+        source=f"{PROBED}; sources of litellm, pydantic-ai and bifrost, 2026",
+        prevented_by=ENCODER,
+        check=_system_messages,
+    ),
+    Rule(
+        number="ANT-18",
+        title="`system` is a text or a list of texts that are not empty.",
+        answers="system: Input should be a valid array",
+        source=PROBED,
+        prevented_by=ENCODER,
+        check=_system,
+    ),
+)

@@ -1,0 +1,368 @@
+"""Rules about calls and results, and about the tools that a request defines."""
+
+import re
+from collections import Counter
+from itertools import pairwise
+from typing import Any
+
+from ...rules import Rule
+from ...types import Model
+from . import shapes
+from .rules_messages import ENCODER, UNQUOTED, dialect
+from .schema import adapted
+from .walk import Found, Json, Turn, blocks, content, kind, nested, objects, of_type, text, tools, turns
+
+INTERACTIONS = "projection/passes/tool_interactions.py"
+IDS = "projection/passes/ids.py"
+
+_ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
+
+
+# -- calls and results -----------------------------------------------------------------------------------------------
+
+
+def _calls(turn: Turn | None) -> list[tuple[str, str]]:
+    """Path and id of each call of a turn."""
+    if turn is None or turn.role != "assistant":
+        return []
+    return [(path, text(block, "id")) for path, block in turn.blocks if kind(block) == "tool_use"]
+
+
+def _leading_results(turn: Turn | None) -> set[str]:
+    """The ids of the results that a turn begins with: the first other block ends them."""
+    found: set[str] = set()
+    for _, block in turn.blocks if turn is not None and turn.role == "user" else ():
+        if kind(block) != "tool_result":
+            break
+        found.add(text(block, "tool_use_id"))
+    return found
+
+
+def _answered(body: Json, model: Model | None) -> Found:
+    joined = turns(body)
+    for index, turn in enumerate(joined):
+        results = _leading_results(joined[index + 1] if index + 1 < len(joined) else None)
+        for path, call in _calls(turn):
+            if call not in results:
+                yield path, f"the call {call!r} has no result at the beginning of the next turn"
+
+
+def _orphans(body: Json, model: Model | None) -> Found:
+    before: set[str] = set()
+    for turn in turns(body):
+        for path, block in turn.blocks:
+            if turn.role == "user" and kind(block) == "tool_result" and text(block, "tool_use_id") not in before:
+                yield path, f"no call {text(block, 'tool_use_id')!r} stands in the turn before"
+        before = {call for _, call in _calls(turn)}
+
+
+def _single_results(body: Json, model: Model | None) -> Found:
+    for turn in turns(body):
+        seen: set[str] = set()
+        for path, block in turn.blocks:
+            if kind(block) == "tool_result":
+                if text(block, "tool_use_id") in seen:
+                    yield path, f"a second result of {text(block, 'tool_use_id')!r}"
+                seen.add(text(block, "tool_use_id"))
+
+
+def _unique_ids(body: Json, model: Model | None) -> Found:
+    seen: set[str] = set()
+    for path, block in of_type(body, "tool_use"):
+        if text(block, "id") in seen:
+            yield f"{path}.id", f"{text(block, 'id')!r} is the id of an earlier call"
+        seen.add(text(block, "id"))
+
+
+def _id_pattern(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "tool_use", "tool_result"):
+        name = "id" if kind(block) == "tool_use" else "tool_use_id"
+        if not _ID(text(block, name)):
+            yield f"{path}.{name}", f"{block.get(name)!r} is no valid id"
+
+
+def _inputs(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "tool_use", "server_tool_use"):
+        if not isinstance(block.get("input"), dict):
+            yield f"{path}.input", ""
+
+
+def _result_content(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "tool_result"):
+        for where, inner in content(block, path):
+            if kind(inner) not in shapes.IN_RESULT:
+                yield where, f"a {kind(inner)} block may not stand in a result"
+            elif block.get("is_error") is True and kind(inner) != "text":
+                yield where, "a failed result holds texts only"
+            if inner.get("cache_control") is not None:
+                yield f"{where}.cache_control", "a marker stands on the result itself"
+
+
+# -- definitions -----------------------------------------------------------------------------------------------------
+
+
+def _has_definitions(body: Json, model: Model | None) -> Found:
+    if body.get("tools"):
+        return
+    for path, block in of_type(body, "tool_use", "tool_result"):
+        yield path, f"a {kind(block)} block, and no tool is defined"
+        return
+
+
+def _names(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "tool_use"):
+        if not _NAME(text(block, "name")):
+            yield f"{path}.name", f"{block.get('name')!r} is no valid name"
+    seen: set[str] = set()
+    for path, tool in tools(body):
+        if tool.get("type") in (None, "custom") and not _NAME(text(tool, "name")):
+            yield f"{path}.name", f"{tool.get('name')!r} is no valid name"
+        if text(tool, "name") and text(tool, "name") in seen:
+            yield f"{path}.name", f"{text(tool, 'name')!r} is defined twice"
+        seen.add(text(tool, "name"))
+
+
+def _choice(body: Json, model: Model | None) -> Found:
+    choice = body.get("tool_choice")
+    if choice is None:
+        return
+    if not isinstance(choice, dict) or choice.get("type") not in ("auto", "any", "tool", "none"):
+        yield "tool_choice", "tool_choice is an object of type auto, any, tool or none"
+        return
+    if not body.get("tools"):
+        yield "tool_choice", "no tool is defined"
+    forces = choice["type"] in ("any", "tool")
+    if choice["type"] == "tool" and choice.get("name") not in [tool.get("name") for _, tool in tools(body)]:
+        yield "tool_choice.name", f"no tool is called {choice.get('name')!r}"
+    thinking = body.get("thinking")
+    if forces and isinstance(thinking, dict) and thinking.get("type") == "enabled":
+        yield "tool_choice", "no tool can be forced while thinking is enabled"
+    if forces and model is not None and not dialect(model).forced_tool_choice:
+        yield "tool_choice", "this model does not let itself be forced to call a tool"
+
+
+def _references(body: Json, model: Model | None) -> Found:
+    defined = list(tools(body))
+    names = {text(tool, "name") for _, tool in defined}
+    for path, block in of_type(body, "tool_reference"):
+        if text(block, "tool_name") not in names:
+            yield f"{path}.tool_name", f"no tool is called {block.get('tool_name')!r}"
+    if defined and all(tool.get("defer_loading") is True for _, tool in defined):
+        yield "tools", "at least one tool is loaded from the start"
+    for path, tool in defined:
+        if tool.get("defer_loading") is True and tool.get("cache_control") is not None:
+            yield f"{path}.cache_control", "a deferred tool has no cache marker"
+
+
+def _schemas(body: Json, model: Model | None) -> Found:
+    strict = 0
+    for path, tool in tools(body):
+        if tool.get("type") not in (None, "custom"):
+            continue
+        strict += tool.get("strict") is True
+        schema: Any = tool.get("input_schema")
+        if adapted(schema) is not schema:
+            yield f"{path}.input_schema", "no valid schema of draft 2020-12 with an object as root"
+    if strict > 20:
+        yield "tools", f"{strict} strict tools; at most 20 are allowed"
+
+
+# -- tools of the server ---------------------------------------------------------------------------------------------
+
+# By result block: how the type of the definition of its tool begins.
+_SERVER_TOOLS = {
+    "advisor_tool_result": "advisor",
+    "bash_code_execution_tool_result": "code_execution",
+    "code_execution_tool_result": "code_execution",
+    "text_editor_code_execution_tool_result": "code_execution",
+    "tool_search_tool_result": "tool_search_tool",
+    "web_fetch_tool_result": "web_fetch",
+    "web_search_tool_result": "web_search",
+}
+
+
+def _server_pairs(body: Json, model: Model | None) -> Found:
+    joined = turns(body)
+    for index, turn in enumerate(joined):
+        open_calls: dict[str, str] = {}
+        for path, block in turn.blocks:
+            if kind(block) == "server_tool_use":
+                open_calls[text(block, "id")] = path
+            elif kind(block) in shapes.SERVER_RESULTS and open_calls.pop(text(block, "tool_use_id"), None) is None:
+                yield path, f"no server_tool_use {block.get('tool_use_id')!r} stands before it"
+        running = index == len(joined) - 1 or bool(_calls(turn))  # it may still go on
+        if not running:
+            for path in open_calls.values():
+                yield path, "a server_tool_use without its result"
+
+
+def _server_tools(body: Json, model: Model | None) -> Found:
+    types = [text(tool, "type") for _, tool in tools(body)]
+    for path, _, block in blocks(body):
+        wanted = _SERVER_TOOLS.get(kind(block))
+        if wanted is not None and not any(name.startswith(wanted) for name in types):
+            yield path, f"no {wanted} tool is defined"
+
+
+def _mixed_turns(body: Json, model: Model | None) -> Found:
+    joined = turns(body)
+    for turn, after in pairwise(joined):
+        counts = Counter(kind(block) for _, block in turn.blocks)
+        answers = sum(counts[name] for name in shapes.SERVER_RESULTS)
+        if not counts["tool_use"] or counts["server_tool_use"] <= answers:
+            continue
+        for path, block in after.blocks:
+            if kind(block) != "tool_result":
+                yield path, "while a tool of the server runs, only results follow"
+
+
+def _compactions(body: Json, model: Model | None) -> Found:
+    full = 0
+    for path, role, block in nested(body):
+        if kind(block) != "compaction":
+            continue
+        full += block.get("content") is not None
+        if role != "assistant" or not path.endswith("[0]"):
+            yield path, "a compaction is the first block of an answer"
+        if block.get("content") == "":
+            yield f"{path}.content", "a compaction is not empty"
+        elif full > 1 and block.get("content") is not None:
+            yield path, "a second compaction with content"
+    for path, block in objects(body.get("system"), "system"):
+        if kind(block) == "compaction":
+            yield path, "no compaction stands in system"
+    if "compaction" in body and "context_management" in body:
+        yield "compaction", "compaction and context_management exclude each other"
+
+
+TOOLS: tuple[Rule, ...] = (
+    Rule(
+        number="ANT-19",
+        title="Every call has its result at the beginning of the next turn.",
+        answers="`tool_use` ids were found without `tool_result` blocks immediately after",
+        source="claude-code#8612; claude-code#8210; claude-code#1237; langchain-aws#451",
+        prevented_by=INTERACTIONS,
+        check=_answered,
+    ),
+    Rule(
+        number="ANT-20",
+        title="Every result has its call in the turn before.",
+        answers="unexpected `tool_use_id` found in `tool_result` blocks",
+        source="claude-code#18947",
+        prevented_by=INTERACTIONS,
+        check=_orphans,
+    ),
+    Rule(
+        number="ANT-21",
+        title="A call has one result.",
+        answers="each tool_use must have a single result. Found multiple `tool_result` blocks with id",
+        source="litellm#19324",
+        prevented_by=INTERACTIONS,
+        check=_single_results,
+    ),
+    Rule(
+        number="ANT-22",
+        title="Ids of calls are unique in a request.",
+        answers="messages: `tool_use` ids must be unique",
+        source="litellm#19324 and its source, 2026",
+        prevented_by=IDS,
+        check=_unique_ids,
+    ),
+    Rule(
+        number="ANT-23",
+        title="Ids are made of letters, digits, underscores and hyphens.",
+        answers="tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+        source="huggingface/tau#385; langchain-ai/langchain#37756",
+        prevented_by=IDS,
+        check=_id_pattern,
+    ),
+    Rule(
+        number="ANT-24",
+        title="The input of a call is an object.",
+        answers="tool_use.input: Input should be an object",
+        source="seen in public source code, 2026",
+        prevented_by="types/content.py",
+        check=_inputs,
+    ),
+    Rule(
+        number="ANT-25",
+        title="Where the history has calls, tools are defined.",
+        answers="Requests which include `tool_use` or `tool_result` blocks must define tools",
+        source="seen in public source code, 2026",
+        prevented_by="projection/pipeline.py",
+        check=_has_definitions,
+    ),
+    Rule(
+        number="ANT-26",
+        title="Names of tools are valid and unique.",
+        answers="tools.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+        source="seen in public source code, 2026 (64 characters before, and on Bedrock and Vertex)",
+        prevented_by="projection/passes/names.py",
+        check=_names,
+    ),
+    Rule(
+        number="ANT-27",
+        title="A tool choice names a tool that is defined, and forces only where thinking and model allow it.",
+        answers="Thinking may not be enabled when tool_choice forces tool use.",
+        source="can1357/oh-my-pi#333; source of pydantic-ai, 2026",
+        prevented_by="wire/anthropic_messages/options.py",
+        check=_choice,
+    ),
+    Rule(
+        number="ANT-28",
+        title="A result holds what it may hold, a failed one texts only, and no cache marker inside.",
+        answers='all content must be type "text" if "is_error" is true',
+        source="SDK anthropic 2.8.0, 2026-11; source of bifrost, 2026",
+        prevented_by=ENCODER,
+        check=_result_content,
+    ),
+    Rule(
+        number="ANT-29",
+        title="References to tools resolve, and not every tool is deferred.",
+        answers="tool_addition/tool_removal references unknown tool",
+        source="SDK anthropic 2.8.0 (tool_reference_unresolved), 2026-11; source of pydantic-ai, 2026",
+        prevented_by=ENCODER,
+        check=_references,
+    ),
+    Rule(
+        number="ANT-30",
+        title="A tool of the server and its result stand in one answer, in this order.",
+        answers="Each result block must have a corresponding `server_tool_use` block before it.",
+        source="claude-code#64383",
+        prevented_by=ENCODER,
+        check=_server_pairs,
+    ),
+    Rule(
+        number="ANT-31",
+        title="A tool of the server that the history used is defined.",
+        answers="but no `web_search` tool was provided",
+        source="sources of pydantic-ai and litellm, 2026",
+        prevented_by=ENCODER,
+        check=_server_tools,
+    ),
+    Rule(
+        number="ANT-32",
+        title="While a tool of the server runs, only results follow.",
+        answers=UNQUOTED,
+        source="documentation, 2026",
+        prevented_by=ENCODER,
+        check=_mixed_turns,
+    ),
+    Rule(
+        number="ANT-52",
+        title="There is one compaction, at the beginning of an answer.",
+        answers="compaction_block_misplaced; compaction_block_ambiguous",
+        source="SDK anthropic 2.8.0 (error codes), 2026-11",
+        prevented_by=ENCODER,
+        check=_compactions,
+    ),
+    Rule(
+        number="ANT-55",
+        title="A tool's schema is valid, with an object as root and no alternatives there.",
+        answers="tools.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
+        source="claude-code#63673; claude-code#40075; Dokploy/mcp#74; homeassistant-ai/ha-mcp#2361, 2026-09",
+        prevented_by="wire/anthropic_messages/schema.py",
+        check=_schemas,
+    ),
+)

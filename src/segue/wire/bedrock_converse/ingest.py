@@ -1,0 +1,323 @@
+"""A Converse body to the conversation that it holds.
+
+encode → ingest → encode gives the same body, apart from what is no part of a conversation: ``inferenceConfig``,
+``toolChoice``, ``additionalModelRequestFields``, ``requestMetadata`` and cache points. What only Converse knows
+(documents, videos, remote images, citations, server tools) becomes words or its nearest canonical kin, never nothing.
+"""
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...errors import FormatError
+from ...types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+from .shapes import BLOCKS, OWN_FIELDS, blocks
+
+NAME = "bedrock-converse"
+Block = dict[str, Any]
+
+
+def recognise(body: dict[str, Any]) -> int:
+    """Content blocks say what they are by their one key and have no ``type``; some fields have names of their own."""
+    if not isinstance(body.get("messages"), list) or "contents" in body:
+        return 0
+    found = [each.block for each in blocks(body)]
+    typed = any("type" in block for block in found)
+    if any("type" not in block and not BLOCKS.isdisjoint(block) for block in found):
+        return 10 if typed else 100
+    if typed or any(isinstance(turn, dict) and isinstance(turn.get("content"), str) for turn in body["messages"]):
+        return 0
+    return 20 if any(name in body for name in OWN_FIELDS) else 0
+
+
+def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
+    """The conversation; ``model`` is the origin of its answers."""
+    reader = _Reader(model, now)
+    for index, turn in enumerate(_list(body.get("messages"), "messages")):
+        reader.turn(turn, f"messages[{index}]")
+    return Context(
+        system_prompt=_system(body.get("system")),
+        messages=reader.messages,
+        tools=_tools(body.get("toolConfig")),
+    )
+
+
+class _Reader:
+    """Turns to messages. A turn may hold results and words: it becomes as many messages as it needs."""
+
+    def __init__(self, model: Model | None, now: int) -> None:
+        self.messages: list[Message] = []
+        self._model, self._now = model, now
+        self._names: dict[str, str] = {}  # of the tools called so far, by the id of the call
+
+    def turn(self, turn: Any, path: str) -> None:
+        role = _object(turn, path).get("role")
+        if role not in ("user", "assistant", "system"):
+            raise FormatError(f"the role is user, assistant or system, not {role!r}", path=f"{path}.role")
+        said: list[Any] = []
+        for index, block in enumerate(_list(turn.get("content"), f"{path}.content")):
+            where = f"{path}.content[{index}]"
+            key, value = _member(block, where)
+            if key == "toolResult":
+                self._say(role, said)
+                said = []
+                self.messages.append(self._result(_object(value, f"{where}.{key}"), f"{where}.{key}"))
+            elif role == "assistant":
+                said += self._answered(key, value, f"{where}.{key}")
+            else:
+                said += _said(key, value, f"{where}.{key}")
+        self._say(role, said)
+
+    def _say(self, role: str, said: list[Any]) -> None:
+        if not said:
+            return
+        if role != "assistant":
+            self.messages.append(UserMessage(said))
+            return
+        model = self._model
+        self.messages.append(
+            AssistantMessage(
+                content=said,
+                protocol=NAME if model is None else model.protocol,
+                provider="" if model is None else model.provider,
+                model="" if model is None else model.id,
+                endpoint=None if model is None else model.endpoint,
+                stop_reason="toolUse" if any(type(block) is ToolCall for block in said) else "stop",
+                timestamp=self._now,
+            )
+        )
+
+    def _answered(self, key: str, value: Any, path: str) -> list[AssistantContent]:
+        if key == "toolUse":
+            call = _call(_object(value, path), path)
+            self._names[call.id] = call.name
+            return [call]
+        if key == "reasoningContent":
+            return [_thinking(_object(value, path), path)]
+        # An answer holds no images: one is told in words.
+        return [block if type(block) is TextContent else TextContent(f"({key})") for block in _said(key, value, path)]
+
+    def _result(self, value: Block, path: str) -> ToolResultMessage:
+        call_id = _text(value.get("toolUseId"), f"{path}.toolUseId")
+        content: list[UserContent] = []
+        for index, block in enumerate(_list(value.get("content"), f"{path}.content")):
+            where = f"{path}.content[{index}]"
+            key, inner = _member(block, where)
+            content += _said(key, inner, f"{where}.{key}")
+        return ToolResultMessage(
+            call_id, self._names.get(call_id, ""), content, is_error=value.get("status") == "error"
+        )
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def _call(value: Block, path: str) -> ToolCall:
+    arguments = value.get("input")
+    if not isinstance(arguments, dict):
+        raise FormatError("the input of a call is an object", path=f"{path}.input")
+    return ToolCall(
+        _text(value.get("toolUseId"), f"{path}.toolUseId"), _text(value.get("name"), f"{path}.name"), arguments
+    )
+
+
+def _thinking(value: Block, path: str) -> ThinkingContent:
+    if "redactedContent" in value:
+        payload = _base64(value["redactedContent"], f"{path}.redactedContent")
+        return ThinkingContent("", payload, redacted=True)
+    inner = _object(value.get("reasoningText"), f"{path}.reasoningText")
+    signature = inner.get("signature")
+    if signature is not None:
+        signature = _text(signature, f"{path}.reasoningText.signature")
+    return ThinkingContent(_text(inner.get("text"), f"{path}.reasoningText.text"), signature)
+
+
+# -- what anyone may say ---------------------------------------------------------------------------------------------
+
+
+def _said(key: str, value: Any, path: str) -> list[UserContent]:
+    reader = _SAID.get(key)
+    if reader is None:
+        return [TextContent(f"({key} block)")]
+    return reader(value, path)
+
+
+def _words(value: Any, path: str) -> list[UserContent]:
+    return [TextContent(_text(value, path))]
+
+
+def _json(value: Any, path: str) -> list[UserContent]:
+    return [TextContent(msgspec.json.encode(value).decode())]
+
+
+def _image(value: Any, path: str) -> list[UserContent]:
+    image = _object(value, path)
+    source = _object(image.get("source"), f"{path}.source")
+    if "bytes" in source:
+        kind = _text(image.get("format"), f"{path}.format")
+        return [ImageContent(_base64(source["bytes"], f"{path}.source.bytes"), f"image/{kind}")]
+    return [TextContent(f"(image at {_uri(source)})")]
+
+
+def _document(value: Any, path: str) -> list[UserContent]:
+    document = _object(value, path)
+    source = _object(document.get("source"), f"{path}.source")
+    title = " ".join(str(part) for part in ("document", document.get("name"), document.get("format")) if part)
+    if isinstance(source.get("text"), str):
+        return [TextContent(f"({title})\n{source['text']}")]
+    if isinstance(source.get("content"), list):
+        return [TextContent("\n".join([f"({title})", *_texts(source["content"])]))]
+    return [TextContent(f"({title} at {_uri(source)})" if "s3Location" in source else f"({title})")]
+
+
+def _recording(kind: str) -> Callable[[Any, str], list[UserContent]]:
+    def read(value: Any, path: str) -> list[UserContent]:
+        source = _object(value, path).get("source")
+        where = f" at {_uri(source)}" if isinstance(source, dict) and "s3Location" in source else ""
+        return [TextContent(f"({kind}{where})")]
+
+    return read
+
+
+def _cited(value: Any, path: str) -> list[UserContent]:
+    return [TextContent(text) for text in _texts(_object(value, path).get("content"))]
+
+
+def _search_result(value: Any, path: str) -> list[UserContent]:
+    found = _object(value, path)
+    title = f"(search result: {found.get('title', '')}, {found.get('source', '')})"
+    return [TextContent("\n".join([title, *_texts(found.get("content"))]))]
+
+
+def _guarded(value: Any, path: str) -> list[UserContent]:
+    guarded = _object(value, path)
+    if "image" in guarded:
+        return _image(guarded["image"], f"{path}.image")
+    inner = _object(guarded.get("text"), f"{path}.text")
+    return _words(inner.get("text"), f"{path}.text.text")
+
+
+def _tool_change(verb: str) -> Callable[[Any, str], list[UserContent]]:
+    def read(value: Any, path: str) -> list[UserContent]:
+        tool = _object(value, path).get("tool")
+        return [TextContent(f"(tool {verb}: {tool.get('name', '') if isinstance(tool, dict) else ''})")]
+
+    return read
+
+
+def _nothing(value: Any, path: str) -> list[UserContent]:
+    return []
+
+
+_SAID: dict[str, Callable[[Any, str], list[UserContent]]] = {
+    "text": _words,
+    "json": _json,
+    "image": _image,
+    "document": _document,
+    "video": _recording("video"),
+    "audio": _recording("audio"),
+    "citationsContent": _cited,
+    "searchResult": _search_result,
+    "guardContent": _guarded,
+    "toolAddition": _tool_change("added"),
+    "toolRemoval": _tool_change("removed"),
+    "cachePoint": _nothing,
+}
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _system(value: Any) -> str | None:
+    if value is None:
+        return None
+    texts: list[str] = []
+    for index, block in enumerate(_list(value, "system")):
+        key, inner = _member(block, f"system[{index}]")
+        said = _said(key, inner, f"system[{index}].{key}")
+        texts += [block.text for block in said if type(block) is TextContent]
+    return "\n\n".join(texts) or None
+
+
+def _tools(value: Any) -> list[ToolDefinition]:
+    if value is None:
+        return []
+    tools: list[ToolDefinition] = []
+    for index, entry in enumerate(_list(_object(value, "toolConfig").get("tools"), "toolConfig.tools")):
+        path = f"toolConfig.tools[{index}]"
+        key, inner = _member(entry, path)
+        if key == "cachePoint":
+            continue
+        spec = _object(inner, f"{path}.{key}")
+        name, description = _text(spec.get("name"), f"{path}.{key}.name"), spec.get("description")
+        schema = spec.get("inputSchema")
+        schema = schema.get("json") if isinstance(schema, dict) else None
+        tools.append(
+            ToolDefinition(
+                name,
+                description if isinstance(description, str) else "",
+                schema if isinstance(schema, dict) else {"type": "object", "properties": {}},
+            )
+        )
+    return tools
+
+
+def _member(block: Any, path: str) -> tuple[str, Any]:
+    """The one member of a union; an empty or absent one beside it does not count."""
+    found = [(key, value) for key, value in _object(block, path).items() if value is not None]
+    if len(found) != 1:
+        raise FormatError(f"a block has exactly one member, not {len(found)}", path=path)
+    return found[0]
+
+
+def _texts(value: Any) -> list[str]:
+    blocks = value if isinstance(value, list) else []
+    return [block["text"] for block in blocks if isinstance(block, dict) and isinstance(block.get("text"), str)]
+
+
+def _uri(source: Block) -> str:
+    location = source.get("s3Location")
+    return str(location.get("uri", "")) if isinstance(location, dict) else "an unknown place"
+
+
+def _base64(value: Any, path: str) -> str:
+    """Bytes as the REST API has them (base64 text) or as boto3 has them."""
+    return b64encode(value).decode() if isinstance(value, bytes | bytearray) else _text(value, path)
+
+
+def _object(value: Any, path: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FormatError(f"an object is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def _list(value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"a list is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def _text(value: Any, path: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"a text is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else type(value).__name__

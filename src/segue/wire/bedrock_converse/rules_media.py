@@ -1,0 +1,143 @@
+"""Rules about images, documents and videos, limits of size among them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...rules import Rule
+from ...types import Model
+from .dialect import claude, dialect_of, where
+from .shapes import IMAGE_FORMATS, Placed, part, turns, with_results
+
+Found = Iterator[tuple[str, str]]
+Body = dict[str, Any]
+ENCODER = "wire/bedrock_converse/encode.py"
+DOCUMENT_NAME = re.compile(r"[A-Za-z0-9()\[\]-]+(\s[A-Za-z0-9()\[\]-]+)*")
+MAX_IMAGES, MAX_DOCUMENTS, MAX_DOCUMENT_BYTES = 20, 5, 4_718_592
+
+
+def _of(body: Body, kind: str) -> Iterator[tuple[Placed, dict[str, Any]]]:
+    """Members of this kind, inside results too."""
+    for placed in with_results(body):
+        if isinstance(placed.block.get(kind), dict):
+            yield placed, placed.block[kind]
+
+
+def _images_in_results(body: Body, model: Model | None) -> Found:
+    for placed, _ in _of(body, "image"):
+        if ".toolResult." in placed.path:
+            yield placed.path, ""
+
+
+def _refused_media(body: Body, model: Model | None) -> Found:
+    for placed, _ in _of(body, "video"):
+        yield placed.path, "this model sees no video"
+    for kind in ("image", "document"):
+        for placed, media in _of(body, kind):
+            if "s3Location" in part(media, "source"):
+                yield f"{placed.path}.{kind}.source.s3Location", "this model takes bytes only"
+
+
+def _documents(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if turn.of("document") and "text" not in turn.kinds():
+            yield f"{turn.path}.content", "a document without a text beside it"
+    seen: set[str] = set()
+    for placed, document in _of(body, "document"):
+        path, name = f"{placed.path}.document.name", document.get("name")
+        if not isinstance(name, str) or not DOCUMENT_NAME.fullmatch(name) or len(name) > 200:
+            yield path, f"{name!r} is no name of a document"
+        elif name in seen:
+            yield path, f"two documents are called {name!r}"
+        else:
+            seen.add(name)
+
+
+def _limits(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        for kind, most in (("image", MAX_IMAGES), ("document", MAX_DOCUMENTS)):
+            count = len(turn.of(kind))
+            if count > most:
+                yield f"{turn.path}.content", f"{count} blocks with {kind}, at most {most}"
+    most_bytes = dialect_of(model).max_image_bytes
+    for kind, limit in (("image", most_bytes), ("document", MAX_DOCUMENT_BYTES)):
+        for placed, media in _of(body, kind):
+            size = _size(media)
+            if limit is not None and size > limit:
+                yield f"{placed.path}.{kind}", f"{size} bytes, at most {limit}"
+
+
+def _size(media: dict[str, Any]) -> int:
+    """How many bytes a source holds: base64 text on the wire, bytes in boto3."""
+    data = part(media, "source").get("bytes")
+    if isinstance(data, str):
+        return len(data) * 3 // 4 - data[-2:].count("=")
+    return len(data) if isinstance(data, bytes | bytearray) else 0
+
+
+def _shown_by_assistant(body: Body, model: Model | None) -> Found:
+    for kind in ("image", "document"):
+        for placed, _ in _of(body, kind):
+            if placed.role != "user" and ".toolResult." not in placed.path:
+                yield placed.path, f"a block with {kind} in an {placed.role} message"
+
+
+def _formats(body: Body, model: Model | None) -> Found:
+    for placed, image in _of(body, "image"):
+        kind = image.get("format")
+        if not isinstance(kind, str) or kind not in IMAGE_FORMATS:
+            yield f"{placed.path}.image.format", f"{kind!r} is none of {', '.join(sorted(IMAGE_FORMATS))}"
+
+
+MEDIA = (
+    Rule(
+        number="BED-17",
+        title="some models see no images inside a result",
+        answers="Malformed input request: extraneous key [toolResult]",
+        source="recorded by pydantic-ai, table by family, as known 2026-11; wording not seen",
+        prevented_by=ENCODER,
+        check=_images_in_results,
+        only=where(lambda dialect: not dialect.images_in_results),
+    ),
+    Rule(
+        number="BED-17b",
+        title="some models see no video, and nothing in S3",
+        answers="This model doesn't support the video content block that you provided.",
+        source="recorded by pydantic-ai, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_refused_media,
+        only=claude,
+    ),
+    Rule(
+        number="BED-19",
+        title="a document has a text beside it and a plain name of its own",
+        answers="A text block must be included when using documents.",
+        source="archestra-ai/archestra#4220; botocore 1.44.0, Message and DocumentBlock, 2026-11",
+        prevented_by=ENCODER,
+        check=_documents,
+    ),
+    Rule(
+        number="BED-19b",
+        title="a message has at most 20 images of 3.75 MB and 5 documents of 4.5 MB",
+        answers="The provided request is not valid",
+        source="botocore 1.44.0, Message, 2026-11; wording not seen",
+        prevented_by="render/preview.py",
+        check=_limits,
+    ),
+    Rule(
+        number="BED-19c",
+        title="only the user shows images and documents",
+        answers="The provided request is not valid",
+        source="botocore 1.44.0, Message, 2026-11; wording not seen",
+        prevented_by=ENCODER,
+        check=_shown_by_assistant,
+    ),
+    Rule(
+        number="ANT-44",
+        title="an image is png, jpeg, gif or webp",
+        answers="image.format failed to satisfy constraint: Member must satisfy enum value set",
+        source="botocore 1.44.0, ImageFormat, 2026-11; wording not seen",
+        prevented_by=ENCODER,
+        check=_formats,
+    ),
+)

@@ -1,0 +1,185 @@
+"""Rules about cache points and about parameters."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...rules import Rule
+from ...types import Model
+from .dialect import claude, where
+from .shapes import INFERENCE, items, kind_of, part, turns
+
+Found = Iterator[tuple[str, str]]
+Body = dict[str, Any]
+OPTIONS = "wire/bedrock_converse/options.py"
+
+
+def _lists(body: Body) -> Iterator[tuple[str, list[Any]]]:
+    """Every list that may hold cache points, in the order in which they count: tools, system, messages."""
+    yield "toolConfig.tools", items(part(body, "toolConfig").get("tools"))
+    yield "system", items(body.get("system"))
+    for turn in turns(body):
+        yield f"{turn.path}.content", turn.content
+        for path, result in turn.of("toolResult"):
+            yield f"{path}.content", items(result.get("content"))
+
+
+def _points(body: Body) -> list[tuple[str, dict[str, Any]]]:
+    return [
+        (f"{path}[{index}].cachePoint", part(block, "cachePoint"))
+        for path, blocks in _lists(body)
+        for index, block in enumerate(blocks)
+        if isinstance(block, dict) and "cachePoint" in block
+    ]
+
+
+def _misplaced_points(body: Body, model: Model | None) -> Found:
+    found = _points(body)
+    if len(found) > 4:
+        yield found[4][0], f"{len(found)} cache points, at most 4"
+    for path, blocks in _lists(body):
+        before = ""
+        for index, block in enumerate(blocks):
+            kind = kind_of(block) or ("other" if isinstance(block, dict) else "")
+            if kind == "cachePoint" and before in ("", "cachePoint", "document", "video"):
+                yield f"{path}[{index}]", f"a cache point after {before or 'nothing'}"
+            before = kind
+
+
+def _any_point(body: Body, model: Model | None) -> Found:
+    return ((path, "") for path, _ in _points(body))
+
+
+def _long_points(body: Body, model: Model | None) -> Found:
+    return ((f"{path}.ttl", "") for path, point in _points(body) if point.get("ttl") == "1h")
+
+
+def _long_after_short(body: Body, model: Model | None) -> Found:
+    short = False
+    for path, point in _points(body):
+        if point.get("ttl") == "1h" and short:
+            yield f"{path}.ttl", "an hour after five minutes"
+        short = short or point.get("ttl") != "1h"
+
+
+def _unknown_parameters(body: Body, model: Model | None) -> Found:
+    config = part(body, "inferenceConfig")
+    for name, value in config.items():
+        if name not in INFERENCE:
+            yield f"inferenceConfig.{name}", "no parameter of this name"
+        elif name in ("temperature", "topP") and not (isinstance(value, int | float) and 0 <= value <= 1):
+            yield f"inferenceConfig.{name}", f"{value!r} is not between 0 and 1"
+        elif name == "maxTokens" and not (isinstance(value, int) and value >= 1):
+            yield f"inferenceConfig.{name}", f"{value!r} is not at least 1"
+    for index, text in enumerate(items(config.get("stopSequences"))):
+        if text == "":
+            yield f"inferenceConfig.stopSequences[{index}]", "an empty stop sequence"
+
+
+def _stops(body: Body, model: Model | None) -> Found:
+    if items(part(body, "inferenceConfig").get("stopSequences")):
+        yield "inferenceConfig.stopSequences", ""
+
+
+def _samplings(body: Body, model: Model | None) -> Found:
+    for name in ("temperature", "topP"):
+        if name in part(body, "inferenceConfig"):
+            yield f"inferenceConfig.{name}", ""
+    for name in ("top_k", "top_p", "temperature"):
+        if name in part(body, "additionalModelRequestFields"):
+            yield f"additionalModelRequestFields.{name}", ""
+
+
+def _warm_thinking(body: Body, model: Model | None) -> Found:
+    thinks = part(body, "additionalModelRequestFields", "thinking").get("type") in ("enabled", "adaptive")
+    temperature = part(body, "inferenceConfig").get("temperature")
+    if thinks and temperature is not None and temperature != 1:
+        yield "inferenceConfig.temperature", f"{temperature} while the model thinks"
+
+
+def _too_many_tokens(body: Body, model: Model | None) -> Found:
+    wanted = part(body, "inferenceConfig").get("maxTokens")
+    if model is not None and model.known and isinstance(wanted, int) and wanted > model.max_tokens:
+        yield "inferenceConfig.maxTokens", f"{wanted} > {model.max_tokens}"
+
+
+REQUEST = (
+    Rule(
+        number="BED-21",
+        title="at most 4 cache points, none first, after a document or video, or after another",
+        answers="A maximum of 4 blocks with cache_control may be provided. Found 5.",
+        source="bifrost and pydantic-ai, measured on Bedrock, 2026; lisette#34",
+        prevented_by=OPTIONS,
+        check=_misplaced_points,
+    ),
+    Rule(
+        number="BED-21b",
+        title="some models have no cache points",
+        answers="This model doesn't support the cachePoint field.",
+        source="bifrost and pydantic-ai, table by family, as known 2026-11; wording not seen",
+        prevented_by=OPTIONS,
+        check=_any_point,
+        only=where(lambda dialect: dialect.cache_points == "none"),
+    ),
+    Rule(
+        number="BED-21c",
+        title="some models keep a cache for five minutes only",
+        answers="Extended TTL prompt caching is only supported for Anthropic models",
+        source="bifrost, measured on Bedrock, as known 2026-11",
+        prevented_by=OPTIONS,
+        check=_long_points,
+        only=where(lambda dialect: dialect.cache_points == "5m"),
+    ),
+    Rule(
+        number="BED-24",
+        title="inferenceConfig has four parameters, each in its range",
+        answers="The provided request is not valid",
+        source="botocore 1.44.0, InferenceConfiguration, 2026-11; wording not seen",
+        prevented_by=OPTIONS,
+        check=_unknown_parameters,
+    ),
+    Rule(
+        number="BED-24b",
+        title="some models take no stop sequences",
+        answers="This model doesn't support the stopSequences field. Remove stopSequences and try again.",
+        source="pydantic-ai models/bedrock.py on GLM, as known 2026-11; wording not seen",
+        prevented_by=OPTIONS,
+        check=_stops,
+        only=where(lambda dialect: not dialect.stop),
+    ),
+    Rule(
+        number="ANT-47",
+        title="a cache point of an hour does not follow one of five minutes",
+        answers="a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.",
+        source="Anthropic's error text, behind Converse, as known 2026-11",
+        prevented_by=OPTIONS,
+        check=_long_after_short,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-48",
+        title="some models take no temperature, top_p or top_k",
+        answers="temperature: Extra inputs are not permitted",
+        source="Anthropic's error text from Opus 4.7 on; litellm 1.108.4, 2026-11",
+        prevented_by=OPTIONS,
+        check=_samplings,
+        only=where(lambda dialect: not dialect.sampling),
+    ),
+    Rule(
+        number="ANT-48b",
+        title="the temperature is 1 while the model thinks",
+        answers="`temperature` may only be set to 1 when thinking is enabled.",
+        source="Anthropic's error text, behind Converse, as known 2026-11; wording not seen",
+        prevented_by=OPTIONS,
+        check=_warm_thinking,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-49",
+        title="maxTokens is at most what the model can write",
+        answers="max_tokens is more than the maximum allowed number of output tokens",
+        source="Anthropic's error text, behind Converse, as known 2026-11; wording not seen",
+        prevented_by=OPTIONS,
+        check=_too_many_tokens,
+        only=claude,
+    ),
+)

@@ -1,0 +1,232 @@
+"""Rules about the order of turns, and about blocks that are empty or stand in the wrong turn."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from ...rules import Rule
+from ...types import Model
+from .dialect import claude, dialect_of, where
+from .shapes import items, part, turns, with_results
+
+Found = Iterator[tuple[str, str]]
+Body = dict[str, Any]
+ENCODER = "wire/bedrock_converse/encode.py"
+
+
+def _no_messages(body: Body, model: Model | None) -> Found:
+    if not items(body.get("messages")):
+        yield "messages", "there is no message"
+
+
+def _begins_with_another(body: Body, model: Model | None) -> Found:
+    for turn in turns(body)[:1]:
+        if turn.role == "assistant":
+            yield turn.path, "the assistant speaks first"
+
+
+def _neighbours(body: Body, model: Model | None) -> Found:
+    for before, turn in pairwise(turns(body)):
+        if turn.role == before.role and turn.role in ("user", "assistant"):
+            yield turn.path, f"two {turn.role} messages in a row"
+
+
+def _roles(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if turn.role not in ("user", "assistant", "system"):
+            yield f"{turn.path}.role", f"{turn.role!r} is no role"
+
+
+def _system_turns(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if turn.role == "system":
+            yield turn.path, ""
+
+
+def _system_prompt(body: Body, model: Model | None) -> Found:
+    if items(body.get("system")):
+        yield "system", ""
+
+
+def _is_blank(text: Any) -> bool:
+    return isinstance(text, str) and not text.strip()
+
+
+def _blank_texts(body: Body, model: Model | None) -> Found:
+    for placed in with_results(body):
+        if _is_blank(placed.block.get("text")):
+            yield f"{placed.path}.text", ""
+    for index, block in enumerate(items(body.get("system"))):
+        if isinstance(block, dict) and _is_blank(block.get("text")):
+            yield f"system[{index}].text", ""
+
+
+def _empty_turns(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if not turn.content:
+            yield f"{turn.path}.content", ""
+
+
+def _mixed(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        kinds = {kind for kind in turn.kinds() if kind not in ("", "cachePoint", "reasoningContent")}
+        tool = kinds & {"toolUse", "toolResult"}
+        if tool and kinds - tool:
+            yield f"{turn.path}.content", f"{', '.join(sorted(kinds - tool))} beside {', '.join(sorted(tool))}"
+
+
+def _files_beside_results(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if "toolResult" not in turn.kinds():
+            continue
+        for path, document in turn.of("document"):
+            if document.get("format") != "pdf":
+                yield path, "only a pdf may stand beside results"
+        for path, _ in turn.of("video"):
+            yield path, "a video may not stand beside results"
+
+
+def _wrong_side(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        if turn.role == "user":
+            yield from ((path, "a call in a user message") for path, _ in turn.of("toolUse"))
+        elif turn.role == "assistant":
+            yield from (
+                (path, "a result in an assistant message")
+                for path, result in turn.of("toolResult")
+                if not result.get("type")
+            )
+
+
+def _ends_with_assistant(body: Body, model: Model | None) -> Found:
+    for turn in turns(body)[-1:]:
+        if turn.role == "assistant":
+            yield turn.path, "the conversation ends with the assistant"
+
+
+def _trailing_space(body: Body, model: Model | None) -> Found:
+    for turn in turns(body)[-1:]:
+        text = part(turn.content[-1] if turn.content else None).get("text")
+        if turn.role == "assistant" and isinstance(text, str) and text != text.rstrip():
+            yield f"{turn.path}.content[{len(turn.content) - 1}].text", ""
+
+
+def _refuses_prefill(model: Model) -> bool:
+    return not dialect_of(model).prefill
+
+
+TURNS = (
+    Rule(
+        number="BED-01",
+        title="a conversation begins with the user",
+        answers="A conversation must start with a user message.",
+        source="pydantic-ai providers/bedrock.py, by family, 2026-07",
+        prevented_by=ENCODER,
+        check=_begins_with_another,
+        only=where(lambda dialect: dialect.starts_with_user),
+    ),
+    Rule(
+        number="BED-01b",
+        title="a request has a message",
+        answers="A conversation must start with a user message.",
+        source="pydantic-ai providers/bedrock.py, 2026-07",
+        prevented_by="projection/pipeline.py",
+        check=_no_messages,
+    ),
+    Rule(
+        number="BED-02",
+        title="user and assistant take turns",
+        answers="A conversation must alternate between user and assistant roles.",
+        source="Converse's error text; pydantic-ai models/bedrock.py on the families that merge, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_neighbours,
+        only=where(lambda dialect: dialect.alternates),
+    ),
+    Rule(
+        number="BED-03",
+        title="the role of a message is user, assistant or system",
+        answers="Value at 'messages.0.member.role' failed to satisfy constraint: Member must satisfy enum value set",
+        source="botocore 1.44.0, ConversationRole, 2026-11; wording not seen",
+        prevented_by=ENCODER,
+        check=_roles,
+    ),
+    Rule(
+        number="BED-04",
+        title="a text holds more than white space",
+        answers="The text field in the ContentBlock object is blank. Add text to the text field, and try again.",
+        source="OpenHands#5339, boto/botocore#3525, hermes-agent#55092, #63983, as known 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=_blank_texts,
+    ),
+    Rule(
+        number="BED-05",
+        title="a message has content",
+        answers="The content field in the Message object is empty. Add a ContentBlock object to the content field",
+        source="archestra-ai/archestra#4220, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_empty_turns,
+    ),
+    Rule(
+        number="BED-15",
+        title="tool blocks stand alone in their turn",
+        answers="Conversation blocks and tool result blocks cannot be provided in the same turn.",
+        source="browser-use#710, quarkus-langchain4j#1983, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_mixed,
+        only=where(lambda dialect: not dialect.mixed_turns),
+    ),
+    Rule(
+        number="BED-16",
+        title="beside results stand no files but pdf",
+        answers="`tool_use` ids were found without `tool_result` blocks immediately after",
+        source="pydantic-ai#6098, #6081, #3253, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_files_beside_results,
+        only=claude,
+    ),
+    Rule(
+        number="BED-22",
+        title="some models take no system prompt",
+        answers="This model doesn't support system messages. Try again without a system message",
+        source="Converse's error text, measured by family, 2026-10",
+        prevented_by=ENCODER,
+        check=_system_prompt,
+        only=where(lambda dialect: not dialect.system_prompt),
+    ),
+    Rule(
+        number="BED-22b",
+        title="some models take no system role inside messages",
+        answers="This model doesn't support system messages. Try again without a system message",
+        source="Converse's error text; botocore 1.44.0, ConversationRole, 2026-11",
+        prevented_by=ENCODER,
+        check=_system_turns,
+        only=where(lambda dialect: not dialect.system_in_messages),
+    ),
+    Rule(
+        number="BED-23",
+        title="a conversation ends with the user",
+        answers="This model does not support assistant message prefill. The conversation must end with a user message.",
+        source="vybestack/llxprt-code#3695, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_ends_with_assistant,
+        only=_refuses_prefill,
+    ),
+    Rule(
+        number="ANT-07",
+        title="calls stand in assistant messages, results in user messages",
+        answers="`tool_use` blocks can only be in `assistant` messages",
+        source="Anthropic's error text, behind Converse, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_wrong_side,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-13",
+        title="an answer to be continued does not end in white space",
+        answers="messages: final assistant content cannot end with trailing whitespace",
+        source="Anthropic's error text, behind Converse, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_trailing_space,
+        only=where(lambda dialect: dialect.anthropic_backend and dialect.prefill),
+    ),
+)

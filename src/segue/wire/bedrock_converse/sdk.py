@@ -1,0 +1,26 @@
+"""The body as keyword arguments of boto3's ``converse`` and ``converse_stream``: bytes are bytes, and the model's id
+stands with the rest."""
+
+from base64 import b64decode
+from typing import Any
+
+from ...types import Model, Options
+
+
+def sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str, Any]:
+    """Copies only what holds bytes."""
+    messages = [turn | {"content": [_block(block) for block in turn["content"]]} for turn in body["messages"]]
+    return {"modelId": model.id, **body, "messages": messages}
+
+
+def _block(block: dict[str, Any]) -> dict[str, Any]:
+    if "image" in block:
+        image = block["image"]
+        return {"image": image | {"source": {"bytes": b64decode(image["source"]["bytes"])}}}
+    if "toolResult" in block:
+        result = block["toolResult"]
+        return {"toolResult": result | {"content": [_block(each) for each in result["content"]]}}
+    reasoning = block.get("reasoningContent", {})
+    if "redactedContent" in reasoning:
+        return {"reasoningContent": {"redactedContent": b64decode(reasoning["redactedContent"])}}
+    return block

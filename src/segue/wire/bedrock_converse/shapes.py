@@ -1,0 +1,106 @@
+"""The names in a Converse body, and walks over it that take any JSON. State: botocore 1.44.0."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+BLOCKS = frozenset(
+    {"text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint",
+     "reasoningContent", "citationsContent", "searchResult", "toolAddition", "toolRemoval"}
+)  # fmt: skip
+"""A content block is a union: it has exactly one of these."""
+
+OWN_FIELDS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig", "requestMetadata")
+INFERENCE = frozenset({"maxTokens", "temperature", "topP", "stopSequences"})
+IMAGE_FORMATS = frozenset({"png", "jpeg", "gif", "webp"})
+
+
+class Turn(NamedTuple):
+    """A message of the body, with where it stands."""
+
+    at: int
+    path: str
+    role: Any
+    content: list[Any]
+
+    def of(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        """The members of this kind that are objects, each with its path."""
+        return [
+            (f"{self.path}.content[{index}].{kind}", block[kind])
+            for index, block in enumerate(self.content)
+            if isinstance(block, dict) and isinstance(block.get(kind), dict)
+        ]
+
+    def kinds(self) -> list[str]:
+        """What each block is; "" for what is none."""
+        return [kind_of(block) for block in self.content]
+
+
+class Placed(NamedTuple):
+    """A content block, with where it stands."""
+
+    path: str
+    role: Any
+    block: dict[str, Any]
+
+
+def kind_of(block: Any) -> str:
+    """The first known member of a block."""
+    return next((key for key in block if key in BLOCKS), "") if isinstance(block, dict) else ""
+
+
+def turns(body: dict[str, Any]) -> list[Turn]:
+    """The messages that have the shape of one; content that is no list counts as empty."""
+    messages = body.get("messages")
+    found = []
+    for at, message in enumerate(messages if isinstance(messages, list) else []):
+        if isinstance(message, dict):
+            content = message.get("content")
+            found.append(Turn(at, f"messages[{at}]", message.get("role"), content if isinstance(content, list) else []))
+    return found
+
+
+def blocks(body: dict[str, Any]) -> Iterator[Placed]:
+    """The content blocks of all messages."""
+    for turn in turns(body):
+        for index, block in enumerate(turn.content):
+            if isinstance(block, dict):
+                yield Placed(f"{turn.path}.content[{index}]", turn.role, block)
+
+
+def with_results(body: dict[str, Any]) -> Iterator[Placed]:
+    """The content blocks of all messages, and what stands inside results."""
+    for placed in blocks(body):
+        yield placed
+        content = part(placed.block, "toolResult").get("content")
+        for index, block in enumerate(content if isinstance(content, list) else []):
+            if isinstance(block, dict):
+                yield Placed(f"{placed.path}.toolResult.content[{index}]", placed.role, block)
+
+
+def part(value: Any, *names: str) -> dict[str, Any]:
+    """The object at the end of these names; an empty one where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The specifications of tools, each with its path."""
+    return [
+        (f"toolConfig.tools[{index}].toolSpec", tool["toolSpec"])
+        for index, tool in enumerate(items(part(body, "toolConfig").get("tools")))
+        if isinstance(tool, dict) and isinstance(tool.get("toolSpec"), dict)
+    ]
+
+
+def ids(turn: Turn, kind: str) -> list[tuple[str, str]]:
+    """The ids of calls or results that the caller has to do with, each with its path; server tools are no such."""
+    return [
+        (path, value["toolUseId"])
+        for path, value in turn.of(kind)
+        if isinstance(value.get("toolUseId"), str) and not value.get("type")
+    ]

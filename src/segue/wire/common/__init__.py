@@ -1,0 +1,1 @@
+"""What protocols share."""

@@ -1,0 +1,60 @@
+"""Google generateContent, on the Gemini API and on Vertex."""
+
+import base64
+from typing import Any
+
+from ...types import Model, Options
+from ..protocol import Body, Protocol
+from .encode import encode
+from .ingest import NAME, ingest, recognise
+from .rules import RULES
+
+
+def path(model: Model, options: Options) -> str:
+    """The model and the way of answering stand in the path."""
+    if options.stream:
+        return f"/models/{model.id}:streamGenerateContent?alt=sse"
+    return f"/models/{model.id}:generateContent"
+
+
+def headers(model: Model, options: Options) -> dict[str, str]:
+    """Nothing but the kind of the body; keys are the client's."""
+    return {"content-type": "application/json"}
+
+
+def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
+    """For ``generate_content`` and ``generate_content_stream`` of google-genai: everything beside the contents is one
+    flat config, and bytes are bytes."""
+    config = dict(body.get("generationConfig", {}))
+    config |= {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
+    contents = [{**content, "parts": [_raw(part) for part in content["parts"]]} for content in body["contents"]]
+    return {"model": model.id, "contents": contents, "config": config}
+
+
+def _raw(part: dict[str, Any]) -> dict[str, Any]:
+    """A part whose base64 is decoded, as the SDK wants it."""
+    raw = dict(part)
+    if "thoughtSignature" in part:
+        raw["thoughtSignature"] = _bytes(part["thoughtSignature"])
+    if "inlineData" in part:
+        raw["inlineData"] = {**part["inlineData"], "data": _bytes(part["inlineData"]["data"])}
+    response = part.get("functionResponse")
+    if response and "parts" in response:
+        raw["functionResponse"] = {**response, "parts": [_raw(inner) for inner in response["parts"]]}
+    return raw
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text.replace("-", "+").replace("_", "/"))
+
+
+PROTOCOL = Protocol(
+    name=NAME,
+    encode=encode,
+    path=path,
+    headers=headers,
+    sdk_kwargs=sdk_kwargs,
+    ingest=ingest,
+    recognise=recognise,
+    rules=RULES,
+)

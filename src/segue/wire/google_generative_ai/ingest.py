@@ -1,0 +1,272 @@
+"""The body of ``generateContent`` to a conversation, as any client may have written it.
+
+Calls that have no id, or one that was used before, are given one from their position and content. Dummy signatures
+(GEM-20) are no signatures. Encoding what was read for the same model gives the same body again, apart from what a
+conversation has no place for: ``generationConfig``, ``toolConfig``, ``safetySettings``, ``cachedContent``, ``labels``,
+tools that the provider runs itself, the display names of files, and metadata of parts.
+"""
+
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...errors import FormatError
+from ...types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+from .schema import from_openapi
+from .shapes import DUMMIES, get, kinds, many
+
+NAME = "google-generative-ai"
+# "function" is what the first SDKs wrote; others are slips that a reader need not punish.
+ROLES = {None: "user", "": "user", "user": "user", "function": "user", "tool": "user", "model": "model"}
+
+
+def recognise(body: dict[str, Any]) -> int:
+    """``contents`` is this protocol's alone, and contents of parts are sure."""
+    contents = many(get(body, "contents"))
+    if contents and any(many(get(content, "parts")) for content in contents):
+        return 100
+    return 20 if "contents" in body else 0
+
+
+def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
+    """The conversation; answers are ``model``'s, at ``now``."""
+    contents = get(body, "contents")
+    if not isinstance(contents, (list, dict)):
+        raise FormatError("a request has contents, a list of objects", path="contents")
+    reader = _Reader(model, now)
+    for index, content in enumerate(many(contents)):
+        reader.read(content, f"contents[{index}]")
+    return Context(system_prompt=_system(body), messages=reader.messages, tools=_tools(body))
+
+
+class _Asked(NamedTuple):
+    """A call that waits for its response: the id that the body gave it, and the one that it has now."""
+
+    given: str
+    call: ToolCall
+
+
+class _Reader:
+    """Contents in, messages out; it remembers which ids are taken and which calls wait."""
+
+    def __init__(self, model: Model | None, now: int) -> None:
+        self.messages: list[Message] = []
+        self.model, self.now = model, now
+        self.taken: set[str] = set()
+        self.waiting: list[_Asked] = []
+
+    def read(self, content: Any, path: str) -> None:
+        role = get(content, "role")
+        if not isinstance(content, dict) or not isinstance(get(content, "parts"), (list, dict, type(None))):
+            raise FormatError("a content is an object with a list of parts", path=path)
+        if not isinstance(role, (str, type(None))) or role not in ROLES:
+            raise FormatError(f"the role of a content is user or model, not {role!r}", path=f"{path}.role")
+        parts = many(get(content, "parts"))
+        for at, part in enumerate(parts):
+            if not isinstance(part, dict):
+                raise FormatError("a part is an object", path=f"{path}.parts[{at}]")
+        (self._answer if ROLES[role] == "model" else self._user)(parts, path)
+
+    # -- user --------------------------------------------------------------------------------------------------------
+
+    def _user(self, parts: list[Any], path: str) -> None:
+        said: list[UserContent] = []
+        for at, part in enumerate(parts):
+            where = f"{path}.parts[{at}]"
+            if get(part, "functionCall") is not None:
+                raise FormatError("a functionCall stands in a content of the model", path=where)
+            response = get(part, "functionResponse")
+            if response is None:
+                said.append(_plain(part, where))
+            else:
+                self.messages.append(self._result(response, f"{where}.functionResponse"))
+        if said:
+            self.messages.append(UserMessage(said))
+
+    def _result(self, response: Any, path: str) -> ToolResultMessage:
+        given = get(response, "response")
+        if not isinstance(response, dict) or not isinstance(given, (dict, type(None))):
+            raise FormatError("a function response is an object with an object in response", path=path)
+        name, call_id = str(get(response, "name") or ""), str(get(response, "id") or "")
+        asked = self._take(call_id, name)
+        content: list[UserContent] = [TextContent(_output(given or {}))]
+        content += [_plain(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
+        return ToolResultMessage(
+            call_id if asked is None else asked.id, name if asked is None else asked.name, content, _failed(given or {})
+        )
+
+    def _take(self, call_id: str, name: str) -> ToolCall | None:
+        """The call that is answered: by its id, else by its name, else the next one."""
+        by_id = [asked for asked in self.waiting if call_id and asked.given == call_id]
+        by_name = [asked for asked in self.waiting if asked.call.name == name]
+        found = [*by_id, *by_name, *self.waiting][:1]
+        for asked in found:
+            self.waiting.remove(asked)
+            return asked.call
+        return None
+
+    # -- model -------------------------------------------------------------------------------------------------------
+
+    def _answer(self, parts: list[Any], path: str) -> None:
+        self.waiting = []
+        content = [self._block(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
+        if not content:
+            return
+        self.messages.append(
+            AssistantMessage(
+                content=content,
+                protocol=NAME if self.model is None else self.model.protocol,
+                provider="" if self.model is None else self.model.provider,
+                model="" if self.model is None else self.model.id,
+                endpoint=None if self.model is None else self.model.endpoint,
+                stop_reason="toolUse" if ToolCall in map(type, content) else "stop",
+                timestamp=self.now,
+            )
+        )
+
+    def _block(self, part: dict[str, Any], path: str) -> AssistantContent:
+        signature = get(part, "thoughtSignature")
+        if not isinstance(signature, (str, type(None))):
+            raise FormatError("a signature is a text", path=f"{path}.thoughtSignature")
+        if signature in DUMMIES:
+            signature = None
+        call = get(part, "functionCall")
+        if call is not None:
+            return self._call(call, signature, path)
+        if get(part, "functionResponse") is not None:
+            raise FormatError("a functionResponse stands in a content of the user", path=path)
+        if not kinds(part) and signature is not None:
+            return TextContent("", signature)
+        plain = _plain(part, path)
+        text = plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
+        if part.get("thought") is True:
+            return ThinkingContent(text, signature)
+        return TextContent(text, signature)
+
+    def _call(self, call: Any, signature: str | None, path: str) -> ToolCall:
+        arguments = get(call, "args")
+        if not isinstance(call, dict) or not isinstance(arguments, (dict, type(None))):
+            raise FormatError("a function call is an object with an object in args", path=f"{path}.functionCall")
+        given, name = str(get(call, "id") or ""), str(get(call, "name") or "")
+        made = ToolCall(self._id(given, path, name, arguments or {}), name, arguments or {}, signature)
+        self.waiting.append(_Asked(given, made))
+        return made
+
+    def _id(self, given: str, path: str, name: str, arguments: dict[str, Any]) -> str:
+        """The id that the body gives, or a fresh one from position and content."""
+        if given and given not in self.taken:
+            self.taken.add(given)
+            return given
+        seed = msgspec.json.encode([path, name, arguments])
+        fresh = "toolu_" + blake2b(seed, digest_size=12).hexdigest()
+        while fresh in self.taken:
+            fresh = "toolu_" + blake2b(fresh.encode(), digest_size=12).hexdigest()
+        self.taken.add(fresh)
+        return fresh
+
+
+# -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def _plain(part: Any, path: str) -> TextContent | ImageContent:
+    """A part as text or image; what is neither becomes a text that says what it was."""
+    if not isinstance(part, dict):
+        raise FormatError("a part is an object", path=path)
+    text, inline, file = get(part, "text"), get(part, "inlineData"), get(part, "fileData")
+    if text is not None:
+        if not isinstance(text, str):
+            raise FormatError("text is a text", path=f"{path}.text")
+        return TextContent(text)
+    if inline is not None:
+        return _inline(inline, f"{path}.inlineData")
+    if file is not None:
+        mime_type, uri = str(get(file, "mimeType") or ""), get(file, "fileUri")
+        return TextContent(f"({'image' if mime_type.startswith('image/') else 'file'} at {uri})")
+    return TextContent(_told(part))
+
+
+def _inline(inline: Any, path: str) -> TextContent | ImageContent:
+    data, mime_type = get(inline, "data"), get(inline, "mimeType")
+    if not isinstance(data, str) or not isinstance(mime_type, str):
+        raise FormatError("inline data has data and mimeType", path=path)
+    if mime_type.startswith("image/"):
+        return ImageContent(data, mime_type)
+    return TextContent(f"({mime_type} of {len(data) * 3 // 4} bytes: left out)")
+
+
+# What the model ran on the provider's side is readable, and stays so.
+def _told(part: dict[str, Any]) -> str:
+    code, result = get(part, "executableCode"), get(part, "codeExecutionResult")
+    if isinstance(code, dict):
+        return f"(code that was run)\n{code.get('code', '')}"
+    if isinstance(result, dict):
+        return f"(its output)\n{result.get('output', '')}"
+    named = ", ".join(name for name in part if name not in ("thought", "thoughtSignature", "thought_signature"))
+    return f"(part of another kind: {named})" if named else ""
+
+
+def _output(response: dict[str, Any]) -> str:
+    """What a function answered. 'If "output" and "error" keys are not specified, then whole "response" is treated as
+    function output' (google-genai 3.1.0, types.FunctionResponse)."""
+    value: Any = response
+    if len(response) == 1:
+        value = response.get("output", response.get("error", response))
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode() if value != {} else ""
+
+
+def _failed(response: dict[str, Any]) -> bool:
+    return "error" in response and response["error"] is not None
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _system(body: dict[str, Any]) -> str | None:
+    given = get(body, "systemInstruction")
+    if given is None or isinstance(given, str):
+        return given
+    if not isinstance(given, dict):
+        raise FormatError("a system instruction is a content", path="systemInstruction")
+    texts = []
+    for at, part in enumerate(many(get(given, "parts"))):
+        block = _plain(part, f"systemInstruction.parts[{at}]")
+        texts.append(block.text if isinstance(block, TextContent) else f"({block.mime_type}: left out)")
+    return "\n".join(texts)
+
+
+def _tools(body: dict[str, Any]) -> list[ToolDefinition]:
+    given = get(body, "tools")
+    if not isinstance(given, (list, dict, type(None))):
+        raise FormatError("tools are a list of objects", path="tools")
+    tools = []
+    for index, tool in enumerate(many(given)):
+        for at, entry in enumerate(many(get(tool, "functionDeclarations"))):
+            path = f"tools[{index}].functionDeclarations[{at}]"
+            if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+                raise FormatError("a function declaration is an object with a name", path=path)
+            tools.append(_tool(entry))
+    return tools
+
+
+def _tool(entry: dict[str, Any]) -> ToolDefinition:
+    schema = get(entry, "parametersJsonSchema")
+    if schema is None:
+        schema = from_openapi(get(entry, "parameters"))
+    return ToolDefinition(entry["name"], str(entry.get("description") or ""), msgspec.json.encode(schema))

@@ -1,0 +1,168 @@
+"""Rules about tools: their names, their schemas, and what may not stand beside them."""
+
+import re
+from typing import Any
+
+from ...rules import Rule
+from ...types import Model
+from .rules_contents import ENCODER, Found, only
+from .schema import FORMATS, TYPES
+from .shapes import declarations, every_part, get, many, snake
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}").fullmatch
+# google-genai 3.1.0, types.Schema, without what older endpoints answer "Cannot find field" to.
+SCHEMA_KEYS = (
+    "anyOf",
+    "default",
+    "description",
+    "enum",
+    "example",
+    "format",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "nullable",
+    "pattern",
+    "properties",
+    "propertyOrdering",
+    "required",
+    "title",
+    "type",
+)
+_KEYS = frozenset(SCHEMA_KEYS) | {snake(name) for name in SCHEMA_KEYS}
+_TYPES = frozenset(TYPES.values()) | {"NULL", "TYPE_UNSPECIFIED"}
+
+
+def _names(body: dict[str, Any], model: Model | None) -> Found:
+    named = [(path, get(declaration, "name")) for path, declaration in declarations(body)]
+    for path, part in every_part(body):
+        for kind in ("functionCall", "functionResponse"):
+            name = get(get(part, kind), "name")
+            if name:  # none at all is GEM-17
+                named.append((f"{path}.{kind}", name))
+    for path, name in named:
+        if not isinstance(name, str) or not _NAME(name):
+            yield f"{path}.name", f"{name!r} is refused as a name"
+
+
+# -- schemas ---------------------------------------------------------------------------------------------------------
+
+
+def _schemas(body: dict[str, Any], model: Model | None) -> Found:
+    for path, declaration in declarations(body):
+        schema = get(declaration, "parameters")
+        if schema is not None:
+            yield from _schema(schema, f"{path}.parameters")
+            if get(declaration, "parametersJsonSchema") is not None:
+                yield f"{path}.parametersJsonSchema", "beside parameters; only one of them is taken"
+
+
+def _schema(root: Any, path: str) -> Found:
+    waiting = [(path, root)]
+    while waiting:
+        here, schema = waiting.pop()
+        if not isinstance(schema, dict):
+            yield here, "a schema is an object"
+            continue
+        for key in schema:
+            if key not in _KEYS:
+                yield f"{here}.{key}", "not a field of a schema here"
+        yield from _kind_faults(schema, here)
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            waiting += [(f"{here}.properties.{name}", each) for name, each in properties.items()]
+        if schema.get("items") is not None:
+            waiting.append((f"{here}.items", schema["items"]))
+        variants = get(schema, "anyOf")
+        if isinstance(variants, list):
+            waiting += [(f"{here}.anyOf[{at}]", each) for at, each in enumerate(variants)]
+
+
+def _kind_faults(schema: dict[str, Any], path: str) -> Found:
+    given = schema.get("type")
+    kind = given.upper() if isinstance(given, str) else None
+    if given is not None and kind not in _TYPES:
+        yield f"{path}.type", f"one type, not {given!r}"
+    if kind == "ARRAY" and schema.get("items") is None:
+        yield f"{path}.items", "an array says what its items are"
+    if schema.get("properties") and kind not in (None, "OBJECT"):
+        yield f"{path}.properties", "only an object has properties"
+    known = FORMATS.get(kind or "")
+    if kind == "STRING" and known and schema.get("format") is not None and schema["format"] not in known:
+        yield f"{path}.format", f"a string has no format {schema['format']!r}"
+    if "enum" in schema:
+        yield from _enum_faults(schema["enum"], kind, path)
+    required, properties = schema.get("required"), schema.get("properties")
+    if isinstance(required, list):
+        for name in required:
+            if not isinstance(properties, dict) or not isinstance(name, str) or name not in properties:
+                yield f"{path}.required", f"{name!r} is no property"
+
+
+def _enum_faults(values: Any, kind: str | None, path: str) -> Found:
+    if kind not in (None, "STRING"):
+        yield f"{path}.enum", "only a string has an enum"
+    for at, value in enumerate(values if isinstance(values, list) else []):
+        if not isinstance(value, str) or not value:
+            yield f"{path}.enum[{at}]", "a value that is not empty, and text"
+
+
+# -- what excludes what ----------------------------------------------------------------------------------------------
+
+
+def _json_answers(body: dict[str, Any], model: Model | None) -> Found:
+    config = get(body, "generationConfig")
+    if get(config, "responseMimeType") == "application/json" and any(True for _ in declarations(body)):
+        yield "generationConfig.responseMimeType", ""
+
+
+def _cached(body: dict[str, Any], model: Model | None) -> Found:
+    if get(body, "cachedContent"):
+        for name in ("tools", "toolConfig", "systemInstruction"):
+            found = get(body, name)
+            if found is not None and (name != "tools" or many(found)):
+                yield name, "it is in the cached content already"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        number="GEM-15",
+        title="names of functions begin with a letter or _, then letters, digits and _.:-, at most 64",
+        answers="Invalid function name. Must start with a letter or an underscore.",
+        source="cline/cline#7339, google-gemini/gemini-cli#7869, 2025-11",
+        prevented_by="projection/passes/names.py",
+        check=_names,
+    ),
+    Rule(
+        number="GEM-16",
+        title="parameters is a subset of OpenAPI, not JSON Schema",
+        answers="Invalid JSON payload received. Unknown name: Cannot find field.",
+        source="IBM/mcp-cli#170, zed-industries/zed#44875, musistudio/llms#20, azure-devops-mcp#145, 2025-2026; "
+        "google-genai 3.1.0, types.Schema",
+        prevented_by="wire/google_generative_ai/schema.py",
+        check=_schemas,
+    ),
+    Rule(
+        number="GEM-23",
+        title="functions and answers in JSON exclude each other before Gemini 3",
+        answers="Function calling with a response mime type: 'application/json' is unsupported",
+        source="Simpleyyt/ai-manus#101, 2025",
+        prevented_by=ENCODER,
+        check=_json_answers,
+        only=only(lambda dialect: not dialect.json_with_tools),
+    ),
+    Rule(
+        number="GEM-25",
+        title="beside cached content, no tools, tool config or system instruction",
+        answers="Tool config, tools and system instruction should not be set in the request when using cached content.",
+        source="quoted in the source of pydantic-ai, models/google.py, 2026",
+        prevented_by=ENCODER,
+        check=_cached,
+    ),
+)

@@ -1,0 +1,103 @@
+"""How a body of this protocol is looked at: field names in both spellings, and lists that may be a single object.
+
+The API reads Protocol Buffers from JSON: ``functionCall`` and ``function_call`` are the same field, and where a list is
+expected a single object will do (both are used in Google's own examples).
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+# What a part can hold, exactly one of it (google-genai 3.1.0, types.Part).
+DATA = (
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+)
+# What Google documents in place of a signature that is not there (GEM-20), as it stands and in base64.
+DUMMIES = frozenset(
+    {
+        "skip_thought_signature_validator",
+        "context_engineering_is_the_way_to_go",
+        "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+        "Y29udGV4dF9lbmdpbmVlcmluZ19pc190aGVfd2F5X3RvX2dv",
+    }
+)
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}").fullmatch
+_HUMP = re.compile(r"[A-Z]")
+
+
+def is_base64(text: str) -> bool:
+    """Whether ``text`` is whole base64, of either alphabet: the API takes both (python-genai sends the second)."""
+    return len(text) % 4 == 0 and _BASE64(text) is not None
+
+
+def snake(name: str) -> str:
+    """The other spelling of a field."""
+    return _HUMP.sub(lambda match: "_" + match[0].lower(), name)
+
+
+_SNAKE = {name: snake(name) for name in DATA}
+
+
+def get(value: Any, name: str) -> Any:
+    """A field of an object under either spelling; ``None`` where there is none, or no object."""
+    if not isinstance(value, dict):
+        return None
+    found = value.get(name)
+    if found is None:
+        other = _SNAKE.get(name) or _SNAKE.setdefault(name, snake(name))
+        found = value.get(other)
+    return found
+
+
+def many(value: Any) -> list[Any]:
+    """A repeated field as a list; empty for what is neither a list nor a single object."""
+    if isinstance(value, list):
+        return value
+    return [value] if isinstance(value, dict) else []
+
+
+def kinds(part: Any) -> list[str]:
+    """The data fields that a part has; one, if it is as it should be."""
+    return [name for name in DATA if get(part, name) is not None]
+
+
+def contents(body: Any) -> list[Any]:
+    return many(get(body, "contents"))
+
+
+def parts(content: Any) -> list[Any]:
+    return many(get(content, "parts"))
+
+
+def role(content: Any) -> Any:
+    """The role; a content without one is the user's."""
+    found = get(content, "role")
+    return "user" if found is None or found == "" else found
+
+
+def held(content: Any, name: str) -> list[tuple[int, Any]]:
+    """Every part of a content that has the field ``name``: its position, and what stands in the field."""
+    return [(at, found) for at, part in enumerate(parts(content)) if (found := get(part, name)) is not None]
+
+
+def every_part(body: Any) -> Iterator[tuple[str, Any]]:
+    """Every part of every content, with its path."""
+    for index, content in enumerate(contents(body)):
+        for at, part in enumerate(parts(content)):
+            yield f"contents[{index}].parts[{at}]", part
+
+
+def declarations(body: Any) -> Iterator[tuple[str, Any]]:
+    """Every function that the request declares, with its path."""
+    for index, tool in enumerate(many(get(body, "tools"))):
+        for at, declaration in enumerate(many(get(tool, "functionDeclarations"))):
+            yield f"tools[{index}].functionDeclarations[{at}]", declaration

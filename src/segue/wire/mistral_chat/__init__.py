@@ -1,0 +1,34 @@
+"""Mistral chat completions, in both directions."""
+
+from typing import Any
+
+from ...types import Model, Options
+from ..protocol import Body, Protocol
+from .encode import encode
+from .ingest import ingest, recognise
+from .rules import RULES
+
+
+def path(model: Model, options: Options) -> str:
+    return "/chat/completions"
+
+
+def headers(model: Model, options: Options) -> dict[str, str]:
+    return {"content-type": "application/json", "accept": "text/event-stream" if options.stream else "application/json"}
+
+
+def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
+    """For ``Mistral.chat.complete`` and, with option ``stream``, ``Mistral.chat.stream``, which take every field."""
+    return dict(body)
+
+
+PROTOCOL = Protocol(
+    name="mistral-chat",
+    encode=encode,
+    path=path,
+    headers=headers,
+    sdk_kwargs=sdk_kwargs,
+    ingest=ingest,
+    recognise=recognise,
+    rules=RULES,
+)

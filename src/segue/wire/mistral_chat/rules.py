@@ -1,0 +1,181 @@
+"""What Mistral refuses in a request body, rule by rule.
+
+The oracle is the validator of mistral-common, which the hosted API runs: its texts came back in the errors of all
+reports. The rows stand here; what they check is in ``rules_order.py`` (who speaks when, calls and results) and
+``rules_content.py`` (fields, chunks, names, schemas, options).
+
+Every numbered rule of the protocol is here. What cannot be seen in a body, and is therefore no rule: the text and code
+(3051) of an overflow, the words for why an answer ended, and ids, arguments and chunks as they come in streams, which
+are the decoder's affair.
+"""
+
+from ...dialects import MistralChat
+from ...rules import Rule
+from ...types import Model
+from . import rules_content as content
+from . import rules_order as order
+
+_ENCODER = "wire/mistral_chat/encode.py"
+_INTERACTIONS = "projection/passes/tool_interactions.py"
+
+
+def _bridges(model: Model) -> bool:
+    return isinstance(model.dialect, MistralChat) and not model.dialect.user_after_tool
+
+
+def _pairs_by_id(model: Model) -> bool:
+    """Tokenizers from v11 on; those of the other side of v7 are told by this field."""
+    return isinstance(model.dialect, MistralChat) and model.dialect.text_with_calls
+
+
+def _moves_images(model: Model) -> bool:
+    return not model.dialect.images_in_results
+
+
+def _any(model: Model) -> bool:
+    """The check itself reads the model; without one, what it finds may be wrong for some models only."""
+    return True
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        number="MIS-01",
+        title="There is at least one message, and a lone one is the user's or the system's",
+        answers="Conversation must have at least one message; "
+        "Conversation must start with a user message or system message",
+        source="mistral-common 1.13 protocol/instruct/validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=order.starts,
+    ),
+    Rule(
+        number="MIS-02",
+        title="Roles follow one another in an order: system only before the first answer, tool only after an answer",
+        answers="Unexpected role 'tool' after role 'user'",
+        source="charmbracelet/crush#279, 2025; mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_INTERACTIONS,
+        check=order.role_order,
+    ),
+    Rule(
+        number="MIS-03",
+        title="The last message is the user's or a tool's, or an answer with `prefix`, which stands nowhere else",
+        answers="Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+        source="huggingface/smolagents#757, crewAI#2194, NEKOparapa/AiNiee#641, 2025; mistral-common 1.13, 2026-11",
+        prevented_by=_ENCODER,
+        check=order.last_role,
+    ),
+    Rule(
+        number="MIS-04",
+        title="The user does not speak directly after a tool",
+        answers="Unexpected role 'user' after role 'tool' (code 3230)",
+        source="litellm#17761, onyx#6458, avante.nvim#2562, datapizza-ai#98, 2025; relaxed in mistral-common 1.11.1 "
+        "(2026-04), still seen in hermes-agent#20154, 2026",
+        prevented_by=_ENCODER,
+        check=order.user_after_tool,
+        only=_bridges,
+    ),
+    Rule(
+        number="MIS-05",
+        title="Calls are answered by as many tool messages, before the next answer and the end",
+        answers="Not the same number of function calls and responses (code 3230)",
+        source="mistralai/client-ts#106, mistralai/client-python#234, camel-ai/camel#1467, 2025",
+        prevented_by=_INTERACTIONS,
+        check=order.counts,
+    ),
+    Rule(
+        number="MIS-06",
+        title="A result names a call of the answer before it, each call once",
+        answers="Unexpected tool call id … in tool results; Duplicate tool call id … in assistant message",
+        source="pydantic-ai#3733, 2025-12; mistral-common 1.13 validator.py (tokenizer v11 and later), 2026-11",
+        prevented_by="projection/passes/ids.py",
+        check=order.pairs,
+        only=_pairs_by_id,
+    ),
+    Rule(
+        number="MIS-07",
+        title="Ids of calls are nine letters and digits",
+        answers="Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9. (code 3280)",
+        source="opencode#1680, nearai/ironclaw#1241, langchain#24668, 2024-26; relaxed for tokenizer v13 in "
+        "mistral-common 1.13.0, 2026",
+        prevented_by="projection/passes/ids.py",
+        check=order.ids,
+    ),
+    Rule(
+        number="MIS-08",
+        title="An answer has content or calls; on old tokenizers (v1 to v3) not both",
+        answers="Assistant message must have either content or tool_calls, but not none. (code 3240)",
+        source="OpenHands#8685, solbrowse#16, 2025; mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.answers_say_something,
+    ),
+    Rule(
+        number="MIS-09",
+        title="Fields that the API does not know are refused, in the body, in messages, chunks, calls and tools",
+        answers="Extra inputs are not permitted (HTTP 422, extra_forbidden)",
+        source="charmbracelet/crush#1590, litellm#30835, litellm#30882, OpenHands-CLI#83, 2025-26; the request "
+        "types of mistralai 3.7.0, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.fields,
+    ),
+    Rule(
+        number="MIS-10",
+        title="Names of functions are 1 to 64 letters, digits, underscores and dashes",
+        answers="Function name was … but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum "
+        "length of 64.",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by="projection/passes/names.py",
+        check=content.names,
+    ),
+    Rule(
+        number="MIS-11",
+        title="Parameters of a tool are a JSON Schema of draft 7",
+        answers="Invalid tool schema: 'objct' is not valid under any of the given schemas",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by="wire/mistral_chat/schema.py",
+        check=content.schemas,
+    ),
+    Rule(
+        number="MIS-12",
+        title="Thinking leads the content of an answer of a model that takes it, and stands nowhere else",
+        answers="Unexpected content chunk types in assistant message: ['ThinkChunk']; ThinkChunks must be leading",
+        source="mistral-common 1.13 validator.py and messages.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.thinking,
+    ),
+    Rule(
+        number="MIS-13",
+        title="No image stands in a tool message before tokenizer v15",
+        answers="Unexpected content chunk types in tool message: ['ImageURLChunk']",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.images_in_results,
+        only=_moves_images,
+    ),
+    Rule(
+        number="MIS-14",
+        title="`reasoning_effort` is known to models from tokenizer v15 on, each with its levels",
+        answers="reasoning_effort=… is not supported for this model",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.effort,
+        only=_any,
+    ),
+    Rule(
+        number="MIS-15",
+        title="`max_tokens` is below the context window",
+        answers="The token count of your prompt plus max_tokens cannot exceed the model's context length (HTTP 422)",
+        source="openclaw#53177, 2026; documentation of max_tokens in mistralai 3.7.0, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.max_tokens,
+        only=_any,
+    ),
+    Rule(
+        number="MIS-16",
+        title="Audio and a system message do not go together before tokenizer v13",
+        answers="Found system messages at indexes … This is not allowed prior to the tokenizer version 13.",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.audio_with_system,
+        severity="warning",
+    ),
+)
+"""All rules of the protocol."""

@@ -1,0 +1,35 @@
+"""OpenAI Chat Completions and the family that speaks it: ``POST /chat/completions``."""
+
+from typing import Any
+
+from ...types import Model, Options
+from ..protocol import Protocol
+from .encode import encode
+from .ingest import ingest
+from .recognise import recognise
+from .rules import RULES
+from .sdk import sdk_kwargs
+
+
+def _path(model: Model, options: Options) -> str:
+    return "/chat/completions"
+
+
+def _headers(model: Model, options: Options) -> dict[str, str]:
+    return {"content-type": "application/json"}
+
+
+def _sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str, Any]:
+    return sdk_kwargs(body, model)
+
+
+PROTOCOL = Protocol(
+    name="openai-completions",
+    encode=encode,
+    path=_path,
+    headers=_headers,
+    sdk_kwargs=_sdk_kwargs,
+    ingest=ingest,
+    recognise=recognise,
+    rules=RULES,
+)

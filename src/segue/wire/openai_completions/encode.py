@@ -1,0 +1,26 @@
+"""A projected conversation to the body of ``POST /chat/completions``, as one member of the family takes it.
+
+This file puts the parts together: ``turns.py`` has the messages, ``reasoning.py`` how reasoning goes back in them,
+``tools.py`` the tools, ``options.py`` everything else. Rules are cited where they are obeyed, by their numbers in the
+``rules_*.py`` files.
+"""
+
+from typing import Any
+
+from ...dialects import OpenAICompletions
+from ...projection import Projection
+from ...projection.step import Report
+from ...types import Options
+from ..common.outgoing import Outgoing
+from .options import add_options
+from .tools import add_tools
+from .turns import Turns
+
+
+def encode(projection: Projection, options: Options, report: Report) -> dict[str, Any]:
+    """The request body."""
+    out = Outgoing(projection, OpenAICompletions, options, report)
+    body: dict[str, Any] = {"model": out.model.id, "messages": Turns(out).rendered()}
+    add_tools(out, body)
+    add_options(out, body)
+    return body

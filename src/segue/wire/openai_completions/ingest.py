@@ -1,0 +1,294 @@
+"""The body of a chat completion to a conversation.
+
+encode → ingest → encode gives the same body, apart from what a conversation does not hold: every field beside
+``messages`` and ``tools`` (``model`` and the options), ``strict`` of tools, ``detail`` of images, ``index`` of calls,
+and ``reasoning`` beside ``reasoning_details``, which say the same. What there is no block for becomes a text that says
+so: remote images, files, audio, names of participants, system messages in mid-conversation. A failed result reads
+``Error: …`` and stays that text.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ...dialects import OpenAICompletions
+from ...errors import FormatError
+from ...types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    Diagnostic,
+    ImageContent,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+from .reasoning import DETAILS, FIELDS
+
+Object = dict[str, Any]
+
+NAME = "openai-completions"
+_DATA_URI = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
+_THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>(?:\n\n)?", re.DOTALL)
+_CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+"""The schema that stands for a tool of free text."""
+
+
+def ingest(body: Object, model: Model | None, now: int) -> Context:
+    """The conversation that ``body`` holds; ``model`` is the origin of its answers."""
+    messages = _list(body.get("messages"), "messages")
+    reader = _Reader(model, now)
+    for index, message in enumerate(messages):
+        reader.take(message, f"messages[{index}]")
+    return Context(system_prompt="\n\n".join(reader.system) or None, messages=reader.messages, tools=_tools(body))
+
+
+class _Reader:
+    """The messages so far, and the names of the calls in them, by id."""
+
+    def __init__(self, model: Model | None, now: int) -> None:
+        self.system: list[str] = []
+        self.messages: list[Message] = []
+        self.called: dict[str, str] = {}
+        self.model, self.now = model, now
+        dialect = model.dialect if model is not None else None
+        self.dialect = dialect if isinstance(dialect, OpenAICompletions) else OpenAICompletions()
+
+    def take(self, message: Any, path: str) -> None:
+        role = _object(message, path).get("role")
+        read = _ROLES.get(role) if isinstance(role, str) else None
+        if read is None:
+            raise FormatError(f"{role!r} is none of {', '.join(_ROLES)}", path=f"{path}.role")
+        read(self, message, path)
+
+    def take_system(self, message: Object, path: str) -> None:
+        blocks = _shown(message.get("content"), f"{path}.content")
+        text = "\n\n".join(block.text for block in blocks if type(block) is TextContent)
+        if self.messages:
+            self.messages.append(UserMessage(f"[System] {text}"))
+        elif text:
+            self.system.append(text)
+
+    def take_user(self, message: Object, path: str) -> None:
+        name = _optional_text(message, "name", path)
+        content = _shown(message.get("content"), f"{path}.content")
+        self.messages.append(UserMessage([TextContent(f"({name})"), *content] if name else content))
+
+    def take_result(self, message: Object, path: str) -> None:
+        given = _optional_text(message, "tool_call_id", path)
+        name = self.called.get(given) or _optional_text(message, "name", path)
+        self.messages.append(ToolResultMessage(given, name, _shown(message.get("content"), f"{path}.content")))
+
+    def take_answer(self, message: Object, path: str) -> None:
+        content: list[AssistantContent] = [*self._thoughts(message, path), *self._said(message, path)]
+        diagnostics: list[Diagnostic] = []
+        calls = _list(message.get("tool_calls") or [], f"{path}.tool_calls")
+        if message.get("function_call") is not None:
+            calls = [*calls, {"id": "", "function": message["function_call"]}]
+        for index, given in enumerate(calls):
+            call, repaired = _call(given, f"{path}.tool_calls[{index}]")
+            self.called[call.id] = call.name
+            content.append(call)
+            if repaired:
+                details = {"id": call.id, "name": call.name}
+                diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
+        origin = self.model
+        self.messages.append(
+            AssistantMessage(
+                content=content,
+                protocol=NAME if origin is None else origin.protocol,
+                provider="" if origin is None else origin.provider,
+                model="" if origin is None else origin.id,
+                endpoint=None if origin is None else origin.endpoint,
+                stop_reason="toolUse" if calls else "stop",
+                timestamp=self.now,
+                diagnostics=diagnostics,
+            )
+        )
+
+    def _thoughts(self, message: Object, path: str) -> list[AssistantContent]:
+        """Reasoning with the name of its field, or with all of ``reasoning_details``; a placeholder is none."""
+        texts = {name: text for name in FIELDS if (text := _optional_text(message, name, path)).strip()}
+        details = _list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
+        entries = [_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
+        if self.dialect.dummy_signature is not None:
+            entries = [entry for entry in entries if entry.get("data") != self.dialect.dummy_signature]
+        if entries:
+            text = next(iter(texts.values()), "") or "".join(map(_readable, entries))
+            return [ThinkingContent(text, msgspec.json.encode(entries).decode())]
+        return [ThinkingContent(text, name) for name, text in texts.items()]
+
+    def _said(self, message: Object, path: str) -> list[AssistantContent]:
+        said: list[AssistantContent] = []
+        for block in _shown(message.get("content"), f"{path}.content"):
+            assert type(block) is TextContent or type(block) is ImageContent
+            said += self._untagged(block.text if type(block) is TextContent else "(image)")
+        refusal = _optional_text(message, "refusal", path)
+        audio = message.get("audio")
+        said += [TextContent(refusal)] if refusal else []
+        return said + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
+
+    def _untagged(self, text: str) -> list[AssistantContent]:
+        """Where the target keeps its thinking in tags, text with the thinking taken out."""
+        if self.dialect.reasoning_field != "think-tags" or "<think>" not in text:
+            return [TextContent(text)]
+        *pieces, last = _THOUGHT.split(text)  # texts and thoughts in turn
+        blocks: list[AssistantContent] = []
+        for said, thought in zip(pieces[::2], pieces[1::2], strict=True):
+            said = said.removesuffix("\n\n")
+            blocks += [TextContent(said), ThinkingContent(thought)] if said else [ThinkingContent(thought)]
+        return [*blocks, TextContent(last)] if last else blocks
+
+
+_ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
+    "system": _Reader.take_system,
+    "developer": _Reader.take_system,
+    "user": _Reader.take_user,
+    "assistant": _Reader.take_answer,
+    "tool": _Reader.take_result,
+    "function": _Reader.take_result,
+}
+
+
+# -- content ---------------------------------------------------------------------------------------------------------
+
+
+def _shown(content: Any, path: str) -> list[UserContent]:
+    """A string, a list of parts (or of strings), or nothing."""
+    if content is None:
+        return []
+    if isinstance(content, str):
+        return [TextContent(content)] if content else []
+    blocks: list[UserContent] = []
+    for index, part in enumerate(_list(content, path)):
+        where = f"{path}[{index}]"
+        blocks.append(TextContent(part) if isinstance(part, str) else _part(_object(part, where), where))
+    return blocks
+
+
+def _part(part: Object, path: str) -> UserContent:
+    kind = part.get("type")
+    if not isinstance(kind, str):
+        raise FormatError("a part has a type", path=f"{path}.type")
+    return _PARTS.get(kind, _unknown_part)(part, path)
+
+
+def _text_part(part: Object, path: str) -> UserContent:
+    return TextContent(_text(part, str(part["type"]), path))
+
+
+def _image_part(part: Object, path: str) -> UserContent:
+    given = part.get("image_url", part.get("image"))
+    url = given if isinstance(given, str) else _text(_object(given, f"{path}.image_url"), "url", f"{path}.image_url")
+    match = _DATA_URI.fullmatch(url)
+    return TextContent(f"(image at {url})") if match is None else ImageContent(match[2], match[1] or "image/png")
+
+
+def _file_part(part: Object, path: str) -> UserContent:
+    file = _object(part.get("file"), f"{path}.file")
+    return TextContent(f"(file {file.get('filename') or file.get('file_id') or 'without a name'})")
+
+
+def _unknown_part(part: Object, path: str) -> UserContent:
+    return TextContent(f"({part['type']} omitted)")
+
+
+_PARTS: dict[str, Callable[[Object, str], UserContent]] = {
+    "text": _text_part,
+    "refusal": _text_part,
+    "image_url": _image_part,
+    "image": _image_part,
+    "file": _file_part,
+}
+
+
+def _readable(entry: Object) -> str:
+    text = entry.get("text") or entry.get("summary")
+    return text if isinstance(text, str) else ""
+
+
+# -- calls and tools -------------------------------------------------------------------------------------------------
+
+
+def _call(given: Any, path: str) -> tuple[ToolCall, bool]:
+    """The call, and whether its arguments had to be made an object."""
+    call = _object(given, path)
+    if call.get("type") == "custom":
+        custom = _object(call.get("custom"), f"{path}.custom")
+        arguments = {"input": custom.get("input", "")}
+        return ToolCall(_optional_text(call, "id", path), _text(custom, "name", f"{path}.custom"), arguments), False
+    function = _object(call.get("function"), f"{path}.function")
+    read = _arguments(function.get("arguments"))
+    kept = {"arguments": function.get("arguments")} if read is None else read
+    return ToolCall(_optional_text(call, "id", path), _text(function, "name", f"{path}.function"), kept), read is None
+
+
+def _arguments(given: Any) -> Object | None:
+    """The object that arguments are, as a string (or, on some servers, as it is); none and empty stand for ``{}``."""
+    if given is None or given == "":
+        return {}
+    if isinstance(given, str):
+        try:
+            given = msgspec.json.decode(given)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return None
+    return given if isinstance(given, dict) else None
+
+
+def _tools(body: Object) -> list[ToolDefinition]:
+    tools = [_tool(tool, f"tools[{at}]") for at, tool in enumerate(_list(body.get("tools") or [], "tools"))]
+    legacy = enumerate(_list(body.get("functions") or [], "functions"))
+    return [tool for tool in tools if tool is not None] + [_function(each, f"functions[{at}]") for at, each in legacy]
+
+
+def _tool(given: Any, path: str) -> ToolDefinition | None:
+    """A function, or a tool of free text; a tool that the provider runs itself is no part of a conversation."""
+    tool = _object(given, path)
+    if tool.get("type", "function") == "function":
+        return _function(tool.get("function"), f"{path}.function")
+    if tool["type"] == "custom":
+        custom = _object(tool.get("custom"), f"{path}.custom")
+        description = _optional_text(custom, "description", f"{path}.custom")
+        return ToolDefinition(_text(custom, "name", f"{path}.custom"), description, _CUSTOM)
+    return None
+
+
+def _function(given: Any, path: str) -> ToolDefinition:
+    function = _object(given, path)
+    parameters = function.get("parameters")
+    schema = {"type": "object", "properties": {}} if parameters is None else _object(parameters, f"{path}.parameters")
+    return ToolDefinition(_text(function, "name", path), _optional_text(function, "description", path), schema)
+
+
+# -- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def _object(value: Any, path: str) -> Object:
+    if not isinstance(value, dict):
+        raise FormatError("an object is needed", path=path)
+    return value
+
+
+def _list(value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError("a list is needed", path=path)
+    return value
+
+
+def _text(given: Object, name: str, path: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise FormatError("a text is needed", path=f"{path}.{name}")
+    return value
+
+
+def _optional_text(given: Object, name: str, path: str) -> str:
+    return "" if given.get(name) is None else _text(given, name, path)

@@ -1,0 +1,150 @@
+"""Options of a request in the words of each member of the family; what it refuses is left out and reported."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects import OpenAICompletions
+from ..common.outgoing import Outgoing
+
+Out = Outgoing[OpenAICompletions]
+Body = dict[str, Any]
+
+LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+MOST_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
+
+
+def add_options(out: Out, body: Body) -> None:
+    """Everything beside messages and tools."""
+    _add_reasoning(out, body)
+    _add_limits(out, body)
+    _add_user(out, body)
+    _add_cache(out, body)
+    if out.options.stream:
+        body["stream"] = True
+        if out.dialect.stream_usage:  # FWK-01, OAC-15
+            body["stream_options"] = {"include_usage": True}
+
+
+# -- reasoning -------------------------------------------------------------------------------------------------------
+
+
+def _add_reasoning(out: Out, body: Body) -> None:
+    level = out.options.reasoning
+    if out.dialect.parsed_reasoning:  # GRQ-06
+        body["reasoning_format"] = "parsed"
+    if "tools" in body and not out.dialect.tools_with_reasoning:
+        # OAC-13: "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+        body["reasoning_effort"] = "none"
+        if level not in (None, "off"):
+            out.drop_option("reasoning", "this model takes tools only with reasoning off on chat completions")
+    elif level is not None:
+        _SWITCHES[out.dialect.reasoning_switch](out, body, level)
+
+
+def _no_switch(out: Out, body: Body, level: str) -> None:
+    if level != "off":
+        out.drop_option(
+            "reasoning", "no switch for it is known" if out.model.reasoning else "this model does not reason"
+        )
+    elif out.model.reasoning:
+        out.drop_option("reasoning", "it cannot be switched off")
+
+
+def _effort(out: Out, body: Body, level: str) -> None:
+    effort = nearest(level, out.dialect.effort)
+    if effort is None:
+        out.drop_option("reasoning", f"this model knows only {', '.join(out.dialect.effort) or 'no levels'}")
+    else:
+        body["reasoning_effort"] = effort
+
+
+def _effort_object(out: Out, body: Body, level: str) -> None:
+    effort = "none" if level == "off" else nearest(level, out.dialect.effort)
+    body["reasoning"] = {"enabled": True} if effort is None else {"effort": effort}
+
+
+def _thinking(out: Out, body: Body, level: str) -> None:
+    body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: and no effort beside it
+
+
+def _enable_thinking(out: Out, body: Body, level: str) -> None:
+    body["enable_thinking"] = level != "off"
+
+
+def _enabled_object(out: Out, body: Body, level: str) -> None:
+    body["reasoning"] = {"enabled": level != "off"}
+
+
+_SWITCHES: dict[str, Callable[[Out, Body, str], None]] = {
+    "none": _no_switch,
+    "reasoning_effort": _effort,
+    "thinking": _thinking,
+    "enable_thinking": _enable_thinking,
+    "reasoning-effort-object": _effort_object,
+    "reasoning-enabled-object": _enabled_object,
+}
+
+
+def nearest(level: str, known: tuple[str, ...]) -> str | None:
+    """The level itself, else the next lower, else the lowest that is known."""
+    if level == "off":
+        return "none" if "none" in known else None
+    at = LEVELS.index(level)
+    for candidate in (*reversed(LEVELS[: at + 1]), *LEVELS[at + 1 :]):
+        if candidate in known:
+            return candidate
+    return "default" if "default" in known else None
+
+
+# -- the rest --------------------------------------------------------------------------------------------------------
+
+
+def _add_limits(out: Out, body: Body) -> None:
+    options, dialect = out.options, out.dialect
+    if options.max_tokens is not None:
+        if options.max_tokens > out.model.max_tokens:
+            out.drop_option("max_tokens", f"{options.max_tokens} is more than the model's {out.model.max_tokens}")
+        body[dialect.max_tokens_field] = min(options.max_tokens, out.model.max_tokens)  # OAC-14
+    if options.temperature is not None:
+        if dialect.sampling:
+            body["temperature"] = options.temperature
+        else:
+            out.drop_option("temperature", "this model has only its own")  # OAC-14, KIM-09
+    stops = [text for text in options.stop if text][:MOST_STOPS]
+    if stops and not dialect.stop:
+        out.drop_option("stop", "this model takes none")  # OAC-14, XAI-03
+    elif stops:
+        body["stop"] = stops
+        if len(stops) < len(options.stop):
+            out.drop_option("stop", f"at most {MOST_STOPS}, none of them empty")
+
+
+def _add_user(out: Out, body: Body) -> None:
+    metadata, field = out.options.metadata, out.dialect.user_field
+    if field is not None and "user_id" in metadata:
+        body[field] = metadata["user_id"]
+    others = [name for name in metadata if name != "user_id" or field is None]
+    if others:
+        out.drop_option("metadata", f"there is no field for {', '.join(others)}")
+
+
+def _add_cache(out: Out, body: Body) -> None:
+    wanted, caching = out.options.cache, out.dialect.caching
+    if wanted in (None, "none"):
+        return
+    if caching == "markers":
+        _mark(body["messages"], {"type": "ephemeral"} | ({"ttl": "1h"} if wanted == "long" else {}))
+    elif wanted == "long" and caching == "24h":
+        body["prompt_cache_retention"] = "24h"
+    elif wanted == "long":
+        out.drop_option("cache", "the target itself decides how long it keeps what it has read")
+
+
+def _mark(turns: list[dict[str, Any]], marker: dict[str, str]) -> None:
+    """At the end of what stays, the system prompt, and at the last words of the user."""
+    spoken = [turn for turn in turns if turn["role"] == "user"][-1:]
+    for turn in [turn for turn in turns[:1] if turn["role"] in ("system", "developer")] + spoken:
+        content = turn["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+        parts[-1] = parts[-1] | {"cache_control": marker}
+        turn["content"] = parts

@@ -1,0 +1,125 @@
+"""How reasoning of earlier answers goes back: under the name it came with where the target takes it, else under the
+target's own name, or as text in think tags; and what stands in for it where the target demands some.
+
+``thinking_signature`` holds the name of the field that the reasoning came in, or ``reasoning_details`` as JSON text.
+"""
+
+from typing import Any
+
+import msgspec
+
+from ...dialects import OpenAICompletions
+from ...dialects.openai_completions import ReasoningField
+from ...types import ThinkingContent, ToolCall
+from ..common.outgoing import Outgoing
+
+Out = Outgoing[OpenAICompletions]
+Fields = dict[str, Any]
+
+DETAILS = "reasoning_details"
+FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
+"""The fields in which members of the family write reasoning as plain text."""
+
+# The field for plain text, by the target's own field. OpenRouter reads `reasoning` beside `reasoning_details`.
+_PLAIN: dict[ReasoningField | None, str | None] = {
+    "reasoning_content": "reasoning_content",
+    "reasoning": "reasoning",
+    "reasoning_details": "reasoning",
+    "think-tags": None,
+    None: None,
+}
+
+
+class Reasoning:
+    """What one target does with reasoning, read from its dialect once."""
+
+    def __init__(self, out: Out) -> None:
+        dialect = out.dialect
+        self._out = out
+        own = dialect.reasoning_field if dialect.own_reasoning != "none" else None
+        self._taken = frozenset({own, *dialect.reasoning_accepts}) if own else frozenset()
+        self._plain = _PLAIN[own]
+        self._required = dialect.reasoning_required
+        # The name in the error texts of both makers (KIM-01, DSK-03), for hosts of whom nothing else is known.
+        self._filled = _PLAIN[dialect.reasoning_field] or "reasoning_content"
+        self._dummy = dialect.dummy_signature
+        self.is_idle = self._required == "never" and self._dummy is None
+        """Whether an answer without thinking and signatures gets no field."""
+
+    def as_text(self, block: ThinkingContent) -> str | None:
+        """The text that stands for the thinking where it belongs into the content (CER-01, MMX-07)."""
+        if "think-tags" in self._taken and block.thinking.strip() and not (DETAILS in self._taken and _details(block)):
+            return f"<think>\n{block.thinking}\n</think>"
+        return None
+
+    def fields(self, index: int, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
+        """The fields of an assistant message that carry its reasoning."""
+        plain: dict[str, list[str]] = {}
+        details: list[Any] = []
+        for block in thoughts:
+            name, entries = self._plain, _details(block)
+            if block.thinking_signature in FIELDS and block.thinking_signature in self._taken:
+                name = block.thinking_signature
+            if entries and DETAILS in self._taken:
+                details += entries
+            elif name is not None and block.thinking.strip():
+                plain.setdefault(name, []).append(block.thinking)
+            else:
+                self._out.tell("thinking-dropped", index, "the target has no field for it")
+        for call in calls:
+            if call.thought_signature is not None:
+                self._add_attached(index, call.thought_signature, details)
+        fields: Fields = {name: "\n".join(texts) for name, texts in plain.items()}
+        if calls and self._dummy is not None:
+            details = self._signed(details, calls)
+        if details:
+            fields[DETAILS] = details
+        return fields or self.placeholder(bool(calls))
+
+    def placeholder(self, has_calls: bool) -> Fields:
+        """KIM-01, DSK-02 and DSK-03: for all turns alike, so that what is rendered stays as it is."""
+        if self._required == "always" or (has_calls and self._required != "never"):
+            return {self._filled: self._out.dialect.reasoning_placeholder}
+        return {}
+
+    def _add_attached(self, index: int, signature: str, details: list[Any]) -> None:
+        """What came with a call is an entry of ``reasoning_details`` that carries its id (ORT-02)."""
+        for entry in _parsed(signature):
+            if DETAILS in self._taken and str(entry.get("type")).startswith("reasoning."):
+                if entry not in details:
+                    details.append(entry)
+                return
+        self._out.tell("signature-dropped", index, "the target has no field for what came with the call")
+
+    def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
+        """ORT-01: calls go with an encrypted entry; ORT-02: which names one of them, also after ids were projected."""
+        free = [call.id for call in calls]
+        encrypted = [entry for entry in details if entry.get("type") == "reasoning.encrypted"]
+        for entry in encrypted:
+            if entry.get("id") in free:
+                free.remove(entry["id"])
+        if not encrypted:
+            dummy = {"type": "reasoning.encrypted", "data": self._dummy, "id": free[0], "format": "google-gemini-v1"}
+            return [*details, dummy | {"index": len(details)}]
+        known = {call.id for call in calls}
+        return [self._renamed(entry, known, free) for entry in details]
+
+    @staticmethod
+    def _renamed(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
+        stale = entry.get("type") == "reasoning.encrypted" and "id" in entry and entry["id"] not in known
+        return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
+
+
+def _details(block: ThinkingContent) -> list[dict[str, Any]]:
+    """The entries of ``reasoning_details`` that a signature holds, if it holds any."""
+    return _parsed(block.thinking_signature or "")
+
+
+def _parsed(signature: str) -> list[dict[str, Any]]:
+    if signature[:1] not in ("[", "{"):
+        return []
+    try:
+        value = msgspec.json.decode(signature)
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return []
+    return [entry for entry in (value if isinstance(value, list) else [value]) if isinstance(entry, dict)]

@@ -1,0 +1,220 @@
+"""What single members of the family refuse beside the messages: switches of reasoning, sampling, unknown fields, tools.
+
+KIM-08 tells DSK-09 (a forced choice) as well, GRQ-02 and CER-02 also TOG-02 (``store``) and FWK-01 (other fields). Left
+out, read in source code only and never written by the encoder: CER-03 (schemas of structured output, one report),
+FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06, LCP-08 and LCP-09 (what a server was started with),
+VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and LCP-08 (tools that are not functions), MMX-06 (one
+report).
+"""
+
+from ...rules import Rule
+from ...types import Model
+from . import walk
+from .walk import Found, Object, get, where
+
+_TOOLS = "wire/openai_completions/tools.py"
+_OPTIONS = "wire/openai_completions/options.py"
+
+COMMON = frozenset(
+    {"model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "temperature"}
+    | {"top_p", "stop", "max_tokens", "max_completion_tokens", "n", "seed", "stream", "stream_options", "logprobs"}
+    | {"response_format", "reasoning_effort", "frequency_penalty", "presence_penalty", "top_logprobs", "logit_bias"}
+    | {"user", "service_tier"}
+)
+"""Fields that every member knows, or has in the types of its SDK."""
+OPENAI = frozenset(
+    {"store", "metadata", "modalities", "audio", "prediction", "moderation", "prompt_cache_key", "prompt_cache_options"}
+    | {"prompt_cache_retention", "safety_identifier", "verbosity", "web_search_options"}
+)
+"""Fields of OpenAI's own (SDK openai 3.49.0)."""
+
+
+def _one_switch(body: Object, model: Model | None) -> Found:
+    thinking = body.get("thinking")
+    if thinking is not None and body.get("reasoning_effort") is not None:
+        yield "reasoning_effort", "beside thinking"
+    if thinking is not None and not isinstance(thinking, dict):
+        yield "thinking", "an object is needed"
+
+
+def _forced(body: Object, model: Model | None) -> Found:
+    choice = body.get("tool_choice")
+    if choice == "required" or isinstance(choice, dict):
+        yield "tool_choice", ""
+
+
+def _temperature(body: Object, model: Model | None) -> Found:
+    if body.get("temperature") is not None:
+        yield "temperature", "fixed on this model"
+
+
+def _own_fields(body: Object, model: Model | None) -> Found:
+    yield from _unknown(body, model, [name for name in body if name in OPENAI])
+
+
+def _strange_fields(body: Object, model: Model | None) -> Found:
+    yield from _unknown(body, model, [name for name in body if name not in OPENAI])
+
+
+def _unknown(body: Object, model: Model | None, names: list[str]) -> Found:
+    dialect = walk.dialect_of(model)
+    known = COMMON | frozenset(dialect.body_fields) if dialect is not None else COMMON
+    for name in names:
+        if name not in known:
+            yield name, "an unknown field"
+
+
+def _efforts(body: Object, model: Model | None) -> Found:
+    dialect = walk.dialect_of(model)
+    if body.get("reasoning_format") is not None and body.get("include_reasoning") is not None:
+        yield "include_reasoning", "beside reasoning_format"
+    effort = body.get("reasoning_effort")
+    if dialect is not None and dialect.effort and effort is not None and effort not in dialect.effort:
+        yield "reasoning_effort", f"{effort!r} is none of {', '.join(dialect.effort)}"
+
+
+def _grok(body: Object, model: Model | None) -> Found:
+    for name in ("stop", "presence_penalty", "frequency_penalty"):
+        if body.get(name) is not None:
+            yield name, "refused by this model"
+
+
+def _strict(body: Object, model: Model | None) -> Found:
+    for path, function in walk.functions(body):
+        if "strict" in function:
+            yield f"{path}.strict", ""
+
+
+def _stream_options(body: Object, model: Model | None) -> Found:
+    if body.get("stream_options") is not None:
+        yield "stream_options", ""
+
+
+def _disabled(body: Object, model: Model | None) -> Found:
+    if get(body.get("thinking"), "type") == "disabled":
+        yield "thinking", "cannot be disabled"
+
+
+def _no_tools(body: Object, model: Model | None) -> Found:
+    if body.get("tools") == []:
+        yield "tools", ""
+
+
+def _template_flags(body: Object, model: Model | None) -> Found:
+    if body.get("continue_final_message") is True and body.get("add_generation_prompt") is True:
+        yield "continue_final_message", "beside add_generation_prompt"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        number="KIM-02",
+        title="thinking and reasoning_effort exclude each other, and thinking is an object",
+        answers="cannot specify both 'thinking' and 'reasoning_effort'",
+        source="nanobot#3939, TeXRA#1905, 2026",
+        prevented_by=_OPTIONS,
+        check=_one_switch,
+        only=where(lambda dialect: dialect.reasoning_required == "calls"),
+    ),
+    Rule(
+        number="KIM-08",
+        title="A tool cannot be forced",
+        answers="tool_choice 'specified' is incompatible with thinking enabled",
+        source="sim#5716 and error texts in public clients; DeepSeek litellm#30722; collected 2026-11",
+        prevented_by=_TOOLS,
+        check=_forced,
+        only=where(lambda dialect: not dialect.forced_tool_choice),
+    ),
+    Rule(
+        number="KIM-09",
+        title="The temperature is the model's own",
+        answers="invalid temperature: only 1 is allowed for this model",
+        source="sim#5716, litellm source, error texts in public clients, collected 2026-11",
+        prevented_by=_OPTIONS,
+        check=_temperature,
+        only=where(lambda dialect: not dialect.sampling and dialect.max_tokens_field == "max_tokens"),
+    ),
+    Rule(
+        number="GRQ-02",
+        title="No fields that only OpenAI has",
+        answers="property 'store' is unsupported",
+        source="fanenr/chatbot#21; Cerebras openclaude#740; Fireworks and Together, 2026",
+        prevented_by=_OPTIONS,
+        check=_own_fields,
+        only=where(lambda dialect: dialect.strict_keys),
+    ),
+    Rule(
+        number="GRQ-06",
+        title="reasoning_effort is a level that the model knows; reasoning_format excludes include_reasoning",
+        answers="`reasoning_effort` must be one of `none` or `default`",
+        source="SDK groq 1.7.0; error texts in public clients, collected 2026-11",
+        prevented_by=_OPTIONS,
+        check=_efforts,
+        only=where(lambda dialect: dialect.reasoning_switch == "reasoning_effort" and dialect.sampling),
+    ),
+    Rule(
+        number="CER-02",
+        title="No fields that the target does not know",
+        answers="property 'body.thinking' is unsupported",
+        source="opencode#6648, Empryo#209; OpenAI \"Unknown parameter: 'reasoning'.\"; Groq musistudio/llms#64; 2026",
+        prevented_by=_OPTIONS,
+        check=_strange_fields,
+        only=where(lambda dialect: dialect.strict_keys),
+    ),
+    Rule(
+        number="XAI-03",
+        title="No stop and no penalties",
+        answers="Argument not supported on this model: stop",
+        source="catwalk#181, litellm source, error texts in public clients, collected 2026-11",
+        prevented_by=_OPTIONS,
+        check=_grok,
+        only=where(lambda dialect: not dialect.stop and dialect.max_tokens_field == "max_tokens"),
+    ),
+    Rule(
+        number="TOG-02",
+        title="No strict in tools",
+        answers="",
+        source="compatibility table of pi, 2026",
+        prevented_by=_TOOLS,
+        check=_strict,
+        severity="warning",
+        only=where(lambda dialect: not dialect.strict_tools),
+    ),
+    Rule(
+        number="FWK-01",
+        title="No stream_options",
+        answers="Extra inputs are not permitted, field: 'stream_options'",
+        source="Flowise#2866, 2024; Groq: not in the types of SDK groq 1.7.0",
+        prevented_by=_OPTIONS,
+        check=_stream_options,
+        only=where(lambda dialect: not dialect.stream_usage),
+    ),
+    Rule(
+        number="ZAI-05",
+        title="Thinking cannot be disabled",
+        answers="(an error; its text is not recorded)",
+        source="pydantic-ai source on GLM-5.3, 2026",
+        prevented_by=_OPTIONS,
+        check=_disabled,
+        only=where(
+            lambda dialect: (
+                dialect.reasoning_switch == "reasoning_effort" and dialect.effort != () and "none" not in dialect.effort
+            )
+        ),
+    ),
+    Rule(
+        number="VLL-01",
+        title="A list of tools is not empty",
+        answers="`tools` must not be an empty array.",
+        source="vllm/entrypoints, 2026",
+        prevented_by=_TOOLS,
+        check=_no_tools,
+    ),
+    Rule(
+        number="VLL-08",
+        title="continue_final_message and add_generation_prompt exclude each other",
+        answers="Cannot set both `continue_final_message` and `add_generation_prompt` to True.",
+        source="vllm/entrypoints, 2026",
+        prevented_by="wire/openai_completions/encode.py",
+        check=_template_flags,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Tools and the choice among them. A schema is adapted on a copy: its root is an object, without alternatives."""
+
+from typing import Any
+
+from ...dialects import OpenAICompletions
+from ...types import ToolDefinition
+from ..common.outgoing import Outgoing
+
+Out = Outgoing[OpenAICompletions]
+Body = dict[str, Any]
+
+ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
+
+
+def add_tools(out: Out, body: Body) -> None:
+    """The tools, where the target takes them on this surface, and ``tool_choice``."""
+    takes_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
+    if out.tools and not takes_tools:
+        # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot leave it.
+        out.drop_option("tools", "this model takes none on chat completions; openai-responses has them")
+    elif out.tools:
+        body["tools"] = [_tool(out, tool) for tool in out.tools]
+    _add_choice(out, body)
+
+
+def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+    schema = tool.schema
+    adapted = object_schema(schema)
+    if out.dialect.parameter_descriptions:
+        adapted = described(adapted)
+    if adapted != schema:
+        out.tell("schema-adapted", None, f"{tool.name}: the root is an object, without alternatives")
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description.strip():
+        function["description"] = tool.description
+    # MMX-06: "function parameters is empty"
+    return {"type": "function", "function": function | {"parameters": adapted}}
+
+
+def object_schema(schema: Any) -> dict[str, Any]:
+    """``schema`` where its root is a plain object; else what of it can stand in one.
+
+    "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI),
+    "object schema missing properties" (OpenAI and Azure; both in public clients, collected 2026-11).
+    """
+    if not isinstance(schema, dict):
+        return {"type": "object", "properties": {}}
+    if schema.get("type") == "object" and not any(key in schema for key in ALTERNATIVES):
+        return schema if isinstance(schema.get("properties"), dict) else schema | {"properties": {}}
+    root = {key: value for key, value in schema.items() if key not in ALTERNATIVES} | {"type": "object"}
+    properties: dict[str, Any] = {}
+    for key in ("oneOf", "anyOf", "allOf"):
+        branches = schema.get(key)
+        for branch in branches if isinstance(branches, list) else []:
+            below = branch.get("properties") if isinstance(branch, dict) else None
+            properties = (below if isinstance(below, dict) else {}) | properties
+    own = root.get("properties")
+    root["properties"] = properties | (own if isinstance(own, dict) else {})
+    return root
+
+
+def described(schema: dict[str, Any]) -> dict[str, Any]:
+    """TPL-13: every parameter has a description, if only an empty one."""
+    properties = {
+        name: {"description": ""} | below if isinstance(below, dict) else below
+        for name, below in schema["properties"].items()
+    }
+    return schema | {"properties": properties}
+
+
+def _add_choice(out: Out, body: Body) -> None:
+    choice, forced = out.options.tool_choice, out.forced_tool()
+    if out.stubbed and "tools" in body:
+        body["tool_choice"] = "none"
+        if choice not in (None, "none"):
+            out.drop_option("tool_choice", "no tool is defined")
+    elif choice is None:
+        return
+    elif "tools" not in body:
+        out.drop_option("tool_choice", "no tool is defined")  # OAC-12
+    elif choice in ("auto", "none"):
+        body["tool_choice"] = choice
+    elif choice != "required" and forced is None:
+        out.drop_option("tool_choice", f"no tool is called {choice!r}")  # OAC-12
+    elif not out.dialect.forced_tool_choice:
+        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")  # KIM-08, DSK-09
+    else:
+        body["tool_choice"] = "required" if forced is None else {"type": "function", "function": {"name": forced}}

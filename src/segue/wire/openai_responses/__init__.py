@@ -1,0 +1,36 @@
+"""OpenAI Responses: ``POST /responses``, at OpenAI and Azure, without state on the server."""
+
+from typing import Any
+
+from ...types import Model, Options
+from ..protocol import Body, Protocol
+from .encode import encode
+from .ingest import ingest, recognise
+from .rules import RULES
+
+__all__ = ["PROTOCOL"]
+
+
+def _path(model: Model, options: Options) -> str:
+    return "/responses"
+
+
+def _headers(model: Model, options: Options) -> dict[str, str]:
+    return {"content-type": "application/json"}
+
+
+def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
+    """For ``openai.OpenAI().responses.create(**kwargs)``, which has an argument for everything that we send."""
+    return dict(body)
+
+
+PROTOCOL = Protocol(
+    name="openai-responses",
+    encode=encode,
+    path=_path,
+    headers=_headers,
+    sdk_kwargs=_sdk_kwargs,
+    ingest=ingest,
+    recognise=recognise,
+    rules=RULES,
+)

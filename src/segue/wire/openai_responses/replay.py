@@ -1,0 +1,141 @@
+"""Answers of the same origin, as the items that they were: all of them with their ids, or none.
+
+What the signature fields hold: of thinking the whole reasoning item, of text the message's id and phase (JSON text
+both; of old tools the bare id), of a call the id of its item. Whatever else stands there never raises: the answer goes
+back without ids and without reasoning instead.
+"""
+
+from typing import Any
+
+import msgspec
+
+from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall
+from .shapes import PHASES, STATUSES, Item, is_item_id
+
+_write = msgspec.json.Encoder().encode
+_read = msgspec.json.Decoder().decode
+_REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
+
+
+def items_of(message: AssistantMessage, taken: set[str], phases: bool) -> list[Item] | str:
+    """The items of an answer, in order; or, in words, why they cannot go back.
+
+    ``taken`` are the ids that stand before in the request, and gets those of this answer.
+    """
+    items: list[Item] = []
+    ids: set[str] = set()
+    for block in message.content:
+        item = _item(block, phases)
+        if item is None:
+            return "not every item of the answer has what it takes to go back"
+        if items and item["id"] == items[-1]["id"] and _joined(items[-1], item):
+            continue
+        if item["id"] in ids or item["id"] in taken:
+            return f"an item {item['id']} was sent before"  # OAR-07
+        ids.add(item["id"])
+        items.append(item)
+    if not items or items[-1]["type"] == "reasoning":
+        return "reasoning needs the item that followed it"  # OAR-08
+    taken |= ids
+    return items
+
+
+def _item(block: Any, phases: bool) -> Item | None:
+    if type(block) is ThinkingContent:
+        return _reasoning(block)
+    if type(block) is TextContent:
+        return _message(block, phases)
+    return call_item(block, block.thought_signature) if is_item_id("function_call", block.thought_signature) else None
+
+
+def _reasoning(block: ThinkingContent) -> Item | None:
+    """The stored item, without members that the API does not take back (OAR-02, OAR-11)."""
+    stored = _object(block.thinking_signature)
+    if stored is None or stored.get("type") != "reasoning" or not is_item_id("reasoning", stored.get("id")):
+        return None
+    # OAR-09: "Items are not persisted when `store` is set to false": without its content it would be looked up.
+    content = stored.get("encrypted_content")
+    if not isinstance(content, str) or not content or stored.get("content"):
+        return None
+    summary = stored.get("summary")
+    if not isinstance(summary, list) or not all(map(_is_summary, summary)):
+        return None
+    item = {name: value for name, value in stored.items() if name in _REASONING}
+    if item.get("status", "completed") not in STATUSES:
+        del item["status"]
+    return item
+
+
+def _is_summary(part: Any) -> bool:
+    return (
+        isinstance(part, dict)
+        and len(part) == 2
+        and part.get("type") == "summary_text"
+        and isinstance(part.get("text"), str)
+    )
+
+
+def _message(block: TextContent, phases: bool) -> Item | None:
+    item_id, phase = message_of(block.text_signature)
+    if item_id is None:
+        return None
+    item: Item = {
+        "type": "message",
+        "id": item_id,
+        "role": "assistant",
+        "status": "completed",
+        "content": [{"type": "output_text", "text": block.text, "annotations": []}],
+    }
+    if phase is not None and phases:
+        item["phase"] = phase
+    return item
+
+
+def _joined(before: Item, item: Item) -> bool:
+    """Whether both are the same item, of which ``before`` then holds all: parts of a message, a split reasoning."""
+    if item["type"] == "message" and before["type"] == "message":
+        before["content"] += item["content"]
+        return True
+    return bool(item["type"] == "reasoning" and item == before)
+
+
+def call_item(block: ToolCall, item_id: str | None = None) -> Item:
+    """A call; arguments are JSON text (OAR-17)."""
+    item: Item = {"type": "function_call"}
+    if item_id is not None:
+        item["id"] = item_id
+    item["call_id"] = block.id
+    item["name"] = block.name
+    item["arguments"] = _write(block.arguments).decode()
+    return item
+
+
+def message_of(signature: str | None) -> tuple[str | None, str | None]:
+    """The id and the phase of the message that a text came in, as far as they are known and well-formed."""
+    if signature is None:
+        return None, None
+    if is_item_id("message", signature):
+        return signature, None
+    stored = _object(signature) or {}
+    item_id, phase = stored.get("id"), stored.get("phase")
+    return (
+        item_id if is_item_id("message", item_id) else None,
+        phase if isinstance(phase, str) and phase in PHASES else None,
+    )
+
+
+def names_item(signature: str) -> bool:
+    """Whether the signature of a text is, or claims to be, more than a phase."""
+    stored = _object(signature)
+    return stored is None or "id" in stored or "phase" not in stored
+
+
+def _object(text: str | None) -> dict[str, Any] | None:
+    """A JSON object, if the text is one."""
+    if text is None or not text.startswith("{"):
+        return None
+    try:
+        value = _read(text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,119 @@
+"""Rules about tools and parameters."""
+
+import re
+from typing import Any
+
+from ...dialects import OpenAIResponses
+from ...rules import Rule
+from ...types import Model
+from .options import LEAST_TOKENS
+from .rules_items import ENCODER, PROBED
+from .shapes import PARAMETERS
+from .walk import Body, Found, objects, of_kind, text
+
+OPTIONS = "wire/openai_responses/options.py"
+MOST_TOOLS = 128
+_is_name = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
+_SAMPLING = ("temperature", "top_p", "top_logprobs")
+
+
+def _dialect(model: Model | None) -> OpenAIResponses | None:
+    return model.dialect if model is not None and isinstance(model.dialect, OpenAIResponses) else None
+
+
+def _tools(body: Body, model: Model | None) -> Found:
+    tools = body.get("tools")
+    limit = MOST_TOOLS if model is None else model.dialect.max_tools
+    if isinstance(tools, list) and limit is not None and len(tools) > limit:
+        yield "tools", f"{len(tools)} of at most {limit}"
+    searches = any(tool.get("type") == "tool_search" for _, tool in objects(tools, "tools"))
+    for path, tool in objects(tools, "tools"):
+        if tool.get("type") in ("function", "custom") and not _is_name(text(tool, "name")):
+            yield f"{path}.name", f"{tool.get('name')!r} does not match [a-zA-Z0-9_-]{{1,64}}"
+        if tool.get("defer_loading") and not searches:
+            yield f"{path}.defer_loading", "needs a tool_search"
+    for path, item in of_kind(body, "function_call", "custom_tool_call"):
+        if not _is_name(text(item, "name")):
+            yield f"{path}.name", f"{item.get('name')!r} does not match [a-zA-Z0-9_-]{{1,64}}"
+    yield from _choice(body, tools)
+
+
+def _choice(body: Body, tools: Any) -> Found:
+    choice = body.get("tool_choice")
+    if choice is None:
+        return
+    if not tools:
+        yield "tool_choice", "only with tools"
+    elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
+        yield "tool_choice.name", f"no tool is called {choice.get('name')!r}"
+
+
+def _names(tools: Any) -> list[Any]:
+    """Of all functions, those of a namespace included."""
+    found = [tool for _, tool in objects(tools, "tools")]
+    inner = [tool for space in found for _, tool in objects(space.get("tools"), "tools")]
+    return [tool.get("name") for tool in [*found, *inner]]
+
+
+def _parameters(body: Body, model: Model | None) -> Found:
+    for name in body:
+        if name not in PARAMETERS:
+            yield name, f"there is no parameter {name!r}"
+    limit = body.get("max_output_tokens")
+    if isinstance(limit, (int, float)) and limit < LEAST_TOKENS:
+        yield "max_output_tokens", f"at least {LEAST_TOKENS}"
+    for holder, name in (("stream_options", "include_usage"), ("reasoning", "generate_summary")):
+        inner = body.get(holder)
+        if isinstance(inner, dict) and name in inner:
+            yield f"{holder}.{name}", f"there is no parameter {name!r} here"
+    yield from _capabilities(body, model)
+
+
+def _capabilities(body: Body, model: Model | None) -> Found:
+    dialect = _dialect(model)
+    if dialect is None or model is None:
+        return
+    if not dialect.sampling:
+        for name in _SAMPLING:
+            if body.get(name) is not None:
+                yield name, "not supported with this model"
+        include = body.get("include")
+        if isinstance(include, list) and "message.output_text.logprobs" in include:
+            yield "include", "log probabilities are not supported with this model"
+    reasoning = body.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+    if effort is not None and effort not in dialect.effort and (dialect.effort or model.known):
+        yield "reasoning.effort", f"{effort!r} is none of {', '.join(dialect.effort) or 'its levels: it has none'}"
+
+
+def _one_state(body: Body, model: Model | None) -> Found:
+    if body.get("previous_response_id") and body.get("conversation"):
+        yield "conversation", "not together with previous_response_id"
+
+
+REQUEST: tuple[Rule, ...] = (
+    Rule(
+        number="OAR-14",
+        title="tools are flat and well named, at most 128, and a choice is among them",
+        answers="Missing required parameter: 'tools[].name'. / Invalid 'tools[].name': string does not match pattern.",
+        source=PROBED,
+        prevented_by=ENCODER + ", projection/passes/names.py",
+        check=_tools,
+    ),
+    Rule(
+        number="OAR-15",
+        title="parameters are those of this protocol and of the model",
+        answers="Unknown parameter: '…'. / Unsupported parameter: '…' is not supported with this model.",
+        source=PROBED,
+        prevented_by=OPTIONS,
+        check=_parameters,
+    ),
+    Rule(
+        number="OAR-16",
+        title="a request goes on from a response or from a conversation, not from both",
+        answers="Cannot be used in conjunction with `conversation`.",
+        source="SDK openai 3.49.0 (docstring), 2026-11",
+        prevented_by="wire/openai_responses/encode.py: nothing is kept on the server",
+        check=_one_state,
+    ),
+)

@@ -1,0 +1,34 @@
+"""What every protocol gives: a record of functions, one record per folder, listed in ``registry.py``."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from ..projection import Projection
+from ..projection.step import Report
+from ..rules import Rule
+from ..types import Context, Model, Options
+
+Body = dict[str, Any]
+
+
+class Protocol(Struct, frozen=True, kw_only=True):
+    """One wire protocol."""
+
+    name: str
+    # A projected conversation and options to a request body; what it changes beyond projection goes into the report.
+    # `Outgoing` in common/outgoing.py bundles the two and keeps the count of messages.
+    encode: Callable[["Projection", Options, Report], Body]
+    # The path of the request below the model's base URL.
+    path: Callable[[Model, Options], str]
+    # Headers that the protocol always needs; never a key.
+    headers: Callable[[Model, Options], dict[str, str]]
+    # The body as keyword arguments of the provider's own Python SDK.
+    sdk_kwargs: Callable[[Body, Model, Options], dict[str, Any]]
+    # The conversation that a request body holds. The model is the origin of its answers; without one, they have none
+    # and their signatures are never replayed. The last argument is the time (Unix ms) that answers are given.
+    ingest: Callable[[Body, Model | None, int], Context]
+    # Whether a body looks like one of this protocol: 0 for no, more for surer.
+    recognise: Callable[[Body], int]
+    rules: Sequence[Rule]

@@ -1,0 +1,112 @@
+"""What encoders share, checked apart from every encoder: texts word for word, counting of messages, the forced tool."""
+
+import pytest
+from support.targets import distinct_on_the_wire
+
+from segue.dialects import AnthropicMessages, MistralChat
+from segue.projection import project
+from segue.projection.step import Report
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Message,
+    Model,
+    Options,
+    TextContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
+from segue.wire.common import texts
+from segue.wire.common.outgoing import Outgoing
+from segue.wire.registry import FOLDERS
+
+MODEL: Model = next(iter(distinct_on_the_wire("mistral-chat").values()))
+
+
+def outgoing(messages: list[Message], options: Options | None = None) -> tuple[Outgoing[MistralChat], Report]:
+    context = Context(messages=messages, tools=[ToolDefinition("my.tool"), ToolDefinition("read")])
+    report = Report()
+    return Outgoing(project(context, MODEL), MistralChat, options or Options(), report), report
+
+
+def test_texts_are_those_that_readers_know_word_for_word() -> None:
+    assert {name: value for name, value in vars(texts).items() if name.isupper()} == {
+        "OPENING": "Continue the conversation.",
+        "CLOSING": "Continue.",
+        "BETWEEN": "Understood.",
+        "ERROR": "Error: ",
+        "IMAGES_BELOW": "(see the images below)",
+        "MOVED_IMAGES": "Images from the tool results above:",
+    }
+
+
+@pytest.mark.parametrize("text", ["it broke", "Error: it broke", "error: it broke", "Error:", ""])
+def test_a_failed_text_is_marked_once_however_often_it_is_asked(text: str) -> None:
+    marked = texts.as_error(text)
+    assert marked.startswith("Error: ")
+    assert marked.endswith(text)
+    assert texts.as_error(marked) == marked
+
+
+def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_before() -> None:
+    made = AssistantMessage(
+        content=[ToolCall("a", "read", {}), ToolCall("b", "read", {})],
+        protocol="x",
+        provider="y",
+        model="z",
+        stop_reason="toolUse",
+    )
+    stored: list[Message] = [
+        UserMessage(" "),  # left out
+        UserMessage("go"),
+        made,
+        UserMessage("wait"),
+        ToolResultMessage("b", "read", [TextContent("two")]),  # moved before the words; the other one is made up
+    ]
+    out, report = outgoing(stored)
+    for index in range(len(out.messages)):
+        out.tell("turns-merged", index)
+    kinds = [type(message).__name__ for message in out.messages]
+    assert kinds == ["UserMessage", "AssistantMessage", "ToolResultMessage", "ToolResultMessage", "UserMessage"]
+    assert [change.message for change in report.changes] == [1, 2, 2, 4, 3]
+
+
+def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_option_goes() -> None:
+    out, report = outgoing([UserMessage("go")])
+    out.drop_option("stop", "nobody stops")
+    out.tell("schema-adapted", None, "read")
+    assert [(each.message, each.lossy, each.detail) for each in report.changes] == [
+        (None, True, "stop: nobody stops"),
+        (None, False, "read"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "found"),
+    [
+        *[(choice, False) for choice in (None, "auto", "none", "required", "reads", "")],
+        *[(choice, True) for choice in ("read", "my.tool")],
+    ],
+)
+def test_the_forced_tool_is_one_that_is_defined_under_the_name_that_is_sent(choice: str | None, found: bool) -> None:
+    out, _ = outgoing([UserMessage("go")], Options(tool_choice=choice))
+    forced = out.forced_tool()
+    assert (forced is not None) == found
+    if forced is not None:
+        assert forced in [tool.name for tool in out.tools]
+        assert out.tools[["my.tool", "read"].index(str(choice))].name == forced
+
+
+def test_a_model_of_another_protocol_is_refused() -> None:
+    projection = project(Context(messages=[UserMessage("go")]), MODEL)
+    with pytest.raises(TypeError, match="AnthropicMessages"):
+        Outgoing(projection, AnthropicMessages, Options(), Report())
+
+
+@pytest.mark.parametrize("protocol", FOLDERS)
+def test_every_protocol_has_a_target_whose_projection_goes_out(protocol: str) -> None:
+    for model in distinct_on_the_wire(protocol).values():
+        out = Outgoing(project(Context(messages=[UserMessage("go")]), model), type(model.dialect), Options(), Report())
+        assert out.messages == [UserMessage("go")]

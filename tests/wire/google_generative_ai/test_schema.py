@@ -1,0 +1,199 @@
+"""Schemas of tools: whole where JSON Schema is taken, adapted on a copy where only a subset of OpenAPI is."""
+
+import copy
+from typing import Any
+
+import msgspec
+import pytest
+from google.genai import types
+from hypothesis import given
+from hypothesis import strategies as st
+
+import segue
+from segue.render import encode, ingest, lint
+from segue.types import Context, ToolDefinition, UserMessage
+from segue.wire.google_generative_ai.schema import from_openapi, object_schema, to_openapi
+
+PROTOCOL = "google-generative-ai"
+MODEL = segue.get_model("google/gemini-2.0-flash")
+SUBSET = msgspec.structs.replace(MODEL, dialect=msgspec.structs.replace(MODEL.dialect, json_schema=False))
+
+
+def declared(schema: Any, model: Any = SUBSET) -> tuple[dict[str, Any], list[str]]:
+    """The declaration of a tool with this schema, and the changes that were told."""
+    tool = ToolDefinition("f", "", msgspec.json.encode(schema))
+    request = encode(Context(messages=[UserMessage("Hi")], tools=[tool]), model)
+    return request.body["tools"][0]["functionDeclarations"][0], [change.code for change in request.changes]
+
+
+def prop(schema: Any) -> Any:
+    """One property, adapted."""
+    return to_openapi({"type": "object", "properties": {"a": schema}})["properties"]["a"]
+
+
+def test_json_schema_is_sent_as_it_is() -> None:
+    schema = {"type": "object", "$defs": {"x": {}}, "properties": {"a": {"$ref": "#/$defs/x"}}, "oneOf": []}
+    assert declared(schema, MODEL) == ({"name": "f", "parametersJsonSchema": schema}, [])
+
+
+@pytest.mark.parametrize("schema", [True, None, "x", [], {}, {"type": "string"}, {"type": "object", "properties": []}])
+def test_what_is_not_of_an_object_is_made_so_and_told(schema: Any) -> None:
+    declaration, told = declared(schema, MODEL)
+    assert declaration["parametersJsonSchema"]["type"] == "object"
+    assert isinstance(declaration["parametersJsonSchema"].get("properties", {}), dict)
+    assert told == ["schema-adapted"]
+
+
+def test_what_the_subset_can_say_is_only_spelled_otherwise() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "where", "minLength": 1},
+            "lines": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+            "mode": {"type": ["string", "null"], "enum": ["r", "w", None]},
+            "either": {"anyOf": [{"type": "string"}, {"type": "boolean"}]},
+        },
+        "required": ["path"],
+    }
+    assert declared(schema) == (
+        {
+            "name": "f",
+            "parameters": {
+                "type": "OBJECT",
+                "properties": {
+                    "path": {"type": "STRING", "description": "where", "minLength": 1},
+                    "lines": {"type": "ARRAY", "items": {"type": "INTEGER", "minimum": 0}},
+                    "mode": {"type": "STRING", "enum": ["r", "w"], "nullable": True},
+                    "either": {"anyOf": [{"type": "STRING"}, {"type": "BOOLEAN"}]},
+                },
+                "required": ["path"],
+            },
+        },
+        [],
+    )
+
+
+def test_an_object_without_properties_is_no_parameters_at_all() -> None:
+    assert declared({"type": "object", "properties": {}}) == ({"name": "f"}, [])
+    assert declared({"type": "object"}) == ({"name": "f"}, [])
+    assert declared({"type": "object", "additionalProperties": True}) == ({"name": "f"}, ["schema-adapted"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "adapted"),
+    [
+        ({"type": ["string", "integer"]}, {"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}),
+        (
+            {"type": ["string", "integer", "null"]},
+            {"anyOf": [{"type": "STRING", "nullable": True}, {"type": "INTEGER", "nullable": True}]},
+        ),
+        ({"const": "x"}, {"type": "STRING", "enum": ["x"]}),
+        ({"const": 3, "description": "n"}, {"type": "INTEGER", "description": "n One of: 3"}),
+        ({"type": "integer", "enum": [1, 2]}, {"type": "INTEGER", "description": "One of: 1, 2"}),
+        ({"type": "string", "enum": ["", "a"]}, {"type": "STRING", "enum": ["a"]}),
+        ({"type": "array"}, {"type": "ARRAY", "items": {"type": "STRING"}}),
+        ({"items": {"type": "number"}}, {"type": "ARRAY", "items": {"type": "NUMBER"}}),
+        ({"type": "string", "format": "uri"}, {"type": "STRING"}),
+        ({"type": "string", "format": "date-time"}, {"type": "STRING", "format": "date-time"}),
+        ({}, {"type": "STRING"}),
+        (True, {"type": "STRING"}),
+        ({"type": "object", "required": ["z"], "additionalProperties": False}, {"type": "OBJECT"}),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, {"type": "STRING", "nullable": True}),
+        ({"oneOf": [{"type": "string"}, {"type": "number"}]}, {"anyOf": [{"type": "STRING"}, {"type": "NUMBER"}]}),
+        (
+            {
+                "allOf": [
+                    {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]},
+                    {"properties": {"y": {"type": "number"}}, "required": ["y"]},
+                ]
+            },
+            {
+                "type": "OBJECT",
+                "properties": {"x": {"type": "STRING"}, "y": {"type": "NUMBER"}},
+                "required": ["x", "y"],
+            },
+        ),
+    ],
+)
+def test_what_the_subset_cannot_say_is_said_as_nearly_as_it_can(schema: Any, adapted: Any) -> None:
+    assert prop(schema) == adapted
+
+
+def test_references_are_resolved_and_end_where_they_turn_in_circles() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"tree": {"$ref": "#/$defs/node"}, "lost": {"$ref": "#/nowhere"}, "far": {"$ref": "http://x"}},
+        "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+    }
+    declaration, told = declared(schema)
+    assert told == ["schema-adapted"]
+    assert declaration["parameters"]["properties"]["tree"]["properties"]["next"]["type"] == "OBJECT"
+    assert "$ref" not in str(declaration)
+
+
+def test_references_that_fan_out_stay_small() -> None:
+    names = [f"n{at}" for at in range(40)]
+    definitions: dict[str, Any] = {
+        name: {"type": "object", "properties": {key: {"$ref": f"#/$defs/{after}"} for key in "abcd"}}
+        for name, after in zip(names, [*names[1:], names[0]], strict=True)
+    }
+    adapted = to_openapi({"type": "object", "properties": {"a": {"$ref": "#/$defs/n0"}}, "$defs": definitions})
+    assert len(str(adapted)) < 1_000_000
+
+
+KEYS = [
+    "type",
+    "properties",
+    "items",
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "enum",
+    "const",
+    "$ref",
+    "required",
+    "a",
+    "format",
+    "description",
+    "nullable",
+    "minLength",
+    "propertyOrdering",
+    "title",
+]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "string", "object", "null"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON)
+def test_any_schema_becomes_one_that_google_takes_and_that_stays_as_it_is(schema: Any) -> None:
+    before = copy.deepcopy(schema)
+    adapted = to_openapi(object_schema(schema))
+    assert schema == before
+    types.Schema.model_validate_json(msgspec.json.encode(adapted))
+    tools = [{"functionDeclarations": [{"name": "f", "parameters": adapted}]}]
+    body = {"contents": [{"role": "user", "parts": [{"text": "x"}]}], "tools": tools}
+    assert lint(body, PROTOCOL) == []
+    assert to_openapi(from_openapi(adapted)) == adapted
+
+
+def test_parameters_in_either_spelling_are_read_as_json_schema() -> None:
+    parameters = {
+        "type": "OBJECT",
+        "properties": {
+            "a": {"type": "STRING", "nullable": True, "min_length": "2"},
+            "b": {"any_of": [{"type": "NUMBER"}]},
+        },
+    }
+    body = {
+        "contents": [{"parts": [{"text": "x"}]}],
+        "tools": {"function_declarations": [{"name": "f", "parameters": parameters}, {"name": "g"}]},
+    }
+    f, g = ingest(body, PROTOCOL).tools
+    assert f.schema == {
+        "type": "object",
+        "properties": {"a": {"type": ["string", "null"], "minLength": 2}, "b": {"anyOf": [{"type": "number"}]}},
+    }
+    assert g.schema == {"type": "object", "properties": {}}

@@ -1,0 +1,85 @@
+"""Each rule has a body that breaks it and one that breaks none; rules take any JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import segue
+from segue.rules import run
+from segue.wire.openai_responses import PROTOCOL
+from segue.wire.openai_responses.shapes import ITEMS, PARAMETERS
+
+CASES = Path(__file__).parents[2] / "cases" / "rules" / "openai-responses"
+USER = {"role": "user", "content": "hi"}
+
+
+def found(body: dict[str, Any], model: str | None = None) -> dict[str, list[str]]:
+    """The paths of the findings, by rule."""
+    paths: dict[str, list[str]] = {}
+    for finding in run(PROTOCOL.rules, body, None if model is None else segue.get_model(model)):
+        paths.setdefault(finding.rule, []).append(finding.path)
+    return paths
+
+
+@pytest.mark.parametrize("number", [rule.number for rule in PROTOCOL.rules])
+def test_the_bad_body_is_found_and_the_good_one_is_not(number: str) -> None:
+    case = json.loads((CASES / f"{number}.json").read_text())
+    assert number in found(case["bad"], case.get("model"))
+    assert found(case["good"], case.get("model")) == {}
+
+
+@pytest.mark.parametrize(
+    ("number", "path", "more", "items"),
+    [
+        ("OAR-02", "input[0].type", {}, [{"type": "bogus"}]),
+        ("OAR-02", "input[0].role", {}, [{"role": "tool", "content": "x"}]),
+        ("OAR-02", "input[0]", {}, ["text"]),
+        ("OAR-02", "input[0].status", {}, [{"type": "message", "role": "user", "content": "x", "status": None}]),
+        ("OAR-02", "input[0]", {}, [{"type": "compaction_trigger"}, USER]),
+        ("OAR-03", "input[0].content[0].type", {}, [{"role": "user", "content": [{"type": "output_text"}]}]),
+        ("OAR-04", "input[0]", {}, [{"type": "function_call_output", "call_id": "c", "output": "x"}]),
+        ("OAR-06", "input[0].id", {}, [{"role": "assistant", "content": "x", "id": "msg_" + "x" * 400}]),
+        ("OAR-06", "input[0]", {}, [{"type": "reasoning", "summary": [], "encrypted_content": "g"}, USER]),
+        ("OAR-08", "input[0]", {}, [{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g"}]),
+        ("OAR-09", "input[0]", {"store": False}, [{"type": "item_reference", "id": "msg_1"}, USER]),
+        ("OAR-14", "tools", {"tools": [{"type": "function", "name": f"t{at}"} for at in range(129)]}, [USER]),
+        ("OAR-14", "tool_choice", {"tool_choice": "required"}, [USER]),
+        ("OAR-15", "messages", {"messages": []}, [USER]),
+        ("OAR-15", "stop", {"stop": ["x"]}, [USER]),
+        ("OAR-15", "reasoning.generate_summary", {"reasoning": {"generate_summary": "auto"}}, [USER]),
+    ],
+)
+def test_a_fault_is_found_where_it_is(number: str, path: str, more: dict[str, Any], items: list[Any]) -> None:
+    assert path in found({"model": "m", "input": items, **more})[number]
+
+
+def test_models_that_do_not_reason_take_no_reasoning() -> None:
+    item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
+    body = {"input": [USER, item, {"role": "assistant", "content": "x"}], "reasoning": {"effort": "low"}}
+    assert set(found(body, "openai/gpt-4.1")) == {"OAR-11", "OAR-15"}
+    assert found(body, "openai/gpt-5.4") == found(body) == {}
+
+
+def test_outputs_of_calls_on_the_server_are_no_orphans() -> None:
+    output = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    assert found({"input": [output], "previous_response_id": "resp_1"}) == {}
+
+
+NAMES = (
+    *("type", "role", "content", "output", "call_id", "id", "name", "input", "summary", "image_url", "tools"),
+    *("arguments", "phase", "text", "file_data", "effort"),
+)
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", *ITEMS]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(sorted(PARAMETERS)), junk, max_size=6), st.booleans())
+def test_rules_take_any_json(body: dict[str, Any], known: bool) -> None:
+    run(PROTOCOL.rules, body, segue.get_model("openai/gpt-5.4") if known else None)
