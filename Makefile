@@ -46,6 +46,9 @@ lock: ## pin the newest versions of everything (needs uv)
 		pyproject.toml requirements/run.in -o requirements/run.txt
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
 		-c requirements/run.txt pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+	rm -f requirements/bench.txt
+	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+		requirements/bench.in -o requirements/bench.txt
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
