@@ -64,8 +64,9 @@ $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEV): requirements/dev.txt $(RUN)
+$(DEV): requirements/dev.txt requirements/local.txt $(RUN)
 	@$(PIP) install -r requirements/dev.txt
+	@$(PIP) install --no-deps -r requirements/local.txt
 	@touch $@
 
 $(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)

@@ -7,7 +7,7 @@ import msgspec
 
 from segue import Context
 
-from . import encoding, projection
+from . import decoding, encoding, projection, talking
 from .conversations import tool_history
 from .measure import import_times, medians, table
 from .peers.pydantic_models import Conversation
@@ -57,6 +57,8 @@ def main() -> None:
     imports()
     projection.run()
     encoding.run()
+    decoding.run()
+    talking.run()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 from segue.projection.pipeline import PASSES
 from segue.projection.policy import PRESETS
 from segue.projection.summary import PHRASES
+from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
 from segue.wire.registry import FOLDERS, protocol_of
 
@@ -57,7 +58,22 @@ def rules() -> list[str]:
     return lines[:-1]
 
 
-TABLES = {"passes": passes, "codes": codes, "presets": presets, "rules": rules}
+def phrases(title: str, table: tuple[Phrase, ...]) -> list[str]:
+    rows = [f"| {title} | for example | seen | in |", "|---|---|---|---|"]
+    for row in table:
+        says = f"`` {row.says} ``" if "`" in row.says else f"`{row.says}`"
+        rows.append(f"| {row.who} | {says} | {row.seen} | {row.source} |")
+    return rows
+
+
+TABLES = {
+    "passes": passes,
+    "codes": codes,
+    "presets": presets,
+    "rules": rules,
+    "overflow": lambda: phrases("provider", OVERFLOW),
+    "lookalikes": lambda: phrases("what it is", LOOKALIKES),
+}
 
 
 def printed(text: str) -> str:

@@ -17,11 +17,32 @@ if TYPE_CHECKING:
     from .catalog import get_provider as get_provider
     from .catalog import list_models as list_models
     from .catalog import list_providers as list_providers
+    from .client import Connection as Connection
+    from .client import Retries as Retries
+    from .client import Stream as Stream
+    from .client import SyncStream as SyncStream
+    from .client import Timeouts as Timeouts
+    from .client import complete as complete
+    from .client import complete_sync as complete_sync
+    from .client import error_of as error_of
+    from .client import stream as stream
+    from .client import stream_sync as stream_sync
+    from .errors import AuthenticationError as AuthenticationError
     from .errors import CatalogError as CatalogError
+    from .errors import ContextOverflowError as ContextOverflowError
     from .errors import FormatError as FormatError
+    from .errors import InvalidRequestError as InvalidRequestError
     from .errors import ModelError as ModelError
+    from .errors import NetworkError as NetworkError
+    from .errors import OverloadedError as OverloadedError
     from .errors import ProjectionError as ProjectionError
+    from .errors import ProviderError as ProviderError
+    from .errors import QuotaError as QuotaError
+    from .errors import RateLimitError as RateLimitError
+    from .errors import RefusedError as RefusedError
     from .errors import SegueError as SegueError
+    from .errors import ServerError as ServerError
+    from .errors import SettingError as SettingError
     from .errors import UnknownProviderError as UnknownProviderError
     from .errors import VersionError as VersionError
     from .projection import ContextTranslationStrategy as ContextTranslationStrategy
@@ -30,21 +51,27 @@ if TYPE_CHECKING:
     from .projection import ProjectedContext as ProjectedContext
     from .projection import Projection as Projection
     from .projection import project as project
+    from .render import Decoder as Decoder
     from .render import Estimate as Estimate
     from .render import Preview as Preview
     from .render import Request as Request
+    from .render import decode as decode
     from .render import encode as encode
     from .render import ingest as ingest
     from .render import lint as lint
     from .render import preview as preview
     from .rules import Finding as Finding
     from .rules import Rule as Rule
+    from .rules import is_context_overflow as is_context_overflow
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
     from .types import Change as Change
     from .types import Context as Context
     from .types import Diagnostic as Diagnostic
+    from .types import Done as Done
+    from .types import Error as Error
+    from .types import Event as Event
     from .types import ImageContent as ImageContent
     from .types import Line as Line
     from .types import Message as Message
@@ -52,10 +79,21 @@ if TYPE_CHECKING:
     from .types import Model as Model
     from .types import ModelCost as ModelCost
     from .types import Options as Options
+    from .types import Partial as Partial
+    from .types import Start as Start
     from .types import StopReason as StopReason
     from .types import TextContent as TextContent
+    from .types import TextDelta as TextDelta
+    from .types import TextEnd as TextEnd
+    from .types import TextStart as TextStart
     from .types import ThinkingContent as ThinkingContent
+    from .types import ThinkingDelta as ThinkingDelta
+    from .types import ThinkingEnd as ThinkingEnd
+    from .types import ThinkingStart as ThinkingStart
     from .types import ToolCall as ToolCall
+    from .types import ToolCallDelta as ToolCallDelta
+    from .types import ToolCallEnd as ToolCallEnd
+    from .types import ToolCallStart as ToolCallStart
     from .types import ToolDefinition as ToolDefinition
     from .types import ToolResultContent as ToolResultContent
     from .types import ToolResultMessage as ToolResultMessage
@@ -77,18 +115,61 @@ _ROOMS = {
         "list_models",
         "list_providers",
     ),
+    "client": (
+        "Connection",
+        "Retries",
+        "Stream",
+        "SyncStream",
+        "Timeouts",
+        "complete",
+        "complete_sync",
+        "error_of",
+        "stream",
+        "stream_sync",
+    ),
     "errors": (
+        "AuthenticationError",
         "CatalogError",
+        "ContextOverflowError",
         "FormatError",
-        "ProjectionError",
+        "InvalidRequestError",
         "ModelError",
+        "NetworkError",
+        "OverloadedError",
+        "ProjectionError",
+        "ProviderError",
+        "QuotaError",
+        "RateLimitError",
+        "RefusedError",
         "SegueError",
+        "ServerError",
+        "SettingError",
         "UnknownProviderError",
         "VersionError",
+    ),
+    "projection": (
+        "ContextTranslationStrategy",
+        "DefaultContextTranslation",
+        "Policy",
+        "ProjectedContext",
+        "Projection",
+        "project",
+    ),
+    "render": (
+        "Decoder",
+        "Estimate",
+        "Preview",
+        "Request",
+        "decode",
+        "encode",
+        "ingest",
+        "lint",
+        "preview",
     ),
     "rules": (
         "Finding",
         "Rule",
+        "is_context_overflow",
     ),
     "types": (
         "AssistantContent",
@@ -97,6 +178,9 @@ _ROOMS = {
         "Change",
         "Context",
         "Diagnostic",
+        "Done",
+        "Error",
+        "Event",
         "ImageContent",
         "Line",
         "Message",
@@ -104,10 +188,21 @@ _ROOMS = {
         "Model",
         "ModelCost",
         "Options",
+        "Partial",
+        "Start",
         "StopReason",
         "TextContent",
+        "TextDelta",
+        "TextEnd",
+        "TextStart",
         "ThinkingContent",
+        "ThinkingDelta",
+        "ThinkingEnd",
+        "ThinkingStart",
         "ToolCall",
+        "ToolCallDelta",
+        "ToolCallEnd",
+        "ToolCallStart",
         "ToolDefinition",
         "ToolResultContent",
         "ToolResultMessage",
@@ -118,23 +213,6 @@ _ROOMS = {
         "read_conversations",
         "read_jsonl",
         "write_jsonl",
-    ),
-    "render": (
-        "Estimate",
-        "Preview",
-        "Request",
-        "encode",
-        "ingest",
-        "lint",
-        "preview",
-    ),
-    "projection": (
-        "ContextTranslationStrategy",
-        "DefaultContextTranslation",
-        "Policy",
-        "ProjectedContext",
-        "Projection",
-        "project",
     ),
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}

@@ -6,13 +6,28 @@
     ├── ProjectionError         a conversation that cannot be rendered: nothing to send, or a policy that misbehaves
     ├── ModelError              a model or provider was asked for that cannot be had
     │   └── UnknownProviderError
-    └── CatalogError            a catalog file has faults; all of them are listed
+    ├── CatalogError            a catalog file has faults; all of them are listed
+    ├── SessionError            a session that is not there, is there already, or cannot be read
+    │   └── ConflictError       somebody else has written to the session in the meantime
+    ├── SettingError            a key or another setting is missing: the text names the variable to set
+    └── ProviderError           what a provider did, or the way to it
+        ├── RateLimitError          too much in too short a time; may say when to come back
+        ├── QuotaError              the account has nothing left to spend
+        ├── OverloadedError         the provider has no capacity now
+        ├── ServerError             the provider failed
+        ├── NetworkError            no connection, a connection that broke, silence, bytes that are no answer
+        ├── AuthenticationError     the key is not accepted, or may not do this
+        ├── InvalidRequestError     the provider refused the request: a bug of ours, or of a body that was changed
+        ├── ContextOverflowError    the conversation does not fit into the model's window
+        └── RefusedError            the model or a filter would not answer
 
-All of these are the caller's to mend, and each text says how; none is raised for what a provider did. Misuse in
-Python code (a block in a message that may not hold it, an argument of the wrong type) is a plain ``TypeError``.
+The upper part is the caller's to mend, and each text says how. A ``ProviderError`` is never raised by ``stream`` and
+``complete``: it is told by the ``error`` event, next to a message that can be stored. Misuse in Python code (a block in
+a message that may not hold it, an argument of the wrong type) is a plain ``TypeError``.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 
 class SegueError(Exception):
@@ -77,3 +92,104 @@ class CatalogError(SegueError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.source}: " + "; ".join(self.faults)
+
+
+class SessionError(SegueError):
+    """A session that is not there, is there already, or cannot be read."""
+
+
+class ConflictError(SessionError):
+    """Somebody else has written to the session in the meantime; nothing was written. Open it again to see what."""
+
+
+class SettingError(SegueError, LookupError):
+    """A key or another setting that a request needs is missing; nothing was sent."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ProviderError(SegueError):
+    """What a provider did, or the way to it.
+
+    ``status`` is the HTTP status, if there was one; ``request_id`` what the provider calls the request; ``retryable``
+    whether the same request may succeed later; ``retry_after`` the seconds that the provider asks to wait.
+    """
+
+    kind: ClassVar[str] = "provider"
+    may_help: ClassVar[bool] = False
+    """Whether another try usually helps."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        provider: str = "",
+        model: str = "",
+        status: int | None = None,
+        request_id: str | None = None,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        self.text, self.provider, self.model = text, provider, model
+        self.status, self.request_id, self.retry_after = status, request_id, retry_after
+        self.retryable = self.may_help if retryable is None else retryable
+        super().__init__(text)
+
+    def __str__(self) -> str:
+        status = f" (HTTP {self.status})" if self.status is not None else ""
+        return f"{self.provider}/{self.model}{status}: {self.text}"
+
+
+class RateLimitError(ProviderError):
+    """Too much in too short a time."""
+
+    kind, may_help = "rate-limit", True
+
+
+class QuotaError(ProviderError):
+    """The account has nothing left to spend."""
+
+    kind = "quota"
+
+
+class OverloadedError(ProviderError):
+    """The provider has no capacity now."""
+
+    kind, may_help = "overloaded", True
+
+
+class ServerError(ProviderError):
+    """The provider failed."""
+
+    kind, may_help = "server", True
+
+
+class NetworkError(ProviderError):
+    """No connection, a connection that broke, silence, or bytes that are no answer."""
+
+    kind, may_help = "network", True
+
+
+class AuthenticationError(ProviderError):
+    """The key is not accepted, or may not do this."""
+
+    kind = "authentication"
+
+
+class InvalidRequestError(ProviderError):
+    """The provider refused the request."""
+
+    kind = "invalid-request"
+
+
+class ContextOverflowError(ProviderError):
+    """The conversation does not fit into the model's window."""
+
+    kind = "overflow"
+
+
+class RefusedError(ProviderError):
+    """The model or a filter would not answer."""
+
+    kind = "refused"

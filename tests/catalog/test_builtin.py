@@ -31,6 +31,7 @@ PROVIDERS = [
     "ollama",
     "llamacpp",
     "vllm",
+    "local",
 ]
 KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY",),

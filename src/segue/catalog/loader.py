@@ -34,8 +34,10 @@ class Tables(msgspec.Struct, frozen=True):
 @cache
 def built_in() -> Tables:
     """The rows that segue brings."""
-    providers = _providers(HERE / "providers.toml")
-    return Tables(providers, _models(HERE / "models.json", providers), _families(HERE / "families.toml"))
+    by_hand = _toml(HERE / "providers.toml")
+    providers = _providers(by_hand)
+    models = _models(HERE / "models.json", providers) | _models_by_hand(by_hand, providers)
+    return Tables(providers, models, _families(HERE / "families.toml"))
 
 
 def with_file(path: str) -> Tables:
@@ -70,10 +72,19 @@ def user_file() -> str | None:
     return path if os.path.exists(path) else None
 
 
-def _providers(path: Path) -> dict[str, Provider]:
+def _providers(document: Mapping[str, Any]) -> dict[str, Provider]:
     faults = Faults()
-    found = _overlay({}, _toml(path).get("providers", {}), "providers", read_provider, faults)
-    _stop_at(path.name, faults)
+    found = _overlay({}, document.get("providers", {}), "providers", read_provider, faults)
+    _stop_at("providers.toml", faults)
+    return found
+
+
+def _models_by_hand(document: Mapping[str, Any], providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
+    faults = Faults()
+    found = _overlay({}, document.get("models", {}), "models", read_model, faults)
+    for ref, row in found.items():
+        faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    _stop_at("providers.toml", faults)
     return found
 
 

@@ -1,6 +1,6 @@
 """What a row of the catalog is: the types of providers, models and families. No reading, no resolving."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -13,6 +13,7 @@ Cells = dict[str, Any]
 Tokens = Annotated[int, Meta(gt=0)]
 Price = Annotated[float, Meta(ge=0, le=1_000_000)]  # neither infinite nor a number that is none
 Text = Annotated[str, Meta(min_length=1)]
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google"]
 
 
 class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -46,6 +47,8 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     base_url: Text
     keys: tuple[Text, ...] = ()
     needs_key: bool = True
+    # How it wants to know who asks; without a word, as its protocol's first provider does (client/access.py).
+    auth: Auth | None = None
     # The first is the default.
     protocols: Annotated[tuple[Text, ...], Meta(min_length=1)]
     also: tuple[str, ...] = ()

@@ -21,6 +21,8 @@ COMMANDS = {
     "encode": "the request body that sends a conversation to a model",
     "lint": "what a provider would refuse in a request body, and why",
     "import": "the conversation that a request body holds",
+    "standin": "a strict stand-in for a provider, on loopback",
+    "local": "a small real model, on loopback and offline",
 }
 """Each command, and what it gives; its module is the file of its name (``import_`` for a word that Python keeps)."""
 

@@ -7,7 +7,8 @@ import msgspec
 from ..errors import FormatError
 from ..rules import Finding, run
 from ..types import Context, Model
-from ..types.text import scrub, scrub_escapes
+from ..types.codec import read_json
+from ..types.text import scrub
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
 
@@ -61,7 +62,7 @@ def read_body(body: Given) -> dict[str, Any]:
     data = scrub(body).encode() if isinstance(body, str) else body
     try:
         data.decode()
-        document = _decode(data)
+        document = read_json(data)
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from None
     except RecursionError:
@@ -71,13 +72,3 @@ def read_body(body: Given) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise FormatError("a request body is a JSON object")
     return document
-
-
-def _decode(data: bytes) -> Any:
-    try:
-        return msgspec.json.decode(data)
-    except msgspec.DecodeError:
-        repaired = scrub_escapes(data)
-        if repaired == data:
-            raise
-        return msgspec.json.decode(repaired)

@@ -15,7 +15,7 @@ from ..errors import FormatError
 from .explain import explain
 from .numbers import refuse_non_finite
 from .other_tools import UNREADABLE, as_we_write_it
-from .text import scrub, scrub_json
+from .text import scrub, scrub_escapes, scrub_json
 from .value import Value, encode
 
 T = TypeVar("T")
@@ -30,6 +30,8 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(cast(Any, kind))
 
+
+_any = msgspec.json.Decoder().decode
 
 # ---------------------------------------------------------------------------------------------------------- reading
 
@@ -53,6 +55,17 @@ def read(data: bytes | str, kind: type[T]) -> T:
         return cast(T, decode(repaired))
     except UNREADABLE as error:
         raise _explained(error, repaired, kind) from None
+
+
+def read_json(data: bytes) -> Any:
+    """Any JSON document; half characters are replaced. Raises one of ``UNREADABLE``."""
+    try:
+        return _any(data)
+    except msgspec.DecodeError:
+        repaired = scrub_escapes(data)
+        if repaired == data:
+            raise
+        return _any(repaired)
 
 
 def _explained(error: Exception, data: bytes, kind: Any) -> FormatError:

@@ -42,6 +42,10 @@ class Diagnostic(Value, frozen=True, omit_defaults=True):
         self._empty_to_none("message", "details")
 
 
+NOT_RUNNABLE = frozenset({"arguments-truncated", "arguments-unreadable", "call-without-name"})
+"""Diagnostics of a call (``details["block"]`` says which) that must not be run."""
+
+
 class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
     """What the user said. A bare string, here and in JSON, stands for one text block."""
 
@@ -124,6 +128,16 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
             for block in self.content
             if type(block) is ToolCall
         ]
+
+    @property
+    def runnable_calls(self) -> list[ToolCall]:
+        """The calls that may be run, as copies: none of an answer that failed or was cut for length, and none whose
+        arguments had to be guessed or that names no tool."""
+        if self.stop_reason != "toolUse":
+            return []
+        unfit = {each.details.get("block") for each in self.diagnostics if each.details and each.type in NOT_RUNNABLE}
+        calls = [at for at, block in enumerate(self.content) if type(block) is ToolCall]
+        return [call for at, call in zip(calls, self.tool_calls, strict=True) if at not in unfit]
 
 
 class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role", tag="toolResult"):

@@ -9,6 +9,10 @@ from ..projection import Projection
 from ..projection.step import Report
 from ..rules import Rule
 from ..types import Context, Model, Options
+from .common.answer import Answer
+from .common.frame import Framing
+from .common.reader import Reader
+from .common.sse import ServerSentEvents
 
 Body = dict[str, Any]
 
@@ -32,3 +36,6 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # Whether a body looks like one of this protocol: 0 for no, more for surer.
     recognise: Callable[[Body], int]
     rules: Sequence[Rule]
+    # How events of a streamed answer stand in its bytes, and what reads them.
+    framing: Callable[[], Framing] = ServerSentEvents
+    reader: Callable[[Answer], Reader]

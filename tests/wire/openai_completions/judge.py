@@ -34,6 +34,7 @@ EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
     "ollama": ({"reasoning"}, set(), True),
     "llamacpp": ({"reasoning_content"}, set(), True),
     "vllm": ({"reasoning", "reasoning_content"}, set(), False),
+    "local": (set(), set(), False),
 }
 SELF_HOSTED = ("ollama", "llamacpp", "vllm")
 SDKS: dict[str, Any] = {

@@ -36,6 +36,7 @@ _reasoning = st.one_of(
     _numbers.map(lambda number: reasoning(number, content=[{"type": "reasoning_text", "text": "hm"}])),
     _numbers.map(lambda number: reasoning(number, summary=[{"type": "summary_text", "text": "hm"}])),
     _numbers.map(lambda number: reasoning(number, summary="hm")),
+    _numbers.map(lambda number: reasoning(number, status=["completed"])),
     _broken,
 )
 _message = st.one_of(

@@ -62,7 +62,7 @@ class Ids(Pass):
         if self.target.policy.tool_call_id is not None:
             return self._asked(call.id, message)
         attempt = self.attempts.get(call.id, 0)
-        while (minted := _mint(call.id, attempt, self.target.dialect.id_form)) in self.taken:
+        while (minted := fresh_id(call.id, self.target.dialect.id_form, attempt)) in self.taken:
             attempt += 1
         self.attempts[call.id] = attempt + 1
         return minted
@@ -82,7 +82,7 @@ class Ids(Pass):
 
 
 @lru_cache(maxsize=16384)
-def _mint(stored: str, attempt: int, form: IdForm) -> str:
+def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
     """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
     shape = ID_SHAPES[form]
     number = int.from_bytes(blake2b(f"{attempt}:{stored}".encode("utf-8", "surrogatepass"), digest_size=24).digest())

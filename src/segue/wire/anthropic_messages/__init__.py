@@ -5,6 +5,7 @@ from typing import Any
 from ...dialects import AnthropicMessages
 from ...types import Model, Options
 from ..protocol import Body, Protocol
+from .decode import Reader
 from .encode import encode
 from .ingest import ingest, recognise
 from .rules import RULES
@@ -37,4 +38,5 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    reader=Reader,
 )

@@ -4,7 +4,9 @@ from urllib.parse import quote
 
 from ...types import Model, Options
 from ..protocol import Protocol
+from .decode import Reader
 from .encode import encode
+from .frames import EventStream
 from .ingest import ingest, recognise
 from .options import streams
 from .rules import RULES
@@ -30,4 +32,6 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    framing=EventStream,
+    reader=Reader,
 )

@@ -219,14 +219,14 @@ def _block(out: Out, block: AssistantContent) -> Block:
         return {"toolUse": {"toolUseId": block.id, "name": block.name, "input": block.arguments}}
     assert type(block) is ThinkingContent
     if block.redacted:
-        return {"reasoningContent": {"redactedContent": _payload(block.thinking_signature or "")}}
+        return {"reasoningContent": {"redactedContent": payload(block.thinking_signature or "")}}
     text = {"text": block.thinking}
     if block.thinking_signature is not None:
         text["signature"] = block.thinking_signature
     return {"reasoningContent": {"reasoningText": text}}
 
 
-def _payload(stored: str) -> str:
+def payload(stored: str) -> str:
     """A redacted payload in base64, as it arrived; one that was stored as plain text is put back into it."""
     try:
         b64decode(stored, validate=True)

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...types import Model, Options
 from ..protocol import Body, Protocol
+from .decode import Reader
 from .encode import encode
 from .ingest import NAME, ingest, recognise
 from .rules import RULES
@@ -57,4 +58,5 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    reader=Reader,
 )

@@ -152,8 +152,7 @@ class _Reader:
             raise FormatError("a functionResponse stands in a content of the user", path=path)
         if not kinds(part) and signature is not None:
             return TextContent("", signature)
-        plain = _plain(part, path)
-        text = plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
+        text = readable(part, path)
         if part.get("thought") is True:
             return ThinkingContent(text, signature)
         return TextContent(text, signature)
@@ -181,6 +180,12 @@ class _Reader:
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
+
+
+def readable(part: Any, path: str) -> str:
+    """A part of an answer that is no call, as text."""
+    plain = _plain(part, path)
+    return plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
 
 
 def _plain(part: Any, path: str) -> TextContent | ImageContent:

@@ -4,6 +4,7 @@ from typing import Any
 
 from ...types import Model, Options
 from ..protocol import Body, Protocol
+from .decode import Reader
 from .encode import encode
 from .ingest import ingest, recognise
 from .rules import RULES
@@ -31,4 +32,5 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    reader=Reader,
 )

@@ -4,6 +4,7 @@ from typing import Any
 
 from ...types import Model, Options
 from ..protocol import Protocol
+from .decode import Reader
 from .encode import encode
 from .ingest import ingest
 from .recognise import recognise
@@ -32,4 +33,5 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    reader=Reader,
 )

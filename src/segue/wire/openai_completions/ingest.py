@@ -31,7 +31,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from .reasoning import DETAILS, FIELDS
+from .reasoning import DETAILS, EXTRA, FIELDS, attached
 
 Object = dict[str, Any]
 
@@ -228,7 +228,8 @@ def _call(given: Any, path: str) -> tuple[ToolCall, bool]:
     function = _object(call.get("function"), f"{path}.function")
     read = _arguments(function.get("arguments"))
     kept = {"arguments": function.get("arguments")} if read is None else read
-    return ToolCall(_optional_text(call, "id", path), _text(function, "name", f"{path}.function"), kept), read is None
+    name, signature = _text(function, "name", f"{path}.function"), attached(call.get(EXTRA))
+    return ToolCall(_optional_text(call, "id", path), name, kept, signature), read is None
 
 
 def _arguments(given: Any) -> Object | None:

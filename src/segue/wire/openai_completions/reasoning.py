@@ -1,7 +1,8 @@
 """How reasoning of earlier answers goes back: under the name it came with where the target takes it, else under the
 target's own name, or as text in think tags; and what stands in for it where the target demands some.
 
-``thinking_signature`` holds the name of the field that the reasoning came in, or ``reasoning_details`` as JSON text.
+``thinking_signature`` holds the name of the field that the reasoning came in, or ``reasoning_details`` as JSON text;
+``thought_signature`` of a call the entry of ``reasoning_details`` that names it, or ``{"extra_content": …}`` of it.
 """
 
 from typing import Any
@@ -17,6 +18,7 @@ Out = Outgoing[OpenAICompletions]
 Fields = dict[str, Any]
 
 DETAILS = "reasoning_details"
+EXTRA = "extra_content"
 FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 """The fields in which members of the family write reasoning as plain text."""
 
@@ -66,9 +68,11 @@ class Reasoning:
                 plain.setdefault(name, []).append(block.thinking)
             else:
                 self._out.tell("thinking-dropped", index, "the target has no field for it")
-        for call in calls:
-            if call.thought_signature is not None:
-                self._add_attached(index, call.thought_signature, details)
+        signatures = [call.thought_signature for call in calls if call.thought_signature is not None]
+        for signature in signatures:
+            self._add_attached(index, signature, details)
+        if signatures and all([type(entry.get("index")) is int for entry in details]):
+            details.sort(key=lambda entry: entry["index"])  # ORT-01: as they came
         fields: Fields = {name: "\n".join(texts) for name, texts in plain.items()}
         if calls and self._dummy is not None:
             details = self._signed(details, calls)
@@ -89,7 +93,8 @@ class Reasoning:
                 if entry not in details:
                     details.append(entry)
                 return
-        self._out.tell("signature-dropped", index, "the target has no field for what came with the call")
+        if extra_content(signature) is None:
+            self._out.tell("signature-dropped", index, "the target has no field for what came with the call")
 
     def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
         """ORT-01: calls go with an encrypted entry; ORT-02: which names one of them, also after ids were projected."""
@@ -108,6 +113,18 @@ class Reasoning:
     def _renamed(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
         stale = entry.get("type") == "reasoning.encrypted" and "id" in entry and entry["id"] not in known
         return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
+
+
+def attached(extra: Any) -> str | None:
+    """What a call came with, as its signature: Gemini's OpenAI endpoint has the thought signature in there, and wants
+    it back there ("Function call is missing a thought_signature", openhuman#3548, 2026-06; pi#6733 for Vertex)."""
+    return msgspec.json.encode({EXTRA: extra}).decode() if isinstance(extra, dict) and extra else None
+
+
+def extra_content(signature: str) -> dict[str, Any] | None:
+    """The ``extra_content`` that a call's signature holds, if it holds that."""
+    extra = next((entry.get(EXTRA) for entry in _parsed(signature)), None)
+    return extra if isinstance(extra, dict) else None
 
 
 def _details(block: ThinkingContent) -> list[dict[str, Any]]:

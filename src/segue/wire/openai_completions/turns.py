@@ -25,7 +25,7 @@ from ...types import (
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from .media import media_type
-from .reasoning import Fields, Reasoning
+from .reasoning import EXTRA, Fields, Reasoning, extra_content
 
 Out = Outgoing[OpenAICompletions]
 Turn = dict[str, Any]
@@ -264,7 +264,9 @@ class Turns:
 def _call(call: ToolCall) -> dict[str, Any]:
     """OAC-10: the arguments are an object, as a string."""
     function = {"name": call.name, "arguments": _write(call.arguments).decode()}
-    return {"id": call.id, "type": "function", "function": function}
+    extra = None if call.thought_signature is None else extra_content(call.thought_signature)
+    given = {"id": call.id, "type": "function", "function": function}
+    return given if extra is None else given | {EXTRA: extra}
 
 
 def _as_parts(content: Content) -> list[Part]:

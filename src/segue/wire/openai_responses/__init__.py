@@ -4,6 +4,7 @@ from typing import Any
 
 from ...types import Model, Options
 from ..protocol import Body, Protocol
+from .decode import Reader
 from .encode import encode
 from .ingest import ingest, recognise
 from .rules import RULES
@@ -33,4 +34,5 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    reader=Reader,
 )

@@ -29,6 +29,7 @@ from ...types import (
     UserMessage,
 )
 from .parts import blocks, texts
+from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
 
 NAME = "openai-responses"
@@ -47,7 +48,7 @@ def recognise(body: dict[str, Any]) -> int:
         )
     given = body["input"]
     if isinstance(given, list):
-        return 10 if any(isinstance(item, dict) and kind_of(item) in ITEMS for item in given) else 4
+        return 10 if any(isinstance(item, dict) and str(kind_of(item)) in ITEMS for item in given) else 4
     return 5
 
 
@@ -145,10 +146,9 @@ def _message(reader: _Reader, item: Item, path: str) -> None:
     if role == "user":
         reader.user(blocks(content, f"{path}.content"))
     elif role == "assistant":
-        known = {name: item[name] for name in ("id", "phase") if isinstance(item.get(name), str)}
-        signature = _json(known) if known else None
+        signature = message_signature(item)
         said = [TextContent(text, signature) for text in texts(content, f"{path}.content")]
-        reader.answer([*said], "id" in known)
+        reader.answer([*said], isinstance(item.get("id"), str))
     else:
         said_first = "\n\n".join(texts(content, f"{path}.content"))
         reader.close()
@@ -161,8 +161,8 @@ def _message(reader: _Reader, item: Item, path: str) -> None:
 def _reasoning(reader: _Reader, item: Item, path: str) -> None:
     """Signed with the whole item, where it has the content that lets it go back; else it is what can be read."""
     said = [text for name in ("summary", "content") if item.get(name) for text in texts(item[name], f"{path}.{name}")]
-    signature = _json(item) if isinstance(item.get("encrypted_content"), str) else None
-    reader.answer([ThinkingContent("\n\n".join(said), signature)], isinstance(item.get("id"), str))
+    thinking = ThinkingContent("\n\n".join(said), reasoning_signature(item))
+    reader.answer([thinking], isinstance(item.get("id"), str))
 
 
 def _call(reader: _Reader, item: Item, path: str) -> None:
@@ -271,7 +271,3 @@ def _string(item: Item, name: str, path: str) -> str:
     if not isinstance(value, str):
         raise FormatError(f"{name} is a string", path=f"{path}.{name}")
     return value
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()

@@ -61,7 +61,8 @@ def _reasoning(block: ThinkingContent) -> Item | None:
     if not isinstance(summary, list) or not all(map(_is_summary, summary)):
         return None
     item = {name: value for name, value in stored.items() if name in _REASONING}
-    if item.get("status", "completed") not in STATUSES:
+    status = item.get("status", "completed")
+    if not isinstance(status, str) or status not in STATUSES:
         del item["status"]
     return item
 
@@ -122,6 +123,18 @@ def message_of(signature: str | None) -> tuple[str | None, str | None]:
         item_id if is_item_id("message", item_id) else None,
         phase if isinstance(phase, str) and phase in PHASES else None,
     )
+
+
+def message_signature(item: Item, with_id: bool = True) -> str | None:
+    """What is stored with the texts of a message: its id, its phase, or both."""
+    names = ("id", "phase") if with_id else ("phase",)
+    known = {name: item[name] for name in names if isinstance(item.get(name), str) and item[name]}
+    return _write(known).decode() if known else None
+
+
+def reasoning_signature(item: Item) -> str | None:
+    """The whole item, where it has the content that lets it go back (OAR-09)."""
+    return _write(item).decode() if isinstance(item.get("encrypted_content"), str) else None
 
 
 def names_item(signature: str) -> bool:

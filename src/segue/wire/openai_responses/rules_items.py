@@ -50,7 +50,7 @@ def _known_items(body: Body, model: Model | None) -> Found:
         if not isinstance(kind, str) or kind not in ITEMS:
             yield f"{path}.type", f"no item is of type {kind!r}"
             continue
-        if kind == "message" and item.get("role") not in ROLES:
+        if kind == "message" and str(item.get("role")) not in ROLES:
             yield f"{path}.role", f"no role is called {item.get('role')!r}"
         if kind == "compaction_trigger" and at < len(given) - 1:  # type: ignore[arg-type]
             yield path, "a compaction_trigger is the last item"
@@ -70,7 +70,7 @@ def _parts_by_role(body: Body, model: Model | None) -> Found:
         role = item.get("role")
         allowed = PARTS_OF_OUTPUT if role == "assistant" else PARTS_OF_INPUT
         for where, part in parts(item, "content", path):
-            if role in ROLES and part.get("type") not in sorted(allowed):
+            if str(role) in ROLES and part.get("type") not in sorted(allowed):
                 yield f"{where}.type", f"{part.get('type')!r} does not stand in a message of the {role}"
 
 

@@ -1,0 +1,28 @@
+"""`segue standin`: a strict stand-in for a provider, on loopback, until it is interrupted."""
+
+import argparse
+import sys
+import threading
+
+from ..catalog import list_providers
+from ..testing import StandIn
+from ..testing.voices import FILES
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("provider", metavar="PROVIDER", help=f"one of {', '.join(list_providers())}")
+    parser.add_argument("--protocol", choices=FILES, help="which of the protocols that the provider speaks")
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on; a free one if not given")
+    parser.add_argument("--key", default="standin-key", help="the key that it accepts")
+    parser.add_argument("--say", metavar="TEXT", action="append", default=[], help="an answer; once for each request")
+
+
+def run(args: argparse.Namespace) -> int:
+    with StandIn(args.provider, protocol=args.protocol, key=args.key, port=args.port, script=args.say) as server:
+        print(server.url, flush=True)
+        print(
+            f"segue: {server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it",
+            file=sys.stderr,
+        )
+        threading.Event().wait()
+    return 0

@@ -1,0 +1,102 @@
+"""The same client for callers without an event loop: one loop in a thread of its own drives it for all of them."""
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Coroutine
+from functools import cache
+from types import TracebackType
+from typing import Any, TypeVar
+
+from ..errors import ProviderError
+from ..render import Request
+from ..types import AssistantMessage, Event
+from .stream import Stream
+
+T = TypeVar("T")
+
+
+class _Loop:
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="segue", daemon=True)
+        self._thread.start()
+        atexit.register(self._stop)
+
+    def run(self, act: Coroutine[Any, Any, T]) -> T:
+        future = asyncio.run_coroutine_threadsafe(act, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # an interrupted caller does not leave its work behind
+            future.cancel()
+            raise
+
+    def call(self, act: Any) -> None:
+        self._loop.call_soon_threadsafe(act)
+
+    def _stop(self) -> None:
+        self.run(self._loop.shutdown_asyncgens())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+@cache
+def _loop() -> _Loop:
+    return _Loop()
+
+
+class SyncStream:
+    """What ``Stream`` is, for synchronous callers: an iterator of events, with ``message`` and ``error`` at its end."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+
+    @property
+    def request(self) -> Request:
+        return self._stream.request
+
+    @property
+    def message(self) -> AssistantMessage | None:
+        return self._stream.message
+
+    @property
+    def error(self) -> ProviderError | None:
+        return self._stream.error
+
+    @property
+    def attempts(self) -> int:
+        return self._stream.attempts
+
+    def __iter__(self) -> "SyncStream":
+        return self
+
+    def __next__(self) -> Event:
+        event = _loop().run(_next(self._stream))
+        if event is None:
+            raise StopIteration
+        return event
+
+    def __enter__(self) -> "SyncStream":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def cancel(self) -> None:
+        """Nobody wants the rest; may be called from any thread."""
+        _loop().call(self._stream.cancel)
+
+    def close(self) -> None:
+        """Leave the stream; the connection is closed, and ``message`` keeps what had arrived."""
+        _loop().run(self._stream.aclose())
+
+    def finished(self) -> AssistantMessage:
+        """Read to the end; the message, also of an answer that failed."""
+        return _loop().run(self._stream.finished())
+
+
+async def _next(stream: Stream) -> Event | None:
+    return await anext(stream, None)

@@ -1,0 +1,154 @@
+"""``Decoder`` and ``decode``: the bytes of a provider's answer become events and a message. No I/O, and no exception
+for anything that a provider may send."""
+
+from ..types import AssistantMessage
+from ..types.codec import read_json
+from ..types.events import Event
+from ..types.other_tools import UNREADABLE
+from ..wire.common.answer import Answer, Failure
+from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing
+from ..wire.common.reader import MALFORMED
+from ..wire.registry import protocol_of
+from .request import Request
+
+
+class Decoder:
+    """The answer to ``request``: feed it bytes as they come, in pieces of any size, and close it when they end.
+
+    Streams and whole answers are told apart by how they begin. ``now`` (Unix ms) is the time that the message is given.
+    """
+
+    def __init__(self, request: Request, now: int = 0) -> None:
+        protocol = protocol_of(request.model.protocol)
+        self._answer = Answer(request.model, request.projection, now)
+        self._reader = protocol.reader(self._answer)
+        self._framing: Framing | None = protocol.framing()
+        self._whole = bytearray()
+        self._begun = False
+
+    @property
+    def message(self) -> AssistantMessage | None:
+        """The finished message, once ``done`` or ``error`` was told."""
+        return self._answer.finished
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the answer failed: ``refused``, ``provider`` or ``broken``."""
+        return self._answer.failure
+
+    @property
+    def partial(self) -> Answer:
+        """The answer so far, as on every event."""
+        return self._answer
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that ``data`` completes. After the last one, nothing more is looked at."""
+        if self._answer.finished is None and data:
+            try:
+                self._feed(data)
+            except BrokenStream as error:
+                self._answer.break_off(f"what the provider sent cannot be read: {error}")
+        return self._told()
+
+    def close(self) -> list[Event]:
+        """The bytes have ended: the last events. An answer that is not complete by now ends in ``error``."""
+        if self._answer.finished is None:
+            try:
+                self._close()
+            except BrokenStream as error:
+                self._answer.break_off(f"what the provider sent cannot be read: {error}")
+        return self._told()
+
+    def fail(self, why: str) -> list[Event]:
+        """The connection broke, or whatever else went wrong outside: the ``error`` event, with what had arrived."""
+        self._answer.break_off(why)
+        return self._told()
+
+    def abort(self, why: str = "aborted by the caller") -> list[Event]:
+        """Nobody wants the rest: the ``error`` event with ``aborted``, and what had arrived."""
+        self._answer.abort(why)
+        return self._told()
+
+    def _feed(self, data: bytes) -> None:
+        if not self._begun:
+            start = data.lstrip()
+            if not start:
+                return
+            self._begun = True
+            if start[:1] in (b"{", b"["):
+                self._framing = None
+        if self._framing is not None:
+            self._read(self._framing.feed(data))
+        else:
+            self._whole += data
+            if len(self._whole) > MAX_FRAME:
+                raise BrokenStream(f"an answer of more than {MAX_FRAME:,} bytes")
+
+    def _close(self) -> None:
+        if self._framing is not None:
+            # The last event may lack its empty line; where it lacks more, the stream was cut there.
+            self._read([frame for frame in self._framing.close() if frame[1] == b"[DONE]" or _is_json(frame[1])])
+            self._end(marked=False)
+        else:
+            self._read_whole(bytes(self._whole))
+
+    def _read(self, frames: list[Frame]) -> None:
+        event, answer = self._reader.event, self._answer
+        for name, data in frames:
+            if answer.finished is not None:
+                return
+            if data == b"[DONE]":
+                self._end(marked=True)
+                continue
+            if not data:
+                continue
+            try:
+                event(name, read_json(data))
+            except (*UNREADABLE, *MALFORMED) as error:
+                self._misread(name, data, error)
+
+    def _end(self, marked: bool) -> None:
+        try:
+            self._reader.end(marked)
+        except MALFORMED as error:
+            self._misread("", b"[DONE]" if marked else b"", error)
+
+    def _read_whole(self, data: bytes) -> None:
+        try:
+            body = read_json(data)
+            if isinstance(body, dict):
+                self._reader.whole(body)
+            else:  # Gemini streams an array of events to those who do not ask for server-sent ones
+                for item in body:
+                    if self._answer.finished is None:  # nothing is told after an error
+                        self._reader.event("", item)
+                self._reader.end(marked=False)
+        except (*UNREADABLE, *MALFORMED) as error:
+            self._misread("", data, error)
+        self._answer.break_off("the answer is not complete")
+
+    def _misread(self, name: str, data: bytes, error: Exception) -> None:
+        shown = data[:200].decode("utf-8", "replace")
+        self._answer.break_off(f"the provider sent what cannot be understood ({type(error).__name__}): {name} {shown}")
+
+    def _told(self) -> list[Event]:
+        told = self._answer.events[:]
+        self._answer.events.clear()
+        return told
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        read_json(data)
+    except UNREADABLE:
+        return False
+    return True
+
+
+def decode(data: bytes, request: Request, now: int = 0) -> AssistantMessage:
+    """The message that ``data``, a whole answer to ``request``, holds. A failed answer is a message that says so."""
+    decoder = Decoder(request, now)
+    decoder.feed(data)
+    decoder.close()
+    assert decoder.message is not None
+    return decoder.message

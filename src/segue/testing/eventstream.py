@@ -1,0 +1,31 @@
+"""AWS event stream frames, as Bedrock sends them. How they are read: ``wire/bedrock_converse/frames.py``."""
+
+import struct
+from zlib import crc32
+
+
+def frame(name: str, payload: bytes, kind: str = "event") -> bytes:
+    """One frame of an event or an ``exception``; of an ``error``, the payload is what its header says."""
+    if kind == "error":
+        return framed(_string(":error-code", name) + _string(":error-message", payload.decode()) + _kind(kind), b"")
+    return framed(_string(f":{kind}-type", name) + _string(":content-type", "application/json") + _kind(kind), payload)
+
+
+def framed(headers: bytes, payload: bytes) -> bytes:
+    """Prelude with its checksum, headers, payload, checksum of all."""
+    prelude = struct.pack("!II", 16 + len(headers) + len(payload), len(headers))
+    body = prelude + struct.pack("!I", crc32(prelude)) + headers + payload
+    return body + struct.pack("!I", crc32(body))
+
+
+def header(name: str, kind: int, value: bytes) -> bytes:
+    """One header; ``value`` as it stands on the wire."""
+    return struct.pack("!B", len(name.encode())) + name.encode() + struct.pack("!B", kind) + value
+
+
+def _string(name: str, value: str) -> bytes:
+    return header(name, 7, struct.pack("!H", len(value.encode())) + value.encode())
+
+
+def _kind(kind: str) -> bytes:
+    return _string(":message-type", kind)

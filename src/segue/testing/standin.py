@@ -1,0 +1,177 @@
+"""Strict stand-ins for providers: HTTP servers on loopback that refuse what the provider refuses, in its words.
+
+A request is checked with the lint rules of its protocol and of the model that it names; signatures must be those that
+this very stand-in issued. What is right is answered by script, streamed or whole, in the provider's own format.
+"""
+
+import threading
+from collections import deque
+from contextlib import suppress
+from http.server import ThreadingHTTPServer
+from socket import SHUT_RDWR
+from types import TracebackType
+from typing import Any
+
+from ..catalog import Catalog, get_provider
+from ..errors import FormatError, ModelError
+from ..render import ingest, lint
+from ..types import Context, Model, ToolCall
+from .handler import Handler
+from .script import Fault, Reply, Script, Scripted, said
+from .signatures import Signer
+from .voice import Body, Refusal, Spoken, Voice
+from .voices import voice_of
+
+
+class StandIn:
+    """A provider on loopback; use it in a ``with`` statement, or call ``start()`` and ``stop()``.
+
+    ``provider`` is a provider of the catalog, whose dialects it then has; ``protocol`` chooses among those that the
+    provider speaks. ``script`` has the answers in their order; when it is used up, or without one, every request is
+    answered with a short text. Signatures are good for one ``account``. ``requests`` has the bodies that came, also
+    those that were refused, and ``refused`` what was said to them.
+    """
+
+    def __init__(
+        self,
+        provider: str = "anthropic",
+        *,
+        protocol: str | None = None,
+        script: Script = (),
+        key: str | None = "standin-key",
+        account: str = "",
+        port: int = 0,
+    ) -> None:
+        row = get_provider(provider)
+        self.provider = row.id
+        self.protocol = protocol or row.protocols[0]
+        if self.protocol not in row.protocols:
+            raise ModelError(f"{row.name} does not speak {self.protocol}; it speaks {', '.join(row.protocols)}")
+        self.key = key
+        self.requests: list[Body] = []
+        self.refused: list[Refusal] = []
+        self.closing = threading.Event()
+        self.voice: Voice = voice_of(self.protocol, self.provider)
+        self._signer = Signer(f"{self.provider}:{self.protocol}:{account}")
+        self._script: deque[Any] = deque(script)
+        self._lock = threading.Lock()
+        self._count = 0
+        self._port = port
+        self._server: _Server | None = None
+        self._thread: threading.Thread | None = None
+
+    # -- its life ----------------------------------------------------------------------------------------------------
+
+    def start(self) -> "StandIn":
+        """Listen on loopback."""
+        self._server = _Server(("127.0.0.1", self._port), Handler, self)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever,
+            kwargs={"poll_interval": 0.02},
+            name=f"stand-in {self.provider}",
+            daemon=True,
+        )
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Close every connection and the port."""
+        self.closing.set()
+        if self._server is not None and self._thread is not None:
+            self._server.shutdown()
+            self._thread.join()
+            self._server.hang_up()
+            self._server.server_close()
+
+    def __enter__(self) -> "StandIn":
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        """Where it listens; the base URL for a client of this provider."""
+        assert self._server is not None, "the stand-in has not been started"
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def say(self, *answers: Any) -> None:
+        """Add answers to the script."""
+        with self._lock:
+            self._script.extend(answers)
+
+    # -- what the handler asks ---------------------------------------------------------------------------------------
+
+    def model(self, name: str) -> Model:
+        """The model that a request names, with its dialect."""
+        # Not `get_model`, which warns of a model that no row describes: whoever asks for it is told by their own side.
+        return Catalog.default().resolve(f"{self.provider}/{name}", self.protocol)
+
+    def objection(self, body: Body, model: Model, streams: bool = False) -> Refusal | None:
+        """What the provider would say against this request."""
+        try:
+            findings = [finding for finding in lint(body, self.protocol, model) if finding.severity == "error"]
+        except FormatError as error:
+            return self.voice.invalid(str(error))
+        if findings:
+            first = findings[0]
+            return self.voice.invalid(f"{first.path}: {first.answers or first.message}")
+        try:
+            self.conversation(body)
+        except FormatError as error:  # no rule speaks of it, but it has not the shape of a request
+            return self.voice.invalid(str(error))
+        told = self.voice.whole_only(body, model) if streams else None
+        told = told or next(iter(self.voice.forged(body, self._signer, model)), None)
+        return None if told is None else self.voice.invalid(told)
+
+    def next_answer(self, body: Body) -> Reply | Fault:
+        """The next answer of the script."""
+        with self._lock:
+            answer: Any = self._script.popleft() if self._script else f"Answer {len(self.requests)}."
+        if callable(answer):
+            answer = answer(self.conversation(body))
+        return _as_reply(answer)
+
+    def conversation(self, body: Body) -> Context:
+        """The conversation that a request holds."""
+        return ingest(body, self.protocol)
+
+    def spoken(self, reply: Reply, model: Model, asked: Body | None = None) -> Spoken:
+        """A reply with everything in it that the provider makes."""
+        with self._lock:
+            self._count += 1
+            content = self.voice.complete(reply.content, self._signer, model)
+            calls = any(isinstance(block, ToolCall) for block in content)
+            stop = reply.stop or ("toolUse" if calls else "stop")
+            name = f"{self.provider}-{self._count}"
+            return Spoken(name, model, content, stop, reply.usage, asked=asked or {})
+
+
+def _as_reply(answer: Scripted) -> Reply | Fault:
+    return said(answer) if isinstance(answer, str) else answer
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(self, address: tuple[str, int], handler: type[Handler], standin: StandIn) -> None:
+        self.standin = standin
+        self.connections: set[Any] = set()
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.connections.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """End the connections that clients keep: the next request on one would be answered from the grave."""
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(SHUT_RDWR)

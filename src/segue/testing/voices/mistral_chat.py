@@ -1,0 +1,244 @@
+"""Mistral chat completions as the provider speaks it.
+
+Shapes: mistralai 3.7.0, models/completionchunk.py and its neighbours (2026-11); thinking in streams: litellm#16272
+(2025-11); calls come whole, all of them in one delta: comet-ml/opik#7385 (2026-07). Words, types and codes of errors:
+nearai/ironclaw#1241, zed-industries/zed#53034, raycast/extensions#31107 (2026), agent0ai/agent-zero#539 (2025), and
+for fields that nobody knows sipeed/picoclaw#1502 (2026-03).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any
+
+from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
+from ...wire.mistral_chat.rules_content import chunks_of
+from ...wire.mistral_chat.rules_order import turns
+from ..script import FaultKind
+from ..signatures import Signer
+from ..voice import Body, Refusal, Route, Spoken, Voice
+from .common import arguments_of, pieces, sse, with_ids
+
+_STOPS: dict[StopReason, str] = {
+    "stop": "stop",
+    "length": "length",
+    "toolUse": "tool_calls",
+    "error": "error",
+    "aborted": "stop",
+}
+# What is signed: "Signature to replay some reasoning blocks across turns" (mistralai 3.7.0, ``ThinkChunk``) names
+# no text that it is bound to, and a client may give the thinking back in the chunks in which it came.
+_SIGNED = "thinking"
+
+
+def _route(path: str) -> Route | None:
+    return Route() if path.endswith("/chat/completions") else None
+
+
+# -- what the provider makes -----------------------------------------------------------------------------------------
+
+
+def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
+    """The blocks as an answer can hold them: calls have a field of their own, behind what is said; texts that touch are
+    one; redacted thinking is a signature without a text."""
+    said: list[AssistantContent] = []
+    calls: list[AssistantContent] = []
+    for block in content:
+        if isinstance(block, ToolCall):
+            calls.append(block)
+        elif isinstance(block, ThinkingContent):
+            words = "" if block.redacted else block.thinking
+            said.append(ThinkingContent(words, block.thinking_signature or signer.issue(_SIGNED)))
+        elif said and isinstance(said[-1], TextContent):
+            said[-1] = TextContent(said[-1].text + block.text)
+        elif block.text:
+            said.append(TextContent(block.text))
+    return [*said, *with_ids(calls, "", 9, signer)]
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def _text(words: str) -> Body:
+    return {"type": "text", "text": words}
+
+
+def _thinking(words: str, signature: str | None = None) -> Body:
+    chunk: Body = {"type": "thinking", "thinking": [_text(words)] if words else []}
+    return chunk if signature is None else {**chunk, "signature": signature, "closed": True}
+
+
+def _chunk(block: TextContent | ThinkingContent) -> Body:
+    if isinstance(block, ThinkingContent):
+        return _thinking(block.thinking, block.thinking_signature)
+    return _text(block.text)
+
+
+def _content(said: list[TextContent | ThinkingContent]) -> str | list[Body]:
+    """A string, unless there is thinking in it."""
+    if not any(isinstance(block, ThinkingContent) for block in said):
+        return "".join(block.text for block in said if isinstance(block, TextContent))
+    return [_chunk(block) for block in said]
+
+
+def _calls(spoken: Spoken) -> list[Body]:
+    calls = [block for block in spoken.content if isinstance(block, ToolCall)]
+    return [
+        {"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}, "index": index}
+        for index, call in enumerate(calls)
+    ]
+
+
+def _said(spoken: Spoken) -> list[TextContent | ThinkingContent]:
+    return [block for block in spoken.content if not isinstance(block, ToolCall)]
+
+
+def _usage(spoken: Spoken) -> Body:
+    """What was read from the cache is part of the prompt (vercel/ai#14382, 2026-04); nothing is said of writing it."""
+    usage = spoken.usage
+    return {
+        "prompt_tokens": usage.input + usage.cache_read + usage.cache_write,
+        "completion_tokens": usage.output,
+        "total_tokens": usage.total_tokens,
+        "prompt_tokens_details": {"cached_tokens": usage.cache_read},
+    }
+
+
+def _head(spoken: Spoken, kind: str) -> Body:
+    made = blake2b(spoken.id.encode(), digest_size=16).hexdigest()
+    return {"id": made, "object": kind, "created": spoken.created, "model": spoken.model.id}
+
+
+def _whole(spoken: Spoken) -> Body:
+    message = {"role": "assistant", "content": _content(_said(spoken)), "tool_calls": _calls(spoken) or None}
+    choice = {"index": 0, "message": message, "finish_reason": _STOPS[spoken.stop]}
+    return {**_head(spoken, "chat.completion"), "choices": [choice], "usage": _usage(spoken)}
+
+
+def _events(spoken: Spoken) -> Iterator[bytes]:
+    head = _head(spoken, "chat.completion.chunk")
+
+    def event(delta: Body, stop: str | None = None, **fields: Any) -> bytes:
+        return sse({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": stop}], **fields})
+
+    yield event({"role": "assistant", "content": ""})
+    for block in _said(spoken):
+        for content in _deltas(block):
+            yield event({"content": content})
+    calls = _calls(spoken)
+    last: Body = {"content": "", "tool_calls": calls} if calls else {"content": ""}
+    yield event(last, _STOPS[spoken.stop], usage=_usage(spoken))
+    yield b"data: [DONE]\n\n"
+
+
+def _deltas(block: TextContent | ThinkingContent) -> Iterator[str | list[Body]]:
+    if isinstance(block, TextContent):
+        yield from pieces(block.text)
+        return
+    for words in pieces(block.thinking):
+        yield [_thinking(words)]
+    yield [_thinking("", block.thinking_signature)]
+
+
+def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
+    """Thinking without a signature is taken, as models before mistralai 3.7 gave none. The words are not the
+    provider's: none were ever seen."""
+    for path, message in turns(body):
+        for where, chunk in chunks_of(message):
+            signature = chunk.get("signature") if chunk.get("type") == "thinking" else None
+            if signature is not None and not signer.verify(signature, _SIGNED):
+                yield f"{path}.{where}: Invalid signature in thinking chunk"
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+_CODES = {
+    "invalid_request_message_order": "3230",
+    "invalid_request_assistant_message": "3240",
+    "invalid_function_call": "3280",
+    "invalid_request_invalid_args": "3051",
+    "rate_limited": "1300",
+    "service_tier_capacity_exceeded": "3505",
+    "unreachable_backend": "1100",
+    "internal_server_error": "3800",
+}
+"""The code of an error by its type; null where the type says no more than that the request is wrong."""
+
+_KINDS: tuple[tuple[str, int, str], ...] = (
+    ("extra_forbidden", 422, "extra_forbidden"),
+    ("HTTP 422", 422, "value_error"),
+    ("Unexpected role|Expected last role|Not the same number", 400, "invalid_request_message_order"),
+    ("Assistant message must", 400, "invalid_request_assistant_message"),
+    ("Tool call id was", 400, "invalid_function_call"),
+    ("", 400, "invalid_request_error"),
+)
+"""Words of an answer, its status and its type. The first row that fits counts."""
+
+_note = re.compile(r" \((?:code|HTTP) [^)]*\)")
+_path_of = re.compile(r"(\w+(?:\[\d+\]|\.\w+)*): ").match
+_step = re.compile(r"\w+")
+
+
+def _invalid(text: str) -> Refusal:
+    status, kind = next((status, kind) for words, status, kind in _KINDS if re.search(words, text))
+    return Refusal(status, kind, _note.sub("", text))
+
+
+def _error(refusal: Refusal) -> Body:
+    if refusal.status in (401, 404):  # these come from the gateway before the API
+        return {"detail": refusal.text}
+    if refusal.status == 422:
+        return {"detail": [_problem(refusal)]}
+    return {
+        "object": "error",
+        "message": refusal.text,
+        "type": refusal.kind,
+        "param": None,
+        "code": _CODES.get(refusal.kind),
+        "raw_status_code": refusal.status,
+    }
+
+
+def _problem(refusal: Refusal) -> Body:
+    path = _path_of(refusal.text)
+    steps = _step.findall(path[1]) if path is not None else []
+    words = refusal.text if path is None else refusal.text[path.end() :]
+    return {
+        "type": refusal.kind,
+        "loc": ["body", *(int(step) if step.isdigit() else step for step in steps)],
+        "msg": words,
+    }
+
+
+def _error_event(refusal: Refusal) -> bytes:
+    return sse({**_error(refusal), "raw_status_code": 503})
+
+
+_FAULTS: dict[FaultKind, Refusal] = {
+    "rate-limit": Refusal(429, "rate_limited", "Rate limit exceeded"),
+    "server-error": Refusal(500, "internal_server_error", "Internal server error"),
+    "unavailable": Refusal(503, "unreachable_backend", "Internal server error"),
+    "overloaded": Refusal(
+        429, "service_tier_capacity_exceeded", "Service tier capacity exceeded for this model."
+    ),  # this provider has no 529
+    "wrong-key": Refusal(401, "unauthorized", "Unauthorized"),
+    "overflow": Refusal(
+        400,
+        "invalid_request_invalid_args",
+        "Prompt contains 170397 tokens and 0 draft tokens, too large for model with 131072 maximum context length",
+    ),
+    "error-event": Refusal(200, "internal_server_error", "Service unavailable."),
+}
+
+VOICE = Voice(
+    route=_route,
+    complete=_complete,
+    whole=_whole,
+    events=_events,
+    forged=_forged,
+    error=_error,
+    error_event=_error_event,
+    invalid=_invalid,
+    faults=_FAULTS,
+    request_id="mistral-correlation-id",
+)

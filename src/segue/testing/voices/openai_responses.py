@@ -1,0 +1,400 @@
+"""OpenAI Responses as the provider speaks it, without state: no response is kept, so none can be continued by its id.
+
+Shapes: openai 3.49.0, types/responses/response_*_event.py (2026-11). Words: openai/codex#8119 and Wei-Shaw/sub2api#2863
+(encrypted content, 2025-12 and 2026-05), vercel/ai#7543 (items that are not kept), earendil-works/pi#886 (what followed
+reasoning), Wei-Shaw/sub2api#6631 (overload, in the stream, 2026-09).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from typing import Any, assert_never
+
+import msgspec
+
+from ...dialects import OpenAIResponses
+from ...types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
+from ...wire.openai_responses.replay import message_of, message_signature
+from ...wire.openai_responses.walk import items, made_by_model, text
+from ..script import FaultKind
+from ..signatures import Signer
+from ..voice import Body, Refusal, Route, Spoken, Voice
+from .common import arguments_of, pieces, sse, with_ids
+from .item_ids import encrypted, is_issued, new_id, owner_of, reasoning_of
+
+_APART = "\n\n"
+"""Between the parts of a summary."""
+
+
+def _route(path: str) -> Route | None:
+    return Route() if path.endswith("/responses") else None
+
+
+# -- what the provider makes -----------------------------------------------------------------------------------------
+
+
+def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
+    """Each block is an item with an id; what follows reasoning is bound to it (OAR-08)."""
+    made: list[AssistantContent] = []
+    after: str | None = None
+    for at, block in enumerate(with_ids(content, "call_", 24, signer)):
+        if isinstance(block, ThinkingContent):
+            item = _reasoning(block, signer)
+            after = item["id"]
+            words = "" if block.redacted else block.thinking
+            made.append(ThinkingContent(words, msgspec.json.encode(item).decode()))
+        elif isinstance(block, TextContent):
+            last = not any(isinstance(later, ToolCall) for later in content[at + 1 :])
+            made.append(TextContent(block.text, _message_signature(block, last, after, signer, model)))
+        elif isinstance(block, ToolCall):
+            item_id = block.thought_signature or new_id("fc", block.id, after, signer)
+            made.append(ToolCall(block.id, block.name, block.arguments, item_id))
+        else:
+            assert_never(block)
+    return made
+
+
+def _reasoning(block: ThinkingContent, signer: Signer) -> Body:
+    """The item; redacted thinking is one without a summary. A signature that is no item is its encrypted content."""
+    given = block.thinking_signature
+    if given is not None and _is_item(given):
+        return _stored(given)
+    item_id = new_id("rs", block.thinking, None, signer)
+    parts = [] if block.redacted or not block.thinking else block.thinking.split(_APART)
+    return {
+        "id": item_id,
+        "type": "reasoning",
+        "summary": [_summary(part) for part in (parts if all(parts) else [block.thinking])],
+        "encrypted_content": given or encrypted(item_id, signer),
+    }
+
+
+def _is_item(signature: str) -> bool:
+    try:
+        return {"id", "type", "summary"} <= _stored(signature).keys()
+    except msgspec.MsgspecError:
+        return False
+
+
+def _stored(signature: str) -> Body:
+    item: Body = msgspec.json.decode(signature, type=dict[str, Any])
+    return item
+
+
+def _message_signature(block: TextContent, last: bool, after: str | None, signer: Signer, model: Model) -> str | None:
+    item_id, phase = message_of(block.text_signature)
+    if isinstance(model.dialect, OpenAIResponses) and model.dialect.phase:
+        phase = phase or ("final_answer" if last else "commentary")
+    return message_signature({"id": item_id or new_id("msg", block.text, after, signer), "phase": phase})
+
+
+# -- items -----------------------------------------------------------------------------------------------------------
+
+
+def _summary(words: str) -> Body:
+    return {"type": "summary_text", "text": words}
+
+
+def _item(block: AssistantContent, status: str, refused: bool) -> Body:
+    if isinstance(block, TextContent):
+        item_id, phase = message_of(block.text_signature)
+        return {
+            "id": item_id,
+            "type": "message",
+            "status": status,
+            "role": "assistant",
+            "content": [_part(block.text, refused)],
+            **({"phase": phase} if phase else {}),
+        }
+    if isinstance(block, ThinkingContent):
+        return _stored(block.thinking_signature or "")
+    if isinstance(block, ToolCall):
+        return {
+            "id": block.thought_signature,
+            "type": "function_call",
+            "status": status,
+            "arguments": arguments_of(block),
+            "call_id": block.id,
+            "name": block.name,
+        }
+    assert_never(block)
+
+
+def _part(words: str, refused: bool) -> Body:
+    if refused:
+        return {"type": "refusal", "refusal": words}
+    return {"type": "output_text", "text": words, "annotations": [], "logprobs": []}
+
+
+def _items(spoken: Spoken) -> list[Body]:
+    """All items; the last one of an answer that was cut is incomplete, the last text of a refusal is the refusal."""
+    texts = [at for at, block in enumerate(spoken.content) if isinstance(block, TextContent)]
+    refusal = texts[-1] if texts and spoken.stop == "error" else None
+    cut = len(spoken.content) - 1 if spoken.stop == "length" else None
+    return [
+        _item(block, "incomplete" if at == cut else "completed", at == refusal)
+        for at, block in enumerate(spoken.content)
+    ]
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def _response(spoken: Spoken, status: str, output: list[Body]) -> Body:
+    """The response as every event of its life shows it; what it repeats of a request are the defaults."""
+    return {
+        "id": f"resp_{blake2b(spoken.id.encode(), digest_size=24).hexdigest()}",
+        "object": "response",
+        "created_at": spoken.created,
+        "status": status,
+        "background": False,
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "max_output_tokens": None,
+        "model": spoken.model.id,
+        "output": output,
+        "parallel_tool_calls": True,
+        "previous_response_id": None,
+        "reasoning": {"effort": None, "summary": None},
+        "store": False,
+        "temperature": 1.0,
+        "text": {"format": {"type": "text"}},
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "truncation": "disabled",
+        "usage": None,
+        "user": None,
+        "metadata": {},
+    }
+
+
+def _whole(spoken: Spoken) -> Body:
+    output = _items(spoken)
+    reason = _why_incomplete(spoken)
+    response = _response(spoken, "incomplete" if reason else "completed", output)
+    if reason:
+        response["incomplete_details"] = {"reason": reason}
+    usage = spoken.usage
+    response["usage"] = {
+        "input_tokens": usage.input + usage.cache_read + usage.cache_write,
+        "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
+        "output_tokens": usage.output,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage.total_tokens,
+    }
+    return response
+
+
+def _why_incomplete(spoken: Spoken) -> str | None:
+    if spoken.stop == "length":
+        return "max_output_tokens"
+    refuses = any(isinstance(block, TextContent) for block in spoken.content)
+    return "content_filter" if spoken.stop == "error" and not refuses else None
+
+
+Told = Iterator[tuple[str, Body]]
+"""Events before they are numbered: the type and the rest."""
+
+
+def _events(spoken: Spoken) -> Iterator[bytes]:
+    for number, (name, fields) in enumerate(_told(spoken)):
+        yield sse({"type": name, "sequence_number": number, **fields}, name)
+
+
+def _told(spoken: Spoken) -> Told:
+    begun = _response(spoken, "in_progress", [])
+    yield "response.created", {"response": begun}
+    yield "response.in_progress", {"response": begun}
+    whole = _whole(spoken)
+    for index, item in enumerate(whole["output"]):
+        begin, tell = _KINDS[item["type"]]
+        yield "response.output_item.added", {"output_index": index, "item": {**item, **begin(item)}}
+        for name, fields in tell(item):
+            yield f"response.{name}", {"item_id": item["id"], "output_index": index, **fields}
+        yield "response.output_item.done", {"output_index": index, "item": item}
+    yield f"response.{whole['status']}", {"response": whole}
+
+
+def _tell_reasoning(item: Body) -> Told:
+    for at, part in enumerate(item["summary"]):
+        where = {"summary_index": at}
+        yield "reasoning_summary_part.added", {**where, "part": _summary("")}
+        for delta in pieces(part["text"]):
+            yield "reasoning_summary_text.delta", {**where, "delta": delta}
+        yield "reasoning_summary_text.done", {**where, "text": part["text"]}
+        yield "reasoning_summary_part.done", {**where, "part": part}
+
+
+def _tell_message(item: Body) -> Told:
+    for at, part in enumerate(item["content"]):
+        refused = part["type"] == "refusal"
+        kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
+        where = {"content_index": at}
+        more: Body = {} if refused else {"logprobs": []}
+        yield "content_part.added", {**where, "part": _part("", refused)}
+        for delta in pieces(part[field]):
+            yield f"{kind}.delta", {**where, "delta": delta, **more}
+        yield f"{kind}.done", {**where, field: part[field], **more}
+        yield "content_part.done", {**where, "part": part}
+
+
+def _tell_call(item: Body) -> Told:
+    for delta in pieces(item["arguments"]):
+        yield "function_call_arguments.delta", {"delta": delta}
+    yield "function_call_arguments.done", {"arguments": item["arguments"]}
+
+
+_KINDS: dict[str, Any] = {
+    # How an item differs when it is announced, and the events that fill it. "The `encrypted_content` in
+    # `response.output_item.added` may be incomplete" (openai 3.49.0), so here it is.
+    "reasoning": (
+        lambda item: {"summary": [], "encrypted_content": (item.get("encrypted_content") or "")[:12]},
+        _tell_reasoning,
+    ),
+    "message": (lambda item: {"status": "in_progress", "content": []}, _tell_message),
+    "function_call": (lambda item: {"status": "in_progress", "arguments": ""}, _tell_call),
+}
+
+
+# -- what it did not make --------------------------------------------------------------------------------------------
+
+
+def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
+    """Ids and encrypted content of others, and half an answer.
+
+    OpenAI lets some ids pass that it did not make, of messages that are not stored (UKGovernmentBEIS/inspect_ai#1545,
+    2025-03); nobody should rely on it, so that here all are refused.
+    """
+    for name, words in _KEPT.items():
+        if body.get(name):
+            given = body[name].get("id") if isinstance(body[name], dict) else body[name]
+            yield words.format(given)
+    sent: set[str] = set()
+    before = ""  # the id of the reasoning that the next item must have followed
+    for _, kind, item in items(body):
+        item_id = text(item, "id")
+        if item.get("encrypted_content"):
+            yield from _not_verified(text(item, "encrypted_content"), item_id, signer)
+        elif item_id and (made_by_model(kind, item) or kind == "item_reference") and not is_issued(item_id, signer):
+            yield _not_found(item_id, body)
+        needed = reasoning_of(item_id, signer) if is_issued(item_id, signer) else None
+        if before and item_id and not item_id.startswith("rs_") and needed != before:
+            yield f"Item '{before}' of type 'reasoning' was provided without its required following item."
+        if needed is not None and needed not in sent:
+            yield f"Item '{item_id}' of type '{kind}' was provided without its required 'reasoning' item: '{needed}'."
+        before = item_id if item_id.startswith("rs_") else ""
+        sent.add(item_id)
+
+
+def _not_verified(content: str, item_id: str, signer: Signer) -> Iterator[str]:
+    owner = owner_of(content, signer)
+    if owner is None:
+        short = f"{content[:4]}...{content[-4:]}"
+        why = "Encrypted content could not be decrypted or parsed."
+        yield f"The encrypted content {short} could not be verified. Reason: {why}"
+    elif item_id and owner != item_id:
+        why = "Encrypted content item_id did not match the target item id."
+        yield f"The encrypted content for item {item_id} could not be verified. Reason: {why}"
+
+
+def _not_found(item_id: str, body: Body) -> str:
+    words = f"Item with id '{item_id}' not found."
+    if body.get("store") is not False:
+        return words
+    return (
+        f"{words} Items are not persisted when `store` is set to false. "
+        "Try again with `store` set to true, or remove this item from your input."
+    )
+
+
+_KEPT = {
+    "previous_response_id": "Previous response with id '{}' not found.",
+    "conversation": "Conversation with id '{}' not found.",
+    "prompt": "Prompt with id '{}' not found.",
+}
+"""What a request may name that is kept on the server. Here nothing is."""
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+_CODES = {
+    "invalid_encrypted_content": "invalid_request_error",
+    "previous_response_not_found": "invalid_request_error",
+    "invalid_api_key": "invalid_request_error",
+    "context_length_exceeded": "invalid_request_error",
+    "rate_limit_exceeded": "tokens",
+    "server_is_overloaded": "service_unavailable_error",
+}
+"""The type of an error by its code. A kind of error that is not here is a type, and its code is null."""
+_BEGINNINGS = {
+    "The encrypted content": "invalid_encrypted_content",
+    "Previous response": "previous_response_not_found",
+}
+_path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
+
+
+def _error(refusal: Refusal) -> Body:
+    param = _path_of(refusal.text)
+    return {
+        "error": {
+            "message": refusal.text,
+            "type": _CODES.get(refusal.kind, refusal.kind),
+            "param": param[1] if param is not None else None,
+            "code": refusal.kind if refusal.kind in _CODES else None,
+        }
+    }
+
+
+def _error_event(refusal: Refusal) -> bytes:
+    """Nested, as it was seen on the wire (Wei-Shaw/sub2api#6631, 2026-09); the SDK's type is flat."""
+    return sse({"type": "error", "sequence_number": 0, **_error(refusal)}, "error")
+
+
+def _invalid(words: str) -> Refusal:
+    codes = (code for beginning, code in _BEGINNINGS.items() if words.startswith(beginning))
+    return Refusal(400, next(codes, "invalid_request_error"), words)
+
+
+_OVERLOADED = "Our servers are currently overloaded. Please try again later."
+_FAULTS: dict[FaultKind, Refusal] = {
+    "rate-limit": Refusal(
+        429,
+        "rate_limit_exceeded",
+        "Rate limit reached for organization org-standin on tokens per min (TPM): Limit 250000, Used 250000, "
+        "Requested 143071. Please try again in 34.337s.",
+    ),
+    "server-error": Refusal(
+        500,
+        "server_error",
+        "The server had an error while processing your request. Sorry about that!",
+    ),
+    "unavailable": Refusal(
+        503, "service_unavailable_error", "The engine is currently overloaded, please try again later."
+    ),
+    "overloaded": Refusal(503, "server_is_overloaded", _OVERLOADED),  # this provider has no 529
+    "wrong-key": Refusal(
+        401,
+        "invalid_api_key",
+        "Incorrect API key provided. You can find your API key at https://platform.openai.com/account/api-keys.",
+    ),
+    "overflow": Refusal(
+        400,
+        "context_length_exceeded",
+        "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    ),
+    "error-event": Refusal(200, "server_is_overloaded", _OVERLOADED),
+}
+
+VOICE = Voice(
+    route=_route,
+    complete=_complete,
+    whole=_whole,
+    events=_events,
+    forged=_forged,
+    error=_error,
+    error_event=_error_event,
+    invalid=_invalid,
+    faults=_FAULTS,
+)

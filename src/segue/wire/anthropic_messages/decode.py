@@ -1,0 +1,187 @@
+"""Answers of Anthropic Messages, streamed (named events, no ``[DONE]``) and whole.
+
+Events and fields as in the SDK's ``types/raw_*_event.py`` (anthropic 2.8.0, 2026-11).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...types import Usage
+from ..common.answer import Answer, CallDraft, Draft, StopWords, ThinkingDraft
+from ..common.reader import error_text
+
+STOPS: StopWords = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "compaction": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "error",
+}
+
+
+class Reader:
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.open: dict[Any, Draft | None] = {}  # by index; None for blocks that the record has no place for
+        self.inputs: dict[Any, Any] = {}  # by index: what a call began with, where it began with more than nothing
+        self.usage: dict[str, Any] = {}
+        self.stop: str | None = None
+        self.why = ""
+
+    def event(self, name: str, data: Any) -> None:
+        act = _EVENTS.get(data.get("type") or name)
+        if act is not None:
+            act(self, data)
+        elif data.get("error"):  # proxies that forget the type
+            self.error(data)
+
+    def whole(self, body: Mapping[str, Any]) -> None:
+        if body.get("type") == "error" or "content" not in body:
+            self.error(body)
+            return
+        self.message_start({"message": body})
+        for index, block in enumerate(body["content"] or ()):
+            self.block_start({"index": index, "content_block": block})
+            self.block_stop({"index": index})
+        self.message_delta({"delta": body})
+        self.message_stop(body)
+
+    def end(self, marked: bool) -> None:
+        # Only `message_stop` says that the stream is whole. A `[DONE]` is no part of this protocol, but proxies write
+        # one in its place.
+        if not marked:
+            self.answer.break_off()
+        elif self.stop is not None:
+            self.message_stop({})
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def message_start(self, data: Mapping[str, Any]) -> None:
+        message = data.get("message") or {}  # none in a first chunk of Bedrock's InvokeModel (pydantic-ai#5774)
+        self.answer.response_id = message.get("id")
+        self.answer.response_model = message.get("model")
+        self.take_usage(message.get("usage"))
+        self.answer.begin()
+
+    def block_start(self, data: Mapping[str, Any]) -> None:
+        block, index = data["content_block"], data.get("index")
+        make = _BLOCKS.get(block.get("type"))
+        self.open[index] = None if make is None else make(self.answer, block)
+        if block.get("input"):
+            self.inputs[index] = block["input"]
+
+    def block_delta(self, data: Mapping[str, Any]) -> None:
+        index, delta = data.get("index"), data["delta"]
+        kind = delta.get("type")
+        draft = self.open.get(index)
+        if draft is None and (draft := self.unannounced(index, kind)) is None:
+            return
+        field = _DELTAS.get(kind)
+        if field is not None:
+            draft.add(delta.get(field) or "")
+        elif kind == "signature_delta" and type(draft) is ThinkingDraft:
+            draft.sign(delta.get("signature"))
+        # citations_delta, compaction_delta and what is new have no place in the record.
+
+    def unannounced(self, index: Any, kind: str) -> Draft | None:
+        """A block whose start did not come; none for one that is left out on purpose."""
+        make = None if index in self.open else _OPENED_BY.get(kind)
+        if make is not None:
+            self.open[index] = make(self.answer)
+        return self.open.get(index)
+
+    def block_stop(self, data: Mapping[str, Any]) -> None:
+        index = data.get("index")
+        draft = self.open.get(index)
+        if draft is not None:  # one that is left out stays so
+            del self.open[index]
+            self.fill(index, draft)
+            draft.end()
+
+    def fill(self, index: Any, draft: Draft) -> None:
+        """The input that stood in the start of a call counts where no piece followed, as in the SDK."""
+        given = self.inputs.pop(index, None)
+        if given and type(draft) is CallDraft and not draft.so_far:
+            draft.whole(given)
+
+    def message_delta(self, data: Mapping[str, Any]) -> None:
+        delta = data.get("delta") or {}
+        self.stop = delta.get("stop_reason") or self.stop
+        details = delta.get("stop_details")
+        if details:
+            self.why = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
+        self.take_usage(data.get("usage"))
+
+    def message_stop(self, data: Mapping[str, Any]) -> None:
+        for index in list(self.inputs):
+            self.block_stop({"index": index})
+        self.answer.finish(self.stop, STOPS, self.why)
+
+    def error(self, data: Mapping[str, Any]) -> None:
+        self.answer.fail(error_text(data))
+
+    def take_usage(self, usage: Mapping[str, Any] | None) -> None:
+        """Usage is cumulative: what came last counts, field by field."""
+        if not usage:
+            return
+        self.usage.update({name: count for name, count in usage.items() if count is not None})
+        spent, made, read, written = (
+            int(self.usage.get(name, 0))
+            for name in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        )
+        self.answer.usage = Usage(spent, made, read, written, spent + made + read + written)
+
+
+_EVENTS: dict[str, Callable[[Reader, Any], None]] = {
+    "message_start": Reader.message_start,
+    "content_block_start": Reader.block_start,
+    "content_block_delta": Reader.block_delta,
+    "content_block_stop": Reader.block_stop,
+    "message_delta": Reader.message_delta,
+    "message_stop": Reader.message_stop,
+    "error": Reader.error,
+    # `ping` and what is new are ignored, as the documentation asks.
+}
+
+_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+_OPENED_BY: dict[str, Callable[[Answer], Draft]] = {
+    "text_delta": Answer.text,
+    "thinking_delta": Answer.thinking,
+    "signature_delta": Answer.thinking,
+    "input_json_delta": Answer.call,
+}
+
+
+# Blocks begin empty in a stream and whole in a whole answer. Tools that the provider runs itself (server_tool_use and
+# their results) have no place in the record.
+
+
+def _text(answer: Answer, block: Mapping[str, Any]) -> Draft:
+    draft = answer.text()
+    draft.add(block.get("text") or "")
+    return draft
+
+
+def _thinking(answer: Answer, block: Mapping[str, Any]) -> Draft:
+    draft = answer.thinking(block.get("signature"))
+    draft.add(block.get("thinking") or "")
+    return draft
+
+
+def _redacted(answer: Answer, block: Mapping[str, Any]) -> Draft:
+    return answer.thinking(block.get("data"), redacted=True)
+
+
+def _call(answer: Answer, block: Mapping[str, Any]) -> CallDraft:
+    return answer.call(block.get("id"), block.get("name"))  # its input: `Reader.fill`
+
+
+_BLOCKS: dict[str, Callable[[Answer, Any], Draft]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted,
+    "tool_use": _call,
+}

@@ -1,0 +1,228 @@
+"""Answers of Converse (whole) and ConverseStream (named events in binary frames, see ``frames.py``; no ``[DONE]``).
+
+Events and fields as in botocore 1.44.0, ``ConverseStreamOutput``; bytes are base64 text on the wire, which is the form
+that the encoder sends back. Blocks of text and of reasoning are opened by their first delta: only calls have a start.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...types import Usage
+from ..common.answer import Answer, CallDraft, Draft, StopWords, TextDraft, ThinkingDraft
+from ..common.reader import error_text
+
+STOPS: StopWords = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "error",
+    "content_filtered": "error",
+    "malformed_model_output": "error",
+    "malformed_tool_use": "error",
+}
+
+
+class Reader:
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        # By contentBlockIndex. Proxies leave it out (hermes-agent#115290, 2026-09): then it is None, and what has none
+        # belongs to the block that is open.
+        self.open: dict[int | None, Draft] = {}
+        self.foreign: set[int | None] = set()  # blocks of tools that the provider runs itself
+        self.stopped = False
+        self.stop: str | None = None
+        self.why = ""
+
+    def event(self, name: str, data: Any) -> None:
+        act = _EVENTS.get(name)
+        if act is not None:
+            act(self, data)
+        elif ":" in name or name.endswith("Exception"):  # the latter from proxies that send them as events
+            self.failed(name.rpartition(":")[2], data)
+        # `initial-response` and what is new are ignored.
+
+    def whole(self, body: Mapping[str, Any]) -> None:
+        output = body.get("output")
+        if not isinstance(output, dict):
+            self.failed("", body)
+            return
+        self.answer.begin()
+        message = output.get("message") or {}
+        for index, block in enumerate(message.get("content") or ()):
+            for kind, value in block.items():  # a union: one member
+                read = _BLOCKS.get(kind)
+                if read is not None:
+                    read(self, index, value)
+            self.block_stop({"contentBlockIndex": index})
+        self.message_stop(body)
+        self.metadata(body)
+        self.end(marked=False)
+
+    def end(self, marked: bool) -> None:
+        if marked:
+            return
+        if self.stopped:  # only `metadata` is missing
+            self.answer.finish(self.stop, STOPS, self.why)
+        else:
+            self.answer.break_off()
+
+    # -- events ------------------------------------------------------------------------------------------------------
+
+    def message_start(self, data: Mapping[str, Any]) -> None:
+        self.answer.begin()
+
+    def block_start(self, data: Mapping[str, Any]) -> None:
+        # Some proxies start a text, too, with nothing in it (mulgadc/spinifex#844, 2026-08). Results of server tools
+        # and images have no place in the record.
+        use = (data.get("start") or {}).get("toolUse")
+        if use:
+            self.call(data.get("contentBlockIndex"), use)
+
+    def block_delta(self, data: Mapping[str, Any]) -> None:
+        for kind, value in (data.get("delta") or {}).items():  # a union: one member
+            add = _DELTAS.get(kind)
+            if add is not None:
+                add(self, data.get("contentBlockIndex"), value)
+
+    def block_stop(self, data: Mapping[str, Any]) -> None:
+        index = data.get("contentBlockIndex")
+        self.foreign.discard(index)
+        draft = self.open.pop(index, None)
+        if draft is not None:
+            draft.end()
+
+    def message_stop(self, data: Mapping[str, Any]) -> None:
+        self.stopped = True
+        word = data.get("stopReason")
+        self.stop = None if word is None else str(word)
+        self.finish_if_told()
+
+    def metadata(self, data: Mapping[str, Any]) -> None:
+        """Usage, after ``messageStop``; there may be more than one of these, with and without it (opencode#38712)."""
+        self.take_usage(data.get("usage"))
+        trace = data.get("trace") or {}
+        self.why = (trace.get("guardrail") or {}).get("actionReason") or self.why
+        routed = (trace.get("promptRouter") or {}).get("invokedModelId")
+        self.answer.response_model = routed or self.answer.response_model
+        self.finish_if_told()
+
+    def failed(self, kind: str, data: Mapping[str, Any]) -> None:
+        """The body of an error, or an exception in the stream: ``modelStreamErrorException`` has the model's words."""
+        kind = kind or str(data.get("__type") or "").partition(":")[0].rpartition("#")[2]  # "com.amazon.coral#Kind:…"
+        told = error_text({**data, "type": kind})
+        original = data.get("originalMessage")
+        self.answer.fail(f"{told}: {original}" if original and original != data.get("message") else told)
+
+    def finish_if_told(self) -> None:
+        if self.stopped and self.answer.usage is not None:
+            self.answer.finish(self.stop, STOPS, self.why)
+
+    def take_usage(self, usage: Mapping[str, Any] | None) -> None:
+        if not usage:
+            return
+        spent, made, read, written = (
+            int(usage.get(name) or 0)
+            for name in ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+        )  # inputTokens is without the cache
+        total = int(usage.get("totalTokens") or 0) or spent + made + read + written
+        self.answer.usage = Usage(spent, made, read, written, total)
+
+    # -- blocks ------------------------------------------------------------------------------------------------------
+
+    def text(self, index: int | None, text: str) -> None:
+        draft = self.open.get(index)
+        if type(draft) is not TextDraft:
+            if not text:
+                return
+            draft = self.open[index] = self.beginning(index).text()
+        draft.add(text)
+
+    def call(self, index: int | None, use: Mapping[str, Any]) -> None:
+        """A call, or only its beginning. One of a server tool (it has a ``type``) has no place in the record."""
+        answer = self.beginning(index)
+        if use.get("type"):
+            self.foreign.add(index)
+            return
+        self.open[index] = answer.call(use.get("toolUseId"), use.get("name"))
+        self.arguments(index, use)
+
+    def arguments(self, index: int | None, use: Mapping[str, Any]) -> None:
+        draft = self.open.get(index)
+        if type(draft) is not CallDraft:
+            if index in self.foreign:
+                return
+            draft = self.open[index] = self.beginning(index).call()
+        if not draft.name:  # Kimi K2.5 names its calls in a delta (strands-agents/harness-sdk#2077, 2026-04)
+            draft.id = draft.id or use.get("toolUseId") or ""
+            draft.name = use.get("name") or ""
+        draft.whole(use.get("input"))
+
+    def reasoning(self, index: int | None, reasoning: Mapping[str, Any]) -> None:
+        text, signature = reasoning.get("text"), reasoning.get("signature")
+        payload = reasoning.get("redactedContent")
+        draft = self.open.get(index)
+        if payload:
+            if type(draft) is ThinkingDraft and draft.redacted:
+                draft.sign(_joined(draft.signature or "", payload))
+            else:
+                self.open[index] = self.beginning(index).thinking(payload, redacted=True)
+        if not text and not signature:
+            return
+        if type(draft) is not ThinkingDraft or draft.redacted:
+            draft = self.open[index] = self.beginning(index).thinking()
+        draft.add(text or "")
+        if signature and signature != draft.signature:  # in one piece from Claude; strands adds pieces up
+            draft.sign((draft.signature or "") + signature)
+
+    def beginning(self, index: int | None) -> Answer:
+        """The answer, for a new block: what was open in its place is whole."""
+        before = self.open.pop(index, None)
+        if before is not None:
+            before.end()
+        return self.answer
+
+
+def _joined(before: str, payload: str) -> str:
+    """Two pieces of bytes in base64 as one."""
+    return b64encode(b64decode(before) + b64decode(payload)).decode()
+
+
+_EVENTS: dict[str, Callable[[Reader, Any], None]] = {
+    "messageStart": Reader.message_start,
+    "contentBlockStart": Reader.block_start,
+    "contentBlockDelta": Reader.block_delta,
+    "contentBlockStop": Reader.block_stop,
+    "messageStop": Reader.message_stop,
+    "metadata": Reader.metadata,
+}
+
+# `citation`, `toolResult` (of server tools) and `image` have no place in the record.
+_DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
+    "text": Reader.text,
+    "toolUse": Reader.arguments,
+    "reasoningContent": Reader.reasoning,
+}
+
+
+# Blocks of whole answers; those that are not here have no place in the record.
+
+
+def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
+    reader.reasoning(index, value.get("reasoningText") or value)
+
+
+def _cited(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
+    """Text with its sources; a stream has the text in deltas like any other."""
+    for piece in value.get("content") or ():
+        reader.text(index, piece.get("text") or "")
+
+
+_BLOCKS: dict[str, Callable[[Reader, int, Any], None]] = {
+    "text": Reader.text,
+    "citationsContent": _cited,
+    "toolUse": Reader.call,
+    "reasoningContent": _reasoning,
+}

@@ -1,0 +1,338 @@
+"""An answer as it grows: what decoders write to, and what consumers see as ``event.partial``.
+
+A decoder opens blocks, adds deltas, and says how the answer ended; the events, the ids, the names that tools have in
+the stored conversation, the reading of arguments and the finished message are made here, for all protocols alike.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal
+
+from msgspec.structs import replace
+
+from ...projection import Projection
+from ...projection.passes.ids import fresh_id
+from ...types import (
+    AssistantContent,
+    AssistantMessage,
+    Diagnostic,
+    Model,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    Usage,
+)
+from ...types.events import (
+    Done,
+    Error,
+    Event,
+    Start,
+    TextDelta,
+    TextEnd,
+    TextStart,
+    ThinkingDelta,
+    ThinkingEnd,
+    ThinkingStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
+)
+from ...types.text import scrub
+from ...types.value import encode
+from .arguments import Reading, read_arguments, read_so_far
+
+StopWords = Mapping[str, StopReason]
+"""What a provider's words for the end of an answer mean; one that is not there is `stop`, with a diagnostic."""
+
+
+def _text(value: str | None) -> str | None:
+    if value is not None and type(value) is not str:
+        raise TypeError(f"text is needed, not {type(value).__name__}")
+    return value
+
+
+Failure = Literal["refused", "provider", "broken"]
+"""Whether the model would not answer, the provider failed, or the stream broke."""
+
+CUT = "the stream ended before the answer was complete"
+
+
+class Draft:
+    """A block as it grows. What is no text is refused at once, so that a block can always be made."""
+
+    _start: ClassVar[Callable[..., Event]]
+    _delta: ClassVar[Callable[..., Event]]
+    _end: ClassVar[Callable[..., Event]]
+
+    __slots__ = ("_answer", "_block", "_chunks", "_emit", "index", "open", "signature")
+
+    def __init__(self, answer: "Answer", signature: str | None) -> None:
+        self._answer = answer
+        self._chunks: list[str] = []
+        self._block: AssistantContent | None = None
+        self._emit = answer.events.append
+        self.signature = _text(signature)
+        self.open = True
+        self.index = len(answer.blocks)
+        answer.blocks.append(self)
+        self._emit(self._start(self.index, answer))
+
+    def add(self, delta: str) -> None:
+        """More of the block's text (of a call: of its arguments, as JSON text)."""
+        if delta:
+            if type(delta) is not str:
+                raise TypeError(f"text is needed, not {type(delta).__name__}")
+            self._chunks.append(delta)
+            self._block = None
+            self._emit(self._delta(self.index, delta, self._answer))
+
+    def sign(self, signature: str | None) -> None:
+        """The block's signature, however late it comes."""
+        if signature:
+            self.signature = _text(signature)
+            self._block = None
+
+    @property
+    def so_far(self) -> str:
+        """Everything added until now."""
+        if len(self._chunks) > 1:
+            self._chunks[:] = ["".join(self._chunks)]
+        return self._chunks[0] if self._chunks else ""
+
+    def end(self) -> None:
+        """The block is whole."""
+        if self.open:
+            self._block = None
+            self.open = False
+            self._emit(self._end(self.index, self.block(), self._answer))
+
+    def block(self) -> AssistantContent:
+        """The canonical block, as it is now."""
+        if self._block is None:
+            self._block = self._made()
+        return self._block
+
+    def _made(self) -> AssistantContent:
+        raise NotImplementedError
+
+
+class TextDraft(Draft):
+    __slots__ = ()
+    _start, _delta, _end = TextStart, TextDelta, TextEnd
+
+    def _made(self) -> TextContent:
+        return TextContent(scrub(self.so_far), self.signature)
+
+
+class ThinkingDraft(Draft):
+    __slots__ = ("redacted",)
+    _start, _delta, _end = ThinkingStart, ThinkingDelta, ThinkingEnd
+
+    def __init__(self, answer: "Answer", signature: str | None, redacted: bool) -> None:
+        self.redacted = redacted
+        super().__init__(answer, signature)
+
+    def _made(self) -> ThinkingContent:
+        return ThinkingContent(scrub(self.so_far), self.signature, self.redacted)
+
+
+class CallDraft(Draft):
+    """``id`` and ``name`` may be set while the call grows; ``ordinal`` counts the calls of the answer."""
+
+    __slots__ = ("id", "name", "ordinal", "reading")
+    _start, _delta, _end = ToolCallStart, ToolCallDelta, ToolCallEnd
+
+    def __init__(self, answer: "Answer", signature: str | None, call_id: str, name: str, ordinal: int) -> None:
+        self.id = call_id
+        self.name = name
+        self.ordinal = ordinal
+        self.reading: Reading = "strict"
+        super().__init__(answer, signature)
+
+    def whole(self, arguments: Any) -> None:
+        """All of the arguments at once, as an object or as text."""
+        if arguments is not None:
+            self.add(arguments if isinstance(arguments, str) else encode(arguments).decode())
+
+    def replace(self, arguments: str) -> None:
+        """The arguments are these, whatever the deltas said: the block's end tells them, no delta does."""
+        self._chunks[:] = [arguments]
+        self._block = None
+
+    def end(self) -> None:
+        if self.open and not self.id:
+            self.id = self._answer.fresh_id(self)
+        super().end()
+
+    def _made(self) -> ToolCall:
+        call_id, name = str(self.id), str(self.name)
+        name = self._answer.names.get(name, name)
+        if self.open:
+            return ToolCall(call_id, name, read_so_far(self.so_far), self.signature)
+        arguments, self.reading = read_arguments(self.so_far)
+        return ToolCall(call_id, name, arguments, self.signature)
+
+
+_READINGS: dict[Reading, str] = {
+    "repaired": "the arguments were not JSON and have been repaired",
+    "truncated": "the arguments break off and have been completed: the call must not run",
+    "unreadable": "the arguments cannot be read: the call must not run",
+}
+
+
+_COUNTS = ("input", "output", "cache_read", "cache_write", "total_tokens")
+
+
+class Answer:
+    """The answer of ``model`` to what was projected, at ``now`` (Unix ms)."""
+
+    def __init__(self, model: Model, projection: Projection | None = None, now: int = 0) -> None:
+        self.model = model
+        self.names: Mapping[str, str] = {} if projection is None else projection.names
+        self.events: list[Event] = []
+        self.blocks: list[Draft] = []
+        self._usage: Usage | None = None
+        self.response_id: str | None = None
+        self.response_model: str | None = None
+        self.finished: AssistantMessage | None = None
+        self.failure: Failure | None = None
+        self._projection = projection
+        self._now = now
+        self._diagnostics: list[Diagnostic] = []
+        self._begun = False
+        self._calls = 0
+
+    # -- what decoders say -------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The provider began to answer; said once, however often it is called."""
+        if not self._begun:
+            self._begun = True
+            self.events.append(Start(self))
+
+    def text(self, signature: str | None = None) -> TextDraft:
+        """A new text block."""
+        self.begin()
+        return TextDraft(self, signature)
+
+    def thinking(self, signature: str | None = None, redacted: bool = False) -> ThinkingDraft:
+        """A new thinking block; with ``redacted``, the signature is its encrypted payload."""
+        self.begin()
+        return ThinkingDraft(self, signature, redacted)
+
+    def call(self, call_id: str | None = None, name: str | None = None, signature: str | None = None) -> CallDraft:
+        """A new call."""
+        self.begin()
+        draft = CallDraft(self, signature, call_id or "", name or "", self._calls)
+        self._calls += 1
+        return draft
+
+    @property
+    def usage(self) -> Usage | None:
+        """The tokens so far, without their cost; none where the provider told none."""
+        return self._usage
+
+    @usage.setter
+    def usage(self, usage: Usage) -> None:
+        counts = {name: int(getattr(usage, name)) for name in _COUNTS}
+        if max(counts.values()) >= 2**53:
+            raise ValueError("more tokens than can be counted")
+        self._usage = replace(usage, **counts)
+
+    def note(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
+        """A diagnostic: something that went wrong and did no harm."""
+        self._diagnostics.append(Diagnostic(kind, self._now, message, details))
+
+    def finish(self, word: str | None, words: StopWords, why: str = "") -> None:
+        """The answer is complete, and ended with the provider's ``word``; ``why`` is what it said besides."""
+        if self.finished is not None:
+            return
+        stop = words.get(str(word)) if word is not None else "stop"
+        if stop is None:
+            self.note("unknown-stop-reason", f"the provider's word for the end is unknown: {word}")
+            stop = "stop"
+        if stop == "error":
+            self.failure = "refused"
+            self._end(stop, f"{word}: {why}" if why else word)
+            return
+        for block in self.blocks:
+            block.end()
+        calls = [block for block in self.blocks if type(block) is CallDraft]
+        if stop in ("stop", "toolUse"):
+            stop = "toolUse" if calls else "stop"
+        self._end(stop, None)
+
+    def fail(self, why: str) -> None:
+        """The provider says that it failed; what had arrived is kept."""
+        self.failure = self.failure or "provider"
+        self._end("error", why)
+
+    def break_off(self, why: str = CUT) -> None:
+        """The stream broke; what had arrived is kept."""
+        self.failure = self.failure or "broken"
+        self._end("error", why)
+
+    def abort(self, why: str) -> None:
+        """Nobody wants the rest of the answer; what had arrived is kept."""
+        self._end("aborted", why)
+
+    # -- what consumers see ------------------------------------------------------------------------------------------
+
+    @property
+    def content(self) -> list[AssistantContent]:
+        """The blocks so far."""
+        return [block.block() for block in self.blocks]
+
+    def message(self) -> AssistantMessage:
+        """The answer as a message; until it is finished, one that was aborted here."""
+        return self._message("aborted", "not finished") if self.finished is None else self.finished
+
+    # -- in here -----------------------------------------------------------------------------------------------------
+
+    def fresh_id(self, call: CallDraft) -> str:
+        """An id for a call that came without one: from position and content, in the form of the origin's dialect."""
+        before = call.ordinal
+        sent = [] if self._projection is None else self._projection.context.messages
+        if self.model.dialect.id_form == "kimi":  # counted over the whole conversation
+            before += sum(type(block) is ToolCall for message in sent for block in message.content)
+            return f"functions.{call.name}:{before}"
+        return fresh_id(f"{len(sent)}:{before}:{call.name}:{call.so_far}", self.model.dialect.id_form)
+
+    def _end(self, stop: StopReason, why: str | None) -> None:
+        if self.finished is not None:
+            return
+        self.begin()
+        self.finished = self._message(stop, why)
+        kind = Error if stop in ("error", "aborted") else Done
+        self.events.append(kind(self.finished, self))
+
+    def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:
+        usage = self.usage or Usage()
+        cost = None if self.usage is None else self.model.cost.of(usage)
+        digest = None if self._projection is None else self._projection.prefix_digest()
+        return replace(
+            AssistantMessage.start(self.model, self._now),
+            content=self.content,
+            usage=replace(usage, cost=cost),
+            stop_reason=stop,
+            response_id=str(self.response_id) if self.response_id else None,
+            response_model=str(self.response_model) if self.response_model else None,
+            error_message=scrub(why) if why else None,
+            diagnostics=[*self._diagnostics, *self._about_calls()],
+            prefix_digest=digest,
+        )
+
+    def _about_calls(self) -> list[Diagnostic]:
+        found: list[Diagnostic] = []
+        for block in self.blocks:
+            if type(block) is not CallDraft:
+                continue
+            reading = "truncated" if block.open else block.reading
+            if reading != "strict":
+                details = {"block": block.index, "arguments": scrub(block.so_far)}
+                found.append(Diagnostic(f"arguments-{reading}", self._now, _READINGS[reading], details))
+            if not block.name:
+                found.append(
+                    Diagnostic("call-without-name", self._now, "the call names no tool", {"block": block.index})
+                )
+        return found

@@ -1,0 +1,81 @@
+"""The arguments of a call, from JSON text that may be damaged or cut. Nothing here raises.
+
+Strict first; then repaired (raw control characters, escapes that JSON does not know); then completed where the text
+breaks off; then nothing. Whatever was not strict is said, because a call with guessed arguments must not run as if it
+were whole.
+"""
+
+import re
+from typing import Any, Literal
+
+from ...errors import FormatError
+from ...types.codec import read_json
+from ...types.numbers import refuse_non_finite
+from ...types.other_tools import UNREADABLE
+from ...types.text import scrub_escapes
+
+Reading = Literal["strict", "repaired", "truncated", "unreadable"]
+"""How arguments had to be read."""
+
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
+_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\|[\x00-\x1f]')
+_CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
+
+
+def read_arguments(text: str) -> tuple[dict[str, Any], Reading]:
+    """The object that ``text`` holds, and how it had to be read. No text at all is an empty object."""
+    if not text or text.isspace():
+        return {}, "strict"
+    found = _strict(text)
+    if found is not None:
+        return found, "strict"
+    found = _strict(repaired := _repaired(text))
+    if found is not None:
+        return found, "repaired"
+    found = _completed(_repaired(_without_cut_escape(text)) if repaired != text else text)
+    return ({}, "unreadable") if found is None else (found, "truncated")
+
+
+def read_so_far(text: str) -> dict[str, Any]:
+    """What can be read of arguments that are still streaming: for the live view, where a guess does no harm."""
+    return _completed(text) or {}
+
+
+def _strict(text: str) -> dict[str, Any] | None:
+    try:
+        found = read_json(text.encode())
+    except (*UNREADABLE, UnicodeEncodeError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _completed(text: str) -> dict[str, Any] | None:
+    import jiter  # only damaged and half-read arguments need it
+
+    data = text.encode("utf-8", "replace")
+    for attempt in (data, scrub_escapes(data)):  # half a character at the very end is cut, elsewhere it is a fault
+        try:
+            # Cut strings are kept; it takes a cut number for a whole one, which is why the call is marked.
+            found = jiter.from_json(attempt, partial_mode="trailing-strings", allow_inf_nan=False)
+            refuse_non_finite(found)
+        except (ValueError, FormatError):
+            continue
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _repaired(text: str) -> str:
+    return _STRING.sub(lambda string: _ESCAPE.sub(_mended, string[0]), text)
+
+
+def _mended(fault: re.Match[str]) -> str:
+    found = fault[0]
+    if len(found) > 1:
+        return found
+    return "\\\\" if found == "\\" else f"\\u{ord(found):04x}"
+
+
+def _without_cut_escape(text: str) -> str:
+    """Half an escape at the very end is what was cut, not a fault."""
+    before = len(text) - len(text.rstrip("\\"))
+    return text if before and before % 2 == 0 else _CUT_ESCAPE.sub("", text)

@@ -1,0 +1,89 @@
+"""Server-sent events: bytes in, events out.
+
+An event ends with an empty line; lines end with LF, CRLF or CR (https://html.spec.whatwg.org/multipage/
+server-sent-events.html, 2026-11). Two departures from that page: what stands after the last empty line is handed out
+when the stream ends, because some servers forget that line and the last event is the one that must not be lost; and a
+bare JSON object is an event, because that is how Google ends a stream that fails ("When API returns an error message,
+it comes line by line", google-genai 3.1.0, _api_client.py; vercel/ai#5217, 2025-03).
+"""
+
+from .frame import MAX_FRAME, BrokenStream, Frame
+
+
+class ServerSentEvents:
+    """A parser that may be fed in pieces of any size, and works each byte over once."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._seen = 0  # no event ends before here
+        self._after_cr = False
+        self._begun = False
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """The events that are complete now."""
+        if self._after_cr or b"\r" in data:
+            data = self._newlines(data)
+        buffer = self._buffer
+        buffer += data
+        if not self._begun and len(buffer) >= 3:
+            self._begun = True
+            if buffer.startswith(b"\xef\xbb\xbf"):
+                del buffer[:3]
+        end = buffer.find(b"\n\n", self._seen)
+        if end < 0:
+            self._seen = max(len(buffer) - 1, 0)
+            if len(buffer) > MAX_FRAME:
+                raise BrokenStream(f"an event of more than {MAX_FRAME:,} bytes")
+            return []
+        frames: list[Frame] = []
+        done = 0
+        while end >= 0:
+            frame = _frame(bytes(buffer[done:end]))
+            if frame is not None:
+                frames.append(frame)
+            done = end + 2
+            end = buffer.find(b"\n\n", done)
+        del buffer[:done]
+        self._seen = max(len(buffer) - 1, 0)
+        return frames
+
+    def close(self) -> list[Frame]:
+        """What the stream ended with, if that is an event without its empty line."""
+        rest = _frame(bytes(self._buffer))
+        self._buffer.clear()
+        return [] if rest is None else [rest]
+
+    def _newlines(self, data: bytes) -> bytes:
+        if not data:
+            return data
+        if self._after_cr and data.startswith(b"\n"):
+            data = data[1:]
+        self._after_cr = data.endswith(b"\r")
+        return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _frame(block: bytes) -> Frame | None:
+    # Nearly all events are one line of data, or a name and one line of data.
+    if block.startswith(b"data: ") and b"\n" not in block:
+        return "", block[6:]
+    if block.startswith(b"event: "):
+        end = block.find(b"\n")
+        if block.startswith(b"data: ", end + 1) and block.find(b"\n", end + 1) < 0:
+            return block[7:end].decode("utf-8", "replace"), block[end + 7 :]
+    return _any_frame(block)
+
+
+def _any_frame(block: bytes) -> Frame | None:
+    if block.lstrip().startswith(b"{"):
+        return "", block
+    name = ""
+    data: list[bytes] = []
+    for line in block.split(b"\n"):
+        field, _, value = line.partition(b":")
+        value = value.removeprefix(b" ")
+        if field == b"data":
+            data.append(value)
+        elif field == b"event":
+            name = value.decode("utf-8", "replace")
+        # `id`, `retry`, comments (no field name) and heartbeats tell us nothing.
+    return (name, b"\n".join(data)) if data or name else None

@@ -1,0 +1,144 @@
+"""Answers of Mistral's chat completions, streamed (chunks without a name, then ``[DONE]``) and whole.
+
+Fields as in the SDK's ``models/completionchunk.py`` and its neighbours (mistralai 3.7.0, 2026-11).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ...types import Usage
+from ..common.answer import Answer, Draft, StopWords, TextDraft, ThinkingDraft
+from ..common.call_deltas import CallDeltas
+from ..common.reader import error_text
+
+Object = Mapping[str, Any]
+
+STOPS: StopWords = {
+    "stop": "stop",
+    "tool_calls": "toolUse",
+    "length": "length",
+    "model_length": "length",  # the window is full
+    "error": "error",
+    "content_filter": "error",  # where another cloud serves the models
+}
+
+
+class Reader:
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.calls = CallDeltas(answer)
+        self.draft: Draft | None = None  # the text or the thinking that grows
+        self.stop: str | None = None
+
+    def event(self, name: str, data: Any) -> None:
+        if "choices" not in data or data.get("error"):
+            self.other(name, data)
+            return
+        if self.answer.response_id is None:
+            self.head(data)
+        if data.get("usage"):
+            self.take_usage(data["usage"])
+        for choice in data["choices"] or ():
+            if not choice.get("index"):  # nobody asks for a second answer
+                self.take(choice.get("delta") or _NOTHING, self.calls.take)
+                self.stop = choice.get("finish_reason") or self.stop
+
+    def whole(self, body: Object) -> None:
+        if body.get("error") or not body.get("choices"):
+            self.answer.fail(error_text(body))
+            return
+        self.head(body)
+        if body.get("usage"):
+            self.take_usage(body["usage"])
+        choice = body["choices"][0]
+        for message in choice.get("messages") or [choice.get("message") or _NOTHING]:
+            self.take(message, self.calls.whole)
+        self.answer.finish(choice.get("finish_reason"), STOPS)
+
+    def end(self, marked: bool) -> None:
+        # Usage stands beside the finish reason, so that nothing is missing where `[DONE]` alone is.
+        if self.stop is None:
+            self.answer.break_off()
+        else:
+            self.answer.finish(self.stop, STOPS)
+
+    # -- pieces of an answer -----------------------------------------------------------------------------------------
+
+    def head(self, data: Object) -> None:
+        self.answer.response_id = data.get("id")
+        self.answer.response_model = data.get("model")
+        self.answer.begin()
+
+    def other(self, name: str, data: Object) -> None:
+        """What is no chunk: an error in one of its shapes, or something new, which is ignored."""
+        if name == "error" or any(data.get(key) for key in ("error", "message", "detail")):
+            self.answer.fail(error_text(data))
+
+    def take(self, message: Object, take_calls: Callable[[Sequence[Object]], Any]) -> None:
+        """A delta of a message, or all of one."""
+        if message.get("role") == "tool":  # the result of a tool that the provider runs: no place in the record
+            return
+        content = message.get("content")
+        if content:
+            if type(content) is str:
+                self.text(content)
+            else:
+                for chunk in content:
+                    act = _CHUNKS.get(chunk.get("type"))
+                    if act is not None:
+                        act(self, chunk)
+        if message.get("tool_calls"):
+            self.turn_to(None)
+            take_calls(message["tool_calls"])
+
+    def text(self, text: str) -> None:
+        draft = self.draft
+        if type(draft) is not TextDraft:
+            draft = self.turn_to(self.answer.text)
+        draft.add(text)
+
+    def text_chunk(self, chunk: Object) -> None:
+        if chunk.get("text"):
+            self.text(chunk["text"])
+
+    def thinking_chunk(self, chunk: Object) -> None:
+        """Thinking is a list of chunks, a plain string in mistral-common; its signature is new in mistralai 3.7."""
+        thought: Any = chunk.get("thinking") or ""
+        signature = chunk.get("signature")
+        if type(thought) is not str:  # references in it have no place in the record
+            thought = "".join(part["text"] for part in thought if part.get("text"))
+        draft = self.draft
+        if type(draft) is not ThinkingDraft or (draft.signature and (thought or signature)):
+            if not thought and not signature:
+                return
+            draft = self.turn_to(self.answer.thinking)
+        draft.add(thought)
+        draft.sign(signature)
+
+    def turn_to(self, make: Callable[[], Draft] | None) -> Draft:
+        """End the block that grows, and begin another."""
+        if self.draft is not None:
+            self.draft.end()
+        self.draft = make() if make is not None else None
+        return self.draft  # type: ignore[return-value]
+
+    def take_usage(self, usage: Object) -> None:
+        prompt, made = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+        read = min(_cached(usage), prompt)
+        self.answer.usage = Usage(prompt - read, made, read, 0, usage.get("total_tokens") or prompt + made)
+
+
+_NOTHING: Object = {}
+
+# Chunks of other kinds (references, images, documents, audio, resources) have no place in the record.
+_CHUNKS: dict[str, Callable[[Reader, Any], None]] = {"text": Reader.text_chunk, "thinking": Reader.thinking_chunk}
+
+
+def _cached(usage: Object) -> int:
+    """Tokens read from the cache, which Mistral tells in three places (vercel/ai#14382, 2026-04)."""
+    for details in (usage, usage.get("prompt_tokens_details"), usage.get("prompt_token_details")):
+        if details:
+            count = details.get("num_cached_tokens") or details.get("cached_tokens")
+            if count:
+                return int(count)
+    return 0

@@ -1,0 +1,81 @@
+"""``reasoning_details`` of an answer, joined from its pieces, to go back as they came.
+
+Pieces of text and summaries grow the entry of their type and index; encrypted entries come whole (OpenRouter's guide
+on reasoning tokens, "Preserving reasoning blocks", 2026-11). Gemini's carry the id of the call that they sign, and
+may come before it; they are kept with that call.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from ..common.answer import CallDraft
+
+Object = dict[str, Any]
+
+_write = msgspec.json.Encoder().encode
+_GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
+ENCRYPTED = "reasoning.encrypted"
+
+
+class Details:
+    """The entries so far."""
+
+    def __init__(self) -> None:
+        self.entries: list[Object] = []
+        self._growing: dict[tuple[str, Any], tuple[Object, list[str]]] = {}
+
+    def add(self, given: Iterable[Object], in_pieces: bool) -> str:
+        """More entries, or pieces of them; what can be read of these."""
+        readable: list[str] = []
+        for piece in given:
+            field = _GROWING.get(piece.get("type", ""))
+            text = _text(piece, field)
+            if text:
+                readable.append(text)
+            if field is None or not in_pieces or not self._grow(piece, field, text):
+                self._append(piece, field, text)
+        return "".join(readable)
+
+    def _grow(self, piece: Object, field: str, text: str) -> bool:
+        grown = self._growing.get((field, piece.get("index")))
+        if grown is None or (text and grown[0].get("signature")):  # what is signed is whole: this is the next one
+            return False
+        entry, texts = grown
+        texts.append(text)
+        entry.update({name: value for name, value in piece.items() if value is not None and name != field})
+        return True
+
+    def _append(self, piece: Object, field: str | None, text: str) -> None:
+        entry = dict(piece)
+        self.entries.append(entry)
+        if field is not None:
+            self._growing[field, piece.get("index")] = (entry, [text])
+
+    def settle(self, calls: list[CallDraft]) -> str | None:
+        """Sign the calls that encrypted entries belong to; the other entries as JSON text, if there are any."""
+        for (field, _), (entry, texts) in self._growing.items():
+            if text := "".join(texts):
+                entry[field] = text
+        unsigned = {call.id: call for call in calls if call.id and call.signature is None}
+        others: list[Object] = []
+        for entry in self.entries:
+            call = unsigned.pop(_id(entry), None)
+            if call is None:
+                others.append(entry)
+            else:
+                call.sign(_write(entry).decode())
+        return _write(others).decode() if others else None
+
+
+def _id(entry: Object) -> str:
+    given = entry.get("id")
+    return given if entry.get("type") == ENCRYPTED and isinstance(given, str) else ""
+
+
+def _text(piece: Object, field: str | None) -> str:
+    text = "" if field is None else piece.get(field) or ""
+    if not isinstance(text, str):
+        raise TypeError("the text of reasoning is a string")
+    return text

@@ -1,0 +1,296 @@
+"""The client against strict stand-ins: what it tells, what it tries again, and what is left when it is cancelled."""
+
+import asyncio
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from support.providers import CONTEXT, MODELS, OPTIONS, reach
+
+import segue
+from segue import Connection, Options, Retries, Timeouts
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.types import Context, TextContent, ToolCall, UserMessage
+
+LONG = Reply([TextContent("All happy families are alike; each unhappy family is unhappy in its own way. " * 3)])
+QUICK = Retries(first_wait=0.01, longest_wait=0.02)
+SHORT = Timeouts(connect=2, first_event=3, between_events=0.3)
+
+# What each fault is, how often the request is sent, and whether something had arrived.
+FAULTS: dict[FaultKind, tuple[type[segue.ProviderError], int, bool]] = {
+    "rate-limit": (segue.RateLimitError, 3, False),
+    "server-error": (segue.ServerError, 3, False),
+    "unavailable": (segue.OverloadedError, 3, False),
+    "overloaded": (segue.OverloadedError, 3, False),
+    "wrong-key": (segue.AuthenticationError, 1, False),
+    "overflow": (segue.ContextOverflowError, 1, False),
+    "cut": (segue.NetworkError, 1, True),
+    "silence": (segue.NetworkError, 1, True),
+    "broken-json": (segue.NetworkError, 1, True),
+    "error-event": (segue.ProviderError, 1, True),
+}
+
+
+@pytest.fixture(params=MODELS)
+def protocol(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server(protocol: str) -> Iterator[StandIn]:
+    with StandIn(MODELS[protocol].provider, protocol=protocol) as standin:
+        yield standin
+
+
+def stream(server: StandIn, context: Context = CONTEXT, **settings: Any) -> segue.Stream:
+    return segue.stream(MODELS[server.protocol], context, OPTIONS, connection=reach(server, **settings))
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server: StandIn, kind: FaultKind) -> None:
+    """The stated error, the stated tries, and a message that can be stored."""
+    error, tries, arrived = FAULTS[kind]
+    server.say(*[Fault(kind, LONG) for _ in range(5)])
+
+    async def talk() -> segue.Stream:
+        answer = stream(server, retries=QUICK, timeouts=SHORT)
+        events = [event async for event in answer]
+        assert [event.type for event in events].count("error") == 1
+        assert isinstance(events[-1], segue.Error) and events[-1].message is answer.message
+        assert events[-1].error is answer.error
+        return answer
+
+    answer = asyncio.run(talk())
+    assert isinstance(answer.error, error), answer.error
+    assert answer.attempts == tries == len(server.requests)
+    message = answer.message
+    assert message is not None and message.stop_reason == "error" and message.error_message
+    assert bool(message.text) == arrived and LONG.content[0].text.startswith(message.text)  # type: ignore[union-attr]
+    stored = segue.error_of(message)
+    assert type(stored) is type(answer.error)
+    assert (stored.provider, stored.model) == (server.provider, MODELS[server.protocol].id)
+    assert Context.from_json(Context(messages=[message]).to_json()).messages == [message]
+
+
+@pytest.mark.parametrize("kind", ["rate-limit", "server-error", "unavailable", "overloaded"])
+def test_another_try_succeeds(server: StandIn, kind: FaultKind) -> None:
+    server.say(Fault(kind), "Here I am.")
+
+    async def talk() -> segue.Stream:
+        answer = stream(server, retries=QUICK)
+        await answer.finished()
+        return answer
+
+    answer = asyncio.run(talk())
+    assert answer.error is None and answer.attempts == 2
+    assert answer.message is not None and answer.message.text == "Here I am."
+
+
+def test_streamed_whole_and_synchronous_answers_are_the_same(server: StandIn) -> None:
+    reply = Reply([TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓", "days": 3})])
+    server.say(reply, reply, reply, reply)
+    model, connection = MODELS[server.protocol], reach(server)
+
+    async def both() -> list[segue.AssistantMessage]:
+        return [
+            await segue.stream(model, CONTEXT, OPTIONS, connection=connection).finished(),
+            await segue.complete(model, CONTEXT, OPTIONS, connection=connection),
+        ]
+
+    messages = asyncio.run(both())
+    with segue.stream_sync(model, CONTEXT, OPTIONS, connection=connection) as events:
+        kinds = [event.type for event in events]
+        assert events.message is not None
+        messages.append(events.message)
+    messages.append(segue.complete_sync(model, CONTEXT, OPTIONS, connection=connection))
+    assert kinds[0] == "start" and kinds[-1] == "done"
+    for message in messages:
+        assert message.stop_reason == "toolUse" and message.error_message is None
+        assert message.text == "Let me see. ✓"
+        assert [(call.name, call.arguments) for call in message.tool_calls] == [
+            ("weather", {"city": "Paris ✓", "days": 3})
+        ]
+        assert message.usage == messages[0].usage and message.endpoint == messages[0].endpoint is not None
+
+
+def test_cancelling_ends_with_aborted_and_keeps_what_had_arrived(server: StandIn) -> None:
+    server.say(replace(LONG, pause=0.02))
+
+    async def talk() -> segue.Stream:
+        answer = stream(server)
+        kinds = []
+        async for event in answer:
+            kinds.append(event.type)
+            if event.type == "text_delta":
+                answer.cancel()
+        assert kinds[-1] == "error" and kinds.count("text_delta") >= 1
+        return answer
+
+    answer = asyncio.run(talk())
+    assert answer.message is not None and answer.message.stop_reason == "aborted" and answer.message.text
+    assert answer.error is None
+
+
+def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
+    server.say(replace(LONG, pause=0.05))
+
+    async def talk() -> segue.Stream:
+        answer = stream(server)
+        task = asyncio.create_task(answer.finished())
+        while not answer._told:
+            await asyncio.sleep(0.005)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return answer
+
+    answer = asyncio.run(talk())
+    assert answer.message is not None and answer.message.stop_reason == "aborted"
+
+
+def test_leaving_early_closes_the_connection(server: StandIn) -> None:
+    server.say(replace(LONG, pause=0.02), "next")
+
+    async def talk() -> None:
+        async with stream(server) as answer:
+            async for event in answer:
+                if event.type == "text_delta":
+                    break
+        assert answer.message is not None and answer.message.stop_reason == "aborted" and answer.message.text
+        await assert_nothing_open(server)
+
+    asyncio.run(talk())
+
+
+async def assert_nothing_open(server: StandIn) -> None:
+    from segue.client.pool import pooled
+
+    await asyncio.sleep(0.01)  # generators inside the HTTP client are closed by tasks of the loop's own
+    pool = (await pooled())._transport._pool  # type: ignore[attr-defined]
+    assert all(connection.is_idle() for connection in pool.connections)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_nothing_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) -> None:
+    server.say(Fault(kind, LONG), Fault(kind, LONG))
+
+    async def talk() -> None:
+        await stream(server, retries=Retries(attempts=0), timeouts=SHORT).finished()
+        await assert_nothing_open(server)
+        server._script.clear()
+        assert (await stream(server).finished()).stop_reason == "stop"  # the pool still works
+
+    asyncio.run(talk())
+
+
+def test_connections_are_used_again(server: StandIn) -> None:
+    async def talk() -> int:
+        from segue.client.pool import pooled
+
+        for _ in range(3):
+            assert (await stream(server).finished()).stop_reason == "stop"
+        return len((await pooled())._transport._pool.connections)  # type: ignore[attr-defined]
+
+    assert asyncio.run(talk()) == 1
+
+
+def test_retry_after_is_honoured_up_to_its_limit(server: StandIn) -> None:
+    server.say(Fault("rate-limit", retry_after=0.3), "patient", Fault("rate-limit", retry_after=120))
+
+    async def talk() -> tuple[segue.Stream, float, segue.Stream]:
+        first = stream(server, retries=QUICK)
+        began = time.monotonic()
+        await first.finished()
+        waited = time.monotonic() - began
+        second = stream(server, retries=QUICK)
+        await second.finished()
+        return first, waited, second
+
+    first, waited, second = asyncio.run(talk())
+    assert first.error is None and first.attempts == 2 and waited >= 0.3
+    assert isinstance(second.error, segue.RateLimitError) and second.attempts == 1
+    assert second.error.retry_after == 120
+
+
+def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
+    with StandIn("anthropic") as server:
+        server.say(Fault("silence", Reply([TextContent("x")], pause=0.0)))
+        connection = reach(server, timeouts=Timeouts(first_event=0.3), retries=Retries(attempts=0))
+        options = Options(stream=False)
+        message = segue.complete_sync(MODELS["anthropic-messages"], CONTEXT, options, connection=connection)
+    assert message.error_message == "no event came within 0.3 seconds"
+    assert isinstance(segue.error_of(message), segue.NetworkError)
+
+
+def test_a_provider_that_is_not_there_is_a_network_error() -> None:
+    connection = Connection(base_url="http://127.0.0.1:9", api_key="k", retries=QUICK)
+    answer = segue.stream_sync(MODELS["anthropic-messages"], CONTEXT, connection=connection)
+    message = answer.finished()
+    assert isinstance(answer.error, segue.NetworkError) and answer.attempts == 3
+    assert message.stop_reason == "error" and answer.error.status is None
+
+
+def test_two_hundred_streams_at_once_hold_steady() -> None:
+    with StandIn("openai", protocol="openai-completions") as server:
+        server.say(*[replace(LONG, pause=0.001)] * 200)
+
+        async def talk() -> list[segue.AssistantMessage]:
+            streams = [stream(server) for _ in range(200)]
+            messages = await asyncio.gather(*(each.finished() for each in streams))
+            await assert_nothing_open(server)
+            return messages
+
+        messages = asyncio.run(talk())
+    assert {message.stop_reason for message in messages} == {"stop"}
+    assert {message.text for message in messages} == {LONG.content[0].text}  # type: ignore[union-attr]
+
+
+def test_the_answer_is_stamped_with_endpoint_and_prefix(server: StandIn) -> None:
+    model = MODELS[server.protocol]
+    message = segue.complete_sync(model, CONTEXT, OPTIONS, connection=reach(server))
+    projection = segue.project(CONTEXT, model)
+    assert message.prefix_digest == projection.prefix_digest()
+    other = Connection(base_url=server.url, api_key="another-key-of-the-tests")
+    assert message.endpoint and server.key not in message.endpoint
+    from segue.client.access import access
+
+    assert access(model, reach(server)).model.endpoint == message.endpoint
+    assert access(model, other).model.endpoint != message.endpoint
+
+
+def test_a_callback_may_see_and_change_the_body_and_nothing_stored_changes(server: StandIn) -> None:
+    seen: list[dict[str, Any]] = []
+    before = CONTEXT.to_json()
+
+    def look(body: dict[str, Any]) -> None:
+        seen.append(body)
+        for value in body.values():
+            if isinstance(value, list):
+                value.clear()
+
+    message = segue.complete_sync(
+        MODELS[server.protocol],
+        CONTEXT,
+        OPTIONS,
+        connection=reach(server, on_request=look, retries=Retries(attempts=0)),
+    )
+    assert len(seen) == 1 and message.stop_reason == "error"  # an empty conversation is refused
+    assert CONTEXT.to_json() == before
+    changed = reach(server, on_request=lambda body: {**body, "no_such_field": 1})
+    segue.complete_sync(MODELS[server.protocol], CONTEXT, OPTIONS, connection=changed)
+    assert server.requests[-1]["no_such_field"] == 1
+
+
+def test_any_endpoint_that_speaks_the_protocol_can_be_reached() -> None:
+    """A model that the caller made, of a provider that no catalog knows, without a key."""
+    with StandIn("vllm", key=None) as server:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", segue.UnknownModelWarning)
+            known = segue.get_model("vllm/qwen3-32b")
+        mine = replace(known, provider="my-cluster", id="my-model", base_url=server.url)
+        message = segue.complete_sync(mine, Context(messages=[UserMessage("Hi")]))
+    assert message.stop_reason == "stop" and message.provider == "my-cluster"

@@ -1,0 +1,120 @@
+"""Recorded shapes of answers, as data: ``tests/cases/streams/<protocol>/*.json``, one case a file.
+
+``stream`` is a list of events: ``{"event": name, "data": …}`` (data as JSON, or as the very text if it is a string), or
+``{"raw": …}`` for bytes that are no event; frames of Bedrock may have a ``kind`` other than ``event``. ``whole`` is the
+same answer to a request that did not stream. ``message`` has what must be in the decoded message, ``replay`` what the
+assistant's turn looks like when it goes back.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import segue
+from segue.catalog import Catalog
+from segue.testing.eventstream import frame
+from segue.types import AssistantMessage, Context, Event, Model, TextContent, ThinkingContent, ToolCall, UserMessage
+
+FOLDER = Path(__file__).parent.parent / "cases" / "streams"
+CONTENT_TYPES = {"bedrock-converse": "application/vnd.amazon.eventstream"}
+
+
+class StreamCase:
+    def __init__(self, path: Path) -> None:
+        data: dict[str, Any] = json.loads(path.read_text())
+        self.name = f"{path.parent.name}/{path.stem}"
+        self.protocol = path.parent.name
+        self.claim: str = data["claim"]
+        # Models on self-hosted servers have no rows, of which `segue.get_model` warns.
+        self.model: Model = Catalog.default().resolve(data["model"], self.protocol)
+        self.tools: list[Any] = data.get("tools", [])
+        self.events: list[dict[str, Any]] | None = data.get("stream")
+        self.whole: Any = data.get("whole")
+        self.message: dict[str, Any] = data["message"]
+        self.replay: list[Any] | None = data.get("replay")
+        self.judged: bool = data.get("judged", True)  # whether the provider's SDK is asked, too; `why` says why not
+        self.kinds: list[str] | None = data.get("events")  # the types of the events, in order
+        self.content_type = CONTENT_TYPES.get(self.protocol, "text/event-stream")
+        unknown = data.keys() - {"claim", "source", "model", "tools", "stream", "whole", "message", "replay", "judged"}
+        assert not unknown - {"why", "events"}, f"{path}: {unknown}"
+        assert self.judged or data.get("why"), f"{path}: say why no SDK is asked"
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def pieces(self) -> list[bytes]:
+        """The bytes of the stream, event by event."""
+        assert self.events is not None
+        return [self._piece(event) for event in self.events]
+
+    def _piece(self, event: dict[str, Any]) -> bytes:
+        if "raw" in event:
+            return str(event["raw"]).encode()
+        data = event["data"]
+        text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+        if self.protocol == "bedrock-converse":
+            return frame(event["event"], text.encode(), event.get("kind", "event"))
+        name = f"event: {event['event']}\n" if event.get("event") else ""
+        return f"{name}data: {text}\n\n".encode("utf-8", "surrogatepass")
+
+    def context(self) -> Context:
+        tools = [segue.ToolDefinition(each["name"], each["description"], each["parameters"]) for each in self.tools]
+        return Context(messages=[UserMessage("Go on.")], tools=tools)
+
+    def request(self, stream: bool = True) -> segue.Request:
+        return segue.encode(self.context(), self.model, segue.Options(stream=stream))
+
+
+CASES = [StreamCase(path) for path in sorted(FOLDER.glob("*/*.json"))]
+
+
+def cases(protocol: str) -> list[StreamCase]:
+    """The streamed cases of one protocol that its SDK can judge."""
+    return [case for case in CASES if case.protocol == protocol and case.judged]
+
+
+def decoded(request: segue.Request, pieces: list[bytes], now: int = 1) -> tuple[list[Event], AssistantMessage]:
+    decoder = segue.Decoder(request, now=now)
+    events = [event for piece in pieces for event in decoder.feed(piece)]
+    events += decoder.close()
+    assert decoder.message is not None
+    assert decoder.feed(b"data: {}\n\n") == [] and decoder.close() == []
+    check(events)
+    return events, decoder.message
+
+
+def check(events: list[Event]) -> None:
+    """The law of events: start first, blocks numbered in order and each begun, grown and ended once, one last event,
+    whose message is what the deltas said."""
+    assert [event.type for event in events[:1]] == ["start"]
+    last = events[-1]
+    assert isinstance(last, segue.Done | segue.Error)
+    grown: dict[int, str] = {}
+    open_blocks: dict[int, str] = {}
+    for event in events[1:-1]:
+        kind, _, what = event.type.rpartition("_")
+        index = event.index  # type: ignore[union-attr]
+        if what == "start":
+            assert index == len(grown)
+            grown[index], open_blocks[index] = "", kind
+        elif what == "delta":
+            assert open_blocks[index] == kind and event.delta  # type: ignore[union-attr]
+            grown[index] += event.delta  # type: ignore[union-attr]
+        else:
+            assert what == "end" and open_blocks.pop(index) == kind
+            assert event.block == last.message.content[index]  # type: ignore[union-attr]
+    content = last.message.content
+    assert len(content) == len(grown)
+    for index, block in enumerate(content):
+        if isinstance(block, TextContent):
+            assert block.text == grown[index]
+        elif isinstance(block, ThinkingContent):
+            assert block.thinking == grown[index]
+    if isinstance(last, segue.Done):
+        assert not open_blocks
+        assert last.message.stop_reason in ("stop", "length", "toolUse")
+        assert (last.message.stop_reason == "toolUse") <= bool(last.message.tool_calls)
+    else:
+        assert last.message.stop_reason in ("error", "aborted") and last.message.error_message
+        assert last.message.runnable_calls == []
+    assert all(call.id for at, call in enumerate(content) if isinstance(call, ToolCall) and at not in open_blocks)

@@ -1,0 +1,432 @@
+"""The stand-in of Anthropic Messages, judged by the provider's own SDK and used by segue's client."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+from anthropic.types import Message, RawMessageStreamEvent
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+from support.providers import CONTEXT
+from support.talk import answered, bare, read_back, told
+
+import segue
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.types import (
+    AssistantContent,
+    Context,
+    ImageContent,
+    Options,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+MODEL = "claude-haiku-4-5"
+TOOLS: list[Any] = [
+    {
+        "name": "weather",
+        "description": "Current weather",
+        "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+    }
+]
+QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
+ASKED: dict[str, Any] = {
+    "model": MODEL,
+    "max_tokens": 4000,
+    "tools": TOOLS,
+    "thinking": {"type": "enabled", "budget_tokens": 1024},
+}
+CALLS: list[AssistantContent] = [
+    ThinkingContent("I should look it up. Two cities, two “calls”."),
+    TextContent("Let me look."),
+    ToolCall("", "weather", {"city": "Paris"}),
+    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
+]
+ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
+USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
+SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+PICTURE: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+
+
+def client_of(server: StandIn, **settings: Any) -> anthropic.Anthropic:
+    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    http = anthropic.DefaultHttpxClient(verify=False)
+    return anthropic.Anthropic(base_url=server.url, api_key=server.key, max_retries=0, http_client=http, **settings)
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn("anthropic", script=SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: StandIn) -> Iterator[anthropic.Anthropic]:
+    with client_of(server) as client:
+        yield client
+
+
+def results(content: list[Any]) -> Any:
+    """The results of all calls, as the SDK's documentation makes them."""
+    calls = [block if isinstance(block, dict) else block.to_dict() for block in content]
+    return {
+        "role": "user",
+        "content": [
+            {"type": "tool_result", "tool_use_id": call["id"], "content": f"18 C in {call['input']['city']}"}
+            for call in calls
+            if call["type"] == "tool_use"
+        ],
+    }
+
+
+# -- the SDK's own way -----------------------------------------------------------------------------------------------
+
+
+def test_a_tool_loop_of_the_sdk(client: anthropic.Anthropic, server: StandIn) -> None:
+    first = client.messages.create(messages=[QUESTION], **ASKED)
+    assert [block.type for block in first.content] == ["thinking", "text", "tool_use", "tool_use"]
+    assert [block.input for block in first.content if block.type == "tool_use"] == [
+        {"city": "Paris"},
+        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
+    ]
+    assert first.stop_reason == "tool_use" and first.id.startswith("msg_")
+    assert (first.usage.input_tokens, first.usage.cache_read_input_tokens, first.usage.output_tokens) == (70, 20, 30)
+    history: list[Any] = [QUESTION, {"role": "assistant", "content": first.content}, results(first.content)]
+    second = client.messages.create(messages=history, **ASKED)
+    assert [block.type for block in second.content] == [
+        "redacted_thinking",
+        "text",
+    ] and second.stop_reason == "end_turn"
+    history += [{"role": "assistant", "content": second.content}, {"role": "user", "content": "And tomorrow?"}]
+    assert client.messages.create(messages=history, **ASKED).content[0].type == "text"
+    assert not server.refused
+
+
+def test_a_tool_loop_of_the_sdk_as_streams(client: anthropic.Anthropic, server: StandIn) -> None:
+    history: list[Any] = [QUESTION]
+    texts: list[str] = []
+    for _ in SCRIPT:
+        with client.messages.stream(messages=history, **ASKED) as stream:
+            texts.append("".join(stream.text_stream))
+            message = stream.get_final_message()
+        history += [{"role": "assistant", "content": message.content}, results(message.content)]
+    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert message.usage.output_tokens == 10
+    assert not server.refused
+
+
+def test_the_tool_runner_of_the_sdk(client: anthropic.Anthropic, server: StandIn) -> None:
+    """The SDK's own loop, which runs the calls and gives thinking back as it came, without a thread on the server."""
+
+    @anthropic.beta_tool
+    def weather(city: str, days: int = 1, note: str = "") -> str:
+        """Current weather."""
+        return f"18 C in {city}"
+
+    asked: Any = {**ASKED, "tools": [weather], "messages": [QUESTION], "thread": False}
+    last = client.beta.messages.tool_runner(**asked).until_done()
+    assert last.content[-1].type == "text" and last.content[-1].text.startswith("18 C in Paris")
+    assert len(server.requests) == 2 and not server.refused
+
+
+def test_thinking_between_calls_is_verified_block_by_block() -> None:
+    call = ToolCall("", "weather", {"city": "Paris"})
+    script = [
+        Reply([ThinkingContent("Paris first."), call]),
+        Reply([ThinkingContent("Again,"), TextContent("to be sure."), ThinkingContent("Twice."), call]),
+        Reply([ThinkingContent("Done."), TextContent("18 C.")]),
+    ]
+    history: list[Any] = [QUESTION]
+    with StandIn("anthropic", script=script) as server, client_of(server) as client:
+        for _ in script:
+            message = client.beta.messages.create(messages=history, betas=["interleaved-thinking-2025-05-14"], **ASKED)
+            history += [{"role": "assistant", "content": message.content}, results(message.content)]
+        assert message.content[-1].type == "text" and message.content[-1].text == "18 C."
+        assert not server.refused
+        swapped = [message.to_dict() for message in history[3]["content"]]
+        swapped[0], swapped[2] = {**swapped[0], "thinking": "Twice."}, {**swapped[2], "thinking": "Again,"}
+        history[3] = {"role": "assistant", "content": swapped}
+        error = refused(client, history[:5])
+        assert "messages.3.content.0: Invalid `signature` in `thinking` block" in error.message
+
+
+def test_images_are_taken_from_users_and_tools(client: anthropic.Anthropic, server: StandIn) -> None:
+    question: Any = {"role": "user", "content": [PICTURE, {"type": "text", "text": "What is the weather here?"}]}
+    first = client.messages.create(messages=[question], **ASKED)
+    shown = results(first.content)
+    for result in shown["content"]:
+        result["content"] = [{"type": "text", "text": "The sky:"}, PICTURE]
+    client.messages.create(messages=[question, {"role": "assistant", "content": first.content}, shown], **ASKED)
+    assert not server.refused
+
+
+def test_every_event_is_one_that_the_sdk_knows(client: anthropic.Anthropic) -> None:
+    """The SDK makes objects of whatever comes; here its types are checked, too. It leaves pings out."""
+    event_type: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
+    with client.messages.with_streaming_response.create(messages=[QUESTION], stream=True, **ASKED) as raw:
+        lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
+    kinds = [json.loads(line)["type"] for line in lines]
+    assert kinds[:3] == ["message_start", "ping", "content_block_start"]
+    assert kinds[-3:] == ["content_block_stop", "message_delta", "message_stop"]
+    for line, kind in zip(lines, kinds, strict=True):
+        if kind != "ping":
+            assert event_type.validate_json(line).type == kind
+    whole = client.messages.with_raw_response.create(messages=[QUESTION], **ASKED)
+    assert whole.headers["request-id"] == "req_2"
+    TypeAdapter(Message).validate_json(whole.read())
+
+
+def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
+    script = [Reply([TextContent("One two")], stop="length"), Reply([], stop="error")]
+    with StandIn("anthropic", script=script) as server, client_of(server) as client:
+        cut, declined = (client.messages.create(model=MODEL, max_tokens=9, messages=[QUESTION]) for _ in script)
+    assert (cut.stop_reason, declined.stop_reason, declined.content) == ("max_tokens", "refusal", [])
+
+
+# -- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def refused(client: anthropic.Anthropic, history: list[Any], **more: Any) -> anthropic.BadRequestError:
+    with pytest.raises(anthropic.BadRequestError) as found:
+        client.messages.create(messages=history, **(ASKED | more))
+    assert found.value.status_code == 400
+    assert found.value.body["error"]["type"] == "invalid_request_error"  # type: ignore[index]
+    return found.value
+
+
+def first_answer(client: anthropic.Anthropic) -> list[Any]:
+    return [block.to_dict() for block in client.messages.create(messages=[QUESTION], **ASKED).content]
+
+
+def turns(content: list[Any]) -> list[Any]:
+    return [QUESTION, {"role": "assistant", "content": content}, results(content)]
+
+
+def test_a_call_without_its_result_is_refused(client: anthropic.Anthropic, server: StandIn) -> None:
+    error = refused(client, [*turns(first_answer(client))[:2], {"role": "user", "content": "Well?"}])
+    assert "`tool_use` ids were found without `tool_result` blocks immediately after" in error.message
+    assert error.message.startswith("Error code: 400") and "messages.1" in error.message
+    assert error.request_id == "req_2" and len(server.refused) == 1 and len(server.requests) == 2
+
+
+def test_thinking_leads_an_answer_with_calls_while_thinking_is_on(client: anthropic.Anthropic) -> None:
+    error = refused(client, turns(first_answer(client)[1:]))
+    assert "When `thinking` is enabled, a final `assistant` message must start with a thinking block" in error.message
+
+
+def test_without_thinking_its_blocks_may_be_left_out(client: anthropic.Anthropic, server: StandIn) -> None:
+    off: Any = {"type": "disabled"}
+    client.messages.create(messages=turns(first_answer(client)[1:]), **(ASKED | {"thinking": off}))
+    assert not server.refused
+
+
+def test_the_shape_of_another_protocol_is_refused(client: anthropic.Anthropic) -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+    refused(client, [QUESTION, {"role": "assistant", "tool_calls": [call]}])
+    refused(client, [QUESTION, {"role": "tool", "content": "18 C", "tool_use_id": "call_1"}])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"thinking": "I should make it up."},
+        {"thinking": ""},
+        {"signature": "EqQBCkgIAxABGAIiQL8="},
+        {"signature": "not base64 at all"},
+        {"signature": ""},
+    ],
+    ids=repr,
+)
+def test_thinking_that_was_not_signed_here_is_refused(client: anthropic.Anthropic, change: dict[str, str]) -> None:
+    thought, *rest = first_answer(client)
+    error = refused(client, turns([{**thought, **change}, *rest]))
+    assert "messages.1.content.0" in error.message and "signature" in error.message
+
+
+def test_redacted_thinking_is_verified(client: anthropic.Anthropic, server: StandIn) -> None:
+    thought, *rest = first_answer(client)
+    sealed = first_answer(client)[0]
+    assert sealed["type"] == "redacted_thinking"
+    client.messages.create(messages=turns([thought, sealed, *rest]), **ASKED)
+    error = refused(client, turns([thought, {**sealed, "data": thought["signature"]}, *rest]))
+    assert "messages.1.content.1: Invalid `data` in `redacted_thinking` block" in error.message
+    as_signature = {"type": "thinking", "thinking": "", "signature": sealed["data"]}
+    refused(client, turns([thought, as_signature, *rest]))
+    assert len(server.refused) == 2
+
+
+def test_another_account_refuses_what_was_signed_here() -> None:
+    model = segue.get_model(f"anthropic/{MODEL}")
+    thinking = Options(reasoning="low")
+    with StandIn("anthropic", script=SCRIPT) as server, StandIn("anthropic", account="other") as other:
+        request = segue.encode(CONTEXT, model, thinking)
+        answer = segue.decode(_asked(server, request), request)
+        request = segue.encode(answered(CONTEXT, answer), model, thinking)
+        _asked(server, request)
+        with pytest.raises(anthropic.BadRequestError, match="Invalid `signature` in `thinking` block"):
+            _asked(other, request)
+        # segue's client knows that it is another endpoint, and sends what can be read there.
+        context = answered(CONTEXT, told(model, CONTEXT, server, False, thinking))
+        assert told(model, context, other, False, thinking).stop_reason == "stop"
+
+
+def _asked(server: StandIn, request: segue.Request) -> bytes:
+    with client_of(server) as client:
+        return client.messages.with_raw_response.create(**request.sdk_kwargs()).read()
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+STATUSES: dict[FaultKind, tuple[type[anthropic.APIStatusError], int, str]] = {
+    "rate-limit": (anthropic.RateLimitError, 429, "rate_limit_error"),
+    "server-error": (anthropic.InternalServerError, 500, "api_error"),
+    "unavailable": (anthropic.APIStatusError, 503, "api_error"),
+    "overloaded": (anthropic.APIStatusError, 529, "overloaded_error"),
+    "wrong-key": (anthropic.AuthenticationError, 401, "authentication_error"),
+    "overflow": (anthropic.BadRequestError, 400, "invalid_request_error"),
+}
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    error, status, word = STATUSES[kind]
+    with (
+        StandIn("anthropic", script=[Fault(kind, retry_after=2)]) as server,
+        client_of(server) as client,
+        pytest.raises(error) as found,
+    ):
+        client.messages.create(messages=[QUESTION], **ASKED)
+    assert (found.value.status_code, found.value.type) == (status, word)
+    assert found.value.response.headers["retry-after"] == "2"
+
+
+IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
+    "error-event": anthropic.APIStatusError,
+    "cut": httpx2.RemoteProtocolError,
+    "silence": httpx2.ReadTimeout,
+    "broken-json": json.JSONDecodeError,
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_STREAM)
+def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    seen: list[str] = []
+    with (
+        StandIn("anthropic", script=[Fault(kind)]) as server,
+        client_of(server, timeout=0.3) as client,
+        client.messages.create(messages=[QUESTION], stream=True, **ASKED) as stream,
+        pytest.raises(IN_THE_STREAM[kind]) as found,
+    ):
+        seen.extend(event.type for event in stream)
+    assert "content_block_delta" in seen and "message_stop" not in seen
+    assert getattr(found.value, "type", None) == ("overloaded_error" if kind == "error-event" else None)
+
+
+def test_a_wrong_key_is_refused(server: StandIn) -> None:
+    with (
+        client_of(server).with_options(api_key="another-key-of-the-tests") as client,
+        pytest.raises(anthropic.AuthenticationError),
+    ):
+        client.messages.create(messages=[QUESTION], **ASKED)
+    assert not server.requests
+
+
+# -- segue as the client ---------------------------------------------------------------------------------------------
+
+THINKING = Options(reasoning="medium", max_tokens=8000)
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("name", [MODEL, "claude-opus-4-1", "claude-opus-4-6", "claude-opus-5-5"])
+def test_what_is_decoded_goes_back_and_is_accepted(name: str, streams: bool) -> None:
+    model = segue.get_model(f"anthropic/{name}")
+    with StandIn("anthropic", script=SCRIPT) as server:
+        first = told(model, CONTEXT, server, streams, THINKING)
+        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
+        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
+        context = answered(CONTEXT, first)
+        second = told(model, context, server, streams, THINKING)
+        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
+        third = told(model, answered(context, second), server, streams, THINKING)
+        assert third.text == "Answer 3." and not server.refused
+        sent = [block["type"] for block in server.requests[-1]["messages"][1]["content"]]
+    assert sent == ["thinking", "text", "tool_use", "tool_use"]
+    assert not any(message.diagnostics for message in (first, second, third))
+
+
+def test_a_local_server_of_the_protocol() -> None:
+    model = segue.get_model("local/smollm2-135m", protocol="anthropic-messages")
+    with StandIn("local", protocol="anthropic-messages", script=SCRIPT) as server:
+        first = told(model, CONTEXT, server, True)
+        assert told(model, answered(CONTEXT, first), server, True).text.startswith("18 C")
+    assert not server.refused
+
+
+def test_streams_and_whole_answers_are_the_same_message() -> None:
+    found = []
+    for streams in (True, False):
+        with StandIn("anthropic", script=[*SCRIPT, Reply([TextContent("No.")], stop="error")]) as server:
+            found.append([told(f"anthropic/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
+    assert found[0] == found[1]
+
+
+def test_images_of_the_record_are_taken() -> None:
+    picture = ImageContent(PIXEL, "image/png")
+    context = Context(messages=[UserMessage([TextContent("What is this?"), picture])], tools=CONTEXT.tools)
+    with StandIn("anthropic", script=SCRIPT) as server:
+        first = told(f"anthropic/{MODEL}", context, server, True, THINKING)
+        shown = [ToolResultMessage(call.id, call.name, [TextContent("Sky:"), picture]) for call in first.tool_calls]
+        context = Context(messages=[*context.messages, first, *shown], tools=CONTEXT.tools)
+        assert told(f"anthropic/{MODEL}", context, server, False, THINKING).stop_reason == "stop"
+        assert json.dumps(server.requests[-1]).count(PIXEL) == 3 and not server.refused
+
+
+_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
+    st.builds(TextContent, _words),
+    st.builds(ThinkingContent, _words, redacted=st.booleans()),
+    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
+)
+
+
+@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
+def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
+    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
+    model = segue.get_model(f"anthropic/{MODEL}")
+    standin = StandIn("anthropic")
+    spoken, message = read_back(standin, Reply(content, stop=stop), model, CONTEXT, streams)
+    assert message.content == spoken
+    body = segue.encode(answered(CONTEXT, message), model).body
+    assert standin.objection(body, model) is None
+    thoughts = [block for turn in body["messages"] for block in turn["content"] if "thinking" in block["type"]]
+    if thoughts:
+        assert StandIn("anthropic", account="other").objection(body, model) is not None
+
+
+# -- the SDK with segue's requests -----------------------------------------------------------------------------------
+
+
+def test_the_sdk_sends_what_segue_encodes(client: anthropic.Anthropic, server: StandIn) -> None:
+    model = segue.get_model(f"anthropic/{MODEL}")
+    request = segue.encode(CONTEXT, model, THINKING)
+    raw = client.messages.with_raw_response.create(**request.sdk_kwargs())
+    first = segue.decode(raw.read(), request)
+    assert server.requests[-1] == request.body and bare(first.content) == bare(CALLS)
+
+    request = segue.encode(answered(CONTEXT, first), model, Options(stream=True, reasoning="medium", max_tokens=8000))
+    decoder = segue.Decoder(request)
+    with client.messages.with_streaming_response.create(**request.sdk_kwargs()) as response:
+        events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
+    events += decoder.close()
+    assert server.requests[-1] == request.body and not server.refused
+    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
+    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]

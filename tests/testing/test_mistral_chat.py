@@ -1,0 +1,445 @@
+"""The stand-in of Mistral chat completions, judged by the provider's own SDK and used by segue's client."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mistralai.client import Mistral
+from mistralai.client.errors import HTTPValidationError, ResponseValidationError, SDKError
+from mistralai.client.models import (
+    AssistantMessage,
+    ChatCompletionResponse,
+    CompletionChunk,
+    TextChunk,
+    ThinkChunk,
+)
+from support.providers import CONTEXT
+from support.talk import answered, bare, read_back, told
+
+import segue
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.types import (
+    AssistantContent,
+    Context,
+    ImageContent,
+    Options,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+MODEL = "mistral-medium-latest"
+TOOLS: list[Any] = [
+    {
+        "type": "function",
+        "function": {
+            "name": "weather",
+            "description": "Current weather",
+            "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        },
+    }
+]
+QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
+THOUGHT = "I should look it up. Two cities, two “calls”."
+CALLS: list[AssistantContent] = [
+    ThinkingContent(THOUGHT),
+    TextContent("Let me look."),
+    ToolCall("", "weather", {"city": "Paris"}),
+    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
+]
+ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
+USAGE = Usage(input=80, output=30, cache_read=20, total_tokens=130)
+SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+@pytest.fixture(scope="module")
+def http() -> Iterator[httpx2.Client]:
+    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    with httpx2.Client(verify=False) as client:
+        yield client
+
+
+def client_of(server: StandIn, http: httpx2.Client, **settings: Any) -> Mistral:
+    return Mistral(api_key=server.key, server_url=server.url, retry_config=None, client=http, **settings)
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn("mistral", script=SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: StandIn, http: httpx2.Client) -> Mistral:
+    return client_of(server, http)
+
+
+def results(message: Any) -> list[Any]:
+    """The results of all calls, as the SDK's documentation makes them."""
+    return [
+        {
+            "role": "tool",
+            "name": call.function.name,
+            "content": f"18 C in {json.loads(call.function.arguments)['city']}",
+            "tool_call_id": call.id,
+        }
+        for call in message.tool_calls or []
+    ]
+
+
+# -- the SDK's own way -----------------------------------------------------------------------------------------------
+
+
+def test_a_tool_loop_of_the_sdk(client: Mistral, server: StandIn) -> None:
+    first = client.chat.complete(model=MODEL, messages=[QUESTION], tools=TOOLS)
+    message = first.choices[0].message
+    assert message is not None and isinstance(message.content, list)
+    thought, said = message.content
+    assert isinstance(thought, ThinkChunk) and isinstance(thought.thinking[0], TextChunk)
+    assert thought.thinking[0].text == THOUGHT and thought.signature
+    assert isinstance(said, TextChunk) and said.text == "Let me look."
+    assert message.tool_calls and all(re.fullmatch("[A-Za-z0-9]{9}", call.id or "") for call in message.tool_calls)
+    assert [json.loads(str(call.function.arguments)) for call in message.tool_calls] == [
+        {"city": "Paris"},
+        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
+    ]
+    assert first.choices[0].finish_reason == "tool_calls" and first.usage.prompt_tokens == 100
+    history: list[Any] = [QUESTION, message, *results(message)]
+    second = client.chat.complete(model=MODEL, messages=history, tools=TOOLS).choices[0].message
+    assert second is not None and isinstance(second.content, list)
+    assert isinstance(second.content[1], TextChunk) and second.content[1].text == "18 C in Paris, 24 C in Rome ☀."
+    history += [second, {"role": "user", "content": "And tomorrow?"}]
+    third = client.chat.complete(model=MODEL, messages=history, tools=TOOLS).choices[0].message
+    assert third is not None and third.content == "Answer 3." and third.tool_calls is None
+    assert not server.refused
+
+
+def heard(stream: Any) -> AssistantMessage:
+    """A stream put together in the plainest way: thinking stays in the chunks in which it came."""
+    thoughts: list[Any] = []
+    text, calls = "", None
+    for event in stream:
+        delta = event.data.choices[0].delta
+        if isinstance(delta.content, str):
+            text += delta.content
+        else:
+            thoughts += delta.content
+        calls = delta.tool_calls or calls
+    return AssistantMessage(content=[*thoughts, TextChunk(text=text)], tool_calls=calls)
+
+
+def test_a_tool_loop_of_the_sdk_as_streams(client: Mistral, server: StandIn) -> None:
+    history: list[Any] = [QUESTION]
+    texts: list[str] = []
+    for _ in SCRIPT:
+        with client.chat.stream(model=MODEL, messages=history, tools=TOOLS) as stream:
+            message = heard(stream)
+        texts.append(message.content[-1].text)  # type: ignore[index,union-attr]
+        history += [message, *results(message)]
+    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert len(history) == 5 and not server.refused
+
+
+def test_every_event_is_one_that_the_sdk_knows(http: httpx2.Client, server: StandIn) -> None:
+    """The SDK's own types read each chunk and lose nothing of it."""
+    asked: dict[str, Any] = {"model": MODEL, "messages": [QUESTION], "tools": TOOLS}
+    raw = post(http, server, {**asked, "stream": True}).text
+    *lines, done = [line.removeprefix("data: ") for line in raw.splitlines() if line]
+    assert done == "[DONE]"
+    for line in lines:
+        assert known(CompletionChunk, line) == json.loads(line)
+    last = json.loads(lines[-1])
+    assert last["choices"][0]["finish_reason"] == "tool_calls" and last["usage"]["total_tokens"] == 130
+    whole = post(http, server, asked)
+    assert known(ChatCompletionResponse, whole.text) == whole.json()
+    assert re.fullmatch("[0-9a-f]{32}", whole.json()["id"]) and whole.headers["mistral-correlation-id"] == "req_2"
+
+
+def known(kind: Any, text: str) -> Any:
+    return kind.model_validate_json(text).model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def post(http: httpx2.Client, server: StandIn, body: Any) -> httpx2.Response:
+    headers = {"authorization": f"Bearer {server.key}"}
+    return http.post(f"{server.url}/v1/chat/completions", json=body, headers=headers)
+
+
+def test_an_answer_that_was_cut_and_one_that_failed(http: httpx2.Client) -> None:
+    script = [Reply([TextContent("One two")], stop="length"), Reply([], stop="error")]
+    with StandIn("mistral", script=script) as server:
+        chat = client_of(server, http).chat
+        cut, failed = (chat.complete(model=MODEL, messages=[QUESTION]).choices[0] for _ in script)
+    assert (cut.finish_reason, failed.finish_reason) == ("length", "error")
+    assert failed.message is not None and failed.message.content == ""
+
+
+def test_images_are_taken_from_users_and_tools(client: Mistral, server: StandIn) -> None:
+    picture: Any = {"type": "image_url", "image_url": f"data:image/png;base64,{PIXEL}"}
+    question: Any = {"role": "user", "content": [picture, {"type": "text", "text": "What is the weather here?"}]}
+    message = client.chat.complete(model=MODEL, messages=[question], tools=TOOLS).choices[0].message
+    shown = [{**result, "content": [{"type": "text", "text": "The sky:"}, picture]} for result in results(message)]
+    client.chat.complete(model=MODEL, messages=[question, message, *shown], tools=TOOLS)
+    assert not server.refused
+
+
+# -- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def refused(client: Mistral, history: list[Any], model: str = MODEL) -> dict[str, Any]:
+    with pytest.raises(SDKError) as found:
+        client.chat.complete(model=model, messages=history, tools=TOOLS)
+    assert found.value.status_code == 400
+    body: dict[str, Any] = json.loads(found.value.body)
+    assert (body["object"], body["param"], body["raw_status_code"]) == ("error", None, 400)
+    return body
+
+
+def first_answer(client: Mistral) -> dict[str, Any]:
+    message = client.chat.complete(model=MODEL, messages=[QUESTION], tools=TOOLS).choices[0].message
+    assert message is not None
+    return message.model_dump(mode="json", by_alias=True)
+
+
+def outputs(message: dict[str, Any]) -> list[Any]:
+    return [
+        {"role": "tool", "name": "weather", "content": "18 C", "tool_call_id": call["id"]}
+        for call in message["tool_calls"]
+    ]
+
+
+def test_a_call_without_its_result_is_refused(client: Mistral, server: StandIn) -> None:
+    message = first_answer(client)
+    error = refused(client, [QUESTION, message, *outputs(message)[:1]])
+    assert error["message"] == "messages[1]: Not the same number of function calls and responses"
+    assert (error["type"], error["code"]) == ("invalid_request_message_order", "3230")
+    assert len(server.refused) == 1 and len(server.requests) == 2
+
+
+def test_roles_have_their_order(client: Mistral) -> None:
+    message = first_answer(client)
+    for history in (
+        [QUESTION, {"role": "tool", "content": "18 C", "tool_call_id": "abcdefghi", "name": "weather"}],
+        [QUESTION, message, *outputs(message), {"role": "user", "content": "Well?"}],
+        [QUESTION, {"role": "assistant", "content": "18 C"}],
+    ):
+        error = refused(client, history)
+        assert " role " in error["message"] and error["code"] == "3230"
+
+
+def test_ids_of_other_providers_are_refused(client: Mistral) -> None:
+    message = first_answer(client)
+    for at, call in enumerate(message["tool_calls"]):
+        call["id"] = f"call_{at}"
+    error = refused(client, [QUESTION, message, *outputs(message)])
+    assert "must be a-z, A-Z, 0-9, with a length of 9." in error["message"]
+    assert (error["type"], error["code"]) == ("invalid_function_call", "3280")
+
+
+def test_an_answer_says_something(client: Mistral) -> None:
+    error = refused(client, [QUESTION, {"role": "assistant", "content": ""}, QUESTION])
+    assert "must have either content or tool_calls, but not none." in error["message"]
+    assert (error["type"], error["code"]) == ("invalid_request_assistant_message", "3240")
+
+
+def test_thinking_goes_back_to_models_that_take_it(client: Mistral) -> None:
+    message = first_answer(client)
+    error = refused(client, [QUESTION, message, *outputs(message)], "mistral-large-latest")
+    assert "Unexpected content chunk types in assistant message: ['ThinkChunk']" in error["message"]
+    assert (error["type"], error["code"]) == ("invalid_request_error", None)
+
+
+def test_what_the_schema_does_not_know_is_a_validation_error(
+    client: Mistral, server: StandIn, http: httpx2.Client
+) -> None:
+    with pytest.raises(HTTPValidationError) as found:
+        client.chat.complete(model=MODEL, messages=[QUESTION], max_tokens=10_000_000)
+    [problem] = found.value.data.detail or []
+    assert found.value.status_code == 422 and problem.loc == ["body", "max_tokens"]
+    assert problem.msg.startswith("The token count of your prompt plus max_tokens cannot exceed")
+    told = {"role": "assistant", "content": "Hi", "reasoning_content": "hm"}
+    answer = post(http, server, {"model": MODEL, "messages": [QUESTION, told, QUESTION]})
+    assert answer.status_code == 422 and answer.json()["detail"] == [
+        {
+            "type": "extra_forbidden",
+            "loc": ["body", "messages", 1, "reasoning_content"],
+            "msg": "Extra inputs are not permitted",
+        }
+    ]
+
+
+def test_a_signature_of_others_is_refused(client: Mistral, server: StandIn) -> None:
+    message = first_answer(client)
+    thought = message["content"][0]
+    for forged in ("of-another-account", thought["signature"][:-4] + "AAA="):
+        changed = {**message, "content": [{**thought, "signature": forged}, *message["content"][1:]]}
+        error = refused(client, [QUESTION, changed, *outputs(message)])
+        assert error["message"] == "messages[1].content[0]: Invalid signature in thinking chunk"
+    del thought["signature"]
+    client.chat.complete(model=MODEL, messages=[QUESTION, message, *outputs(message)], tools=TOOLS)
+    assert len(server.refused) == 2
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+STATUSES: dict[FaultKind, tuple[int, str | None]] = {
+    "rate-limit": (429, "1300"),
+    "server-error": (500, "3800"),
+    "unavailable": (503, "1100"),
+    "overloaded": (429, "3505"),
+    "wrong-key": (401, None),
+    "overflow": (400, "3051"),
+}
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
+    with StandIn("mistral", script=[Fault(kind, retry_after=2)]) as server, pytest.raises(SDKError) as found:
+        client_of(server, http).chat.complete(model=MODEL, messages=[QUESTION])
+    assert (found.value.status_code, json.loads(found.value.body).get("code")) == STATUSES[kind]
+    assert found.value.headers["retry-after"] == "2"
+
+
+IN_THE_STREAM: dict[FaultKind, tuple[type[Exception], str]] = {
+    "error-event": (ResponseValidationError, "'object': 'error'"),
+    "cut": (httpx2.RemoteProtocolError, "incomplete chunked read"),
+    "silence": (httpx2.ReadTimeout, "timed out"),
+    "broken-json": (ResponseValidationError, "Response validation failed"),
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_STREAM)
+def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
+    error, words = IN_THE_STREAM[kind]
+    seen: list[Any] = []
+    with StandIn("mistral", script=[Fault(kind)]) as server:
+        client = client_of(server, http, timeout_ms=300)
+        with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream, pytest.raises(error, match=words):
+            seen.extend(event.data.choices[0].delta.content for event in stream)
+    assert "".join(seen).startswith("One two")
+
+
+def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
+    client = Mistral(api_key="another-key-of-the-tests", server_url=server.url, retry_config=None, client=http)
+    with pytest.raises(SDKError, match="Unauthorized"):
+        client.chat.complete(model=MODEL, messages=[QUESTION])
+    assert not server.requests
+
+
+# -- segue as the client ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("name", [MODEL, "magistral-medium-latest", "mistral-large-latest", "open-mistral-nemo"])
+def test_what_is_decoded_goes_back_and_is_accepted(name: str, streams: bool) -> None:
+    model = segue.get_model(f"mistral/{name}")
+    with StandIn("mistral", script=SCRIPT) as server:
+        first = told(model, CONTEXT, server, streams)
+        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
+        assert (first.usage.input, first.usage.cache_read, first.usage.output) == (80, 20, 30)
+        context = answered(CONTEXT, first)
+        second = told(model, context, server, streams)
+        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
+        third = told(model, answered(context, second), server, streams)
+        assert third.text == "Answer 3." and not server.refused
+        signed = json.dumps(server.requests[-1]).count('"signature"')
+    assert signed == (2 if model.dialect.own_reasoning == "any" else 0)
+    assert not any(message.diagnostics for message in (first, second, third))
+
+
+def test_streams_and_whole_answers_are_the_same_message() -> None:
+    found = []
+    for streams in (True, False):
+        with StandIn("mistral", script=[*SCRIPT, Reply([TextContent("No")], stop="length")]) as server:
+            found.append([told(f"mistral/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
+    assert found[0] == found[1]
+
+
+def test_images_of_the_record_are_taken() -> None:
+    picture = ImageContent(PIXEL, "image/png")
+    context = Context(messages=[UserMessage([TextContent("What is this?"), picture])], tools=CONTEXT.tools)
+    for name in (MODEL, "mistral-large-latest"):  # one takes them in results, the other behind them
+        with StandIn("mistral", script=SCRIPT) as server:
+            first = told(f"mistral/{name}", context, server, True)
+            shown = [ToolResultMessage(call.id, call.name, [TextContent("Sky:"), picture]) for call in first.tool_calls]
+            after = Context(messages=[*context.messages, first, *shown], tools=CONTEXT.tools)
+            assert told(f"mistral/{name}", after, server, False).stop_reason == "stop"
+            assert json.dumps(server.requests[-1]).count(PIXEL) == 3 and not server.refused
+
+
+_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
+    st.builds(TextContent, _words),
+    st.builds(ThinkingContent, _words, redacted=st.booleans()),
+    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
+)
+
+
+@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
+def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
+    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
+    model = segue.get_model(f"mistral/{MODEL}")
+    standin = StandIn("mistral")
+    spoken, message = read_back(standin, Reply(content, stop=stop), model, CONTEXT, streams)
+    assert message.content == spoken
+    assert message.text == "".join(block.text for block in content if isinstance(block, TextContent))
+    body = segue.encode(answered(CONTEXT, message), model).body
+    assert standin.objection(body, model) is None
+    if '"signature"' in json.dumps(body):
+        assert StandIn("mistral", account="other").objection(body, model) is not None
+
+
+def test_another_account_refuses_what_was_signed_here(http: httpx2.Client) -> None:
+    model = segue.get_model(f"mistral/{MODEL}")
+    with StandIn("mistral", script=SCRIPT) as server, StandIn("mistral", account="other") as other:
+        request = segue.encode(CONTEXT, model)
+        answer = segue.decode(post(http, server, request.body).content, request)
+        body = segue.encode(answered(CONTEXT, answer), model).body
+        assert post(http, server, body).status_code == 200 and post(http, other, body).status_code == 400
+        # segue's client knows that it is another endpoint, and sends what can be read there.
+        context = answered(CONTEXT, told(model, CONTEXT, server, False))
+        assert told(model, context, other, False).stop_reason == "stop"
+
+
+# -- the SDK with segue's requests -----------------------------------------------------------------------------------
+
+
+def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
+    """The SDK gives no raw answer: a hook of its HTTP client keeps it. Streams have it as ``response``.
+
+    It fills in defaults of its own (``prefix``, ``index``), so that what is sent is compared as a conversation.
+    """
+    model = segue.get_model(f"mistral/{MODEL}")
+    raw: list[httpx2.Response] = []
+    with (
+        httpx2.Client(verify=False, event_hooks={"response": [raw.append]}) as http,
+        client_of(server, http) as client,
+    ):
+        request = segue.encode(CONTEXT, model)
+        client.chat.complete(**request.sdk_kwargs())
+        first = segue.decode(raw[-1].content, request)
+        assert same(server.requests[-1], request) and bare(first.content) == bare(CALLS)
+
+        request = segue.encode(answered(CONTEXT, first), model, Options(stream=True))
+        decoder = segue.Decoder(request)
+        with client.chat.stream(**request.sdk_kwargs()) as stream:
+            events = [event for data in stream.response.iter_bytes() for event in decoder.feed(data)]
+        events += decoder.close()
+    assert same(server.requests[-1], request) and not server.refused
+    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
+    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]
+
+
+def same(body: dict[str, Any], request: segue.Request) -> bool:
+    rest = {name: value for name, value in body.items() if name not in ("messages", "tools", "stream")}
+    kept = {name: value for name, value in request.body.items() if name not in ("messages", "tools", "stream")}
+    sent, meant = (segue.ingest(each, "mistral-chat") for each in (body, request.body))
+    return sent == meant and rest == kept

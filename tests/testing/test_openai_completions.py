@@ -1,0 +1,610 @@
+"""The stand-ins of Chat Completions and its family, judged by three providers' own SDKs and used by segue's client."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import groq
+import openai
+import pytest
+from cerebras.cloud import sdk as cerebras
+from cerebras.cloud.sdk.types.chat import ChatCompletion as CerebrasCompletion
+from groq.types.chat import ChatCompletion as GroqCompletion
+from groq.types.chat import ChatCompletionChunk as GroqChunk
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from pydantic import TypeAdapter
+from support.providers import CONTEXT, reach
+from support.targets import built_in
+
+import segue
+from segue.dialects import OpenAICompletions
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.testing.voices.completions_manners import MANNERS
+from segue.types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+PROTOCOL = "openai-completions"
+MODEL = "gpt-4.1"
+CLAUDE, GEMINI, GPT, GLM = (
+    "anthropic/claude-sonnet-4.5",
+    "google/gemini-3.1-pro-preview",
+    "openai/gpt-5",
+    "z-ai/glm-4.6",
+)
+PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+TOOLS: list[Any] = [
+    {"type": "function", "function": {"name": "weather", "description": "Weather", "parameters": PARAMETERS}}
+]
+QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
+THINKING = "I should look it up.\n\nTwo cities, two “calls”."
+CALLS: list[AssistantContent] = [
+    ThinkingContent(THINKING),
+    TextContent("Let me look."),
+    ToolCall("", "weather", {"city": "Paris"}),
+    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
+]
+ANSWER: list[AssistantContent] = [ThinkingContent("Two numbers."), TextContent("18 C in Paris, 24 C in Rome ☀.")]
+USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
+SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER, usage=USAGE)]
+TEXTS = ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+
+
+def standin(provider: str = "openai", **settings: Any) -> StandIn:
+    return StandIn(provider, protocol=PROTOCOL, **settings)
+
+
+def client_of(server: StandIn, **settings: Any) -> Any:
+    """The SDK of the provider: OpenAI's, or its own."""
+    sdk: Any = {"groq": groq, "cerebras": cerebras}.get(server.provider, openai)
+    http = sdk.DefaultHttpxClient(verify=False)  # loopback needs no certificates, and loading them takes long
+    settings = {"api_key": server.key, "max_retries": 0, "http_client": http, **settings}
+    if sdk is groq:
+        return groq.Groq(base_url=server.url, **settings)
+    if sdk is cerebras:
+        return cerebras.Cerebras(base_url=server.url, warm_tcp_connection=False, **settings)
+    return openai.OpenAI(base_url=f"{server.url}/v1", **settings)
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with standin(script=SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: StandIn) -> Iterator[openai.OpenAI]:
+    with client_of(server) as client:
+        yield client
+
+
+def results(message: Any) -> list[Any]:
+    """The results of all calls of a message, as the SDKs' documentation makes them."""
+    return [
+        {"role": "tool", "tool_call_id": call.id, "content": f"18 C for {call.function.arguments}"}
+        for call in message.tool_calls or []
+    ]
+
+
+# -- the SDKs' own way -----------------------------------------------------------------------------------------------
+
+LOOPS = [
+    ("openai", MODEL),
+    ("openai", "o3"),
+    ("deepseek", "deepseek-v4-pro"),
+    ("moonshot", "kimi-k2.6"),
+    ("openrouter", CLAUDE),
+    ("openrouter", GEMINI),
+    ("openrouter", GPT),
+    ("minimax", "MiniMax-M2.5"),
+    ("groq", "openai/gpt-oss-120b"),
+    ("cerebras", "gpt-oss-120b"),
+]
+
+
+@pytest.mark.parametrize(("provider", "model"), LOOPS)
+def test_a_tool_loop_of_the_sdk(provider: str, model: str) -> None:
+    """Answers go back as the SDK's own objects, with whatever they brought."""
+    with standin(provider, script=SCRIPT) as server, client_of(server) as client:
+        asked: dict[str, Any] = {"model": model, "tools": TOOLS}
+        first = client.chat.completions.create(messages=[QUESTION], **asked)
+        message = first.choices[0].message
+        assert message.content.endswith(TEXTS[0]) and first.choices[0].finish_reason == "tool_calls"
+        assert [json.loads(call.function.arguments) for call in message.tool_calls] == [
+            {"city": "Paris"},
+            {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
+        ]
+        assert (first.usage.prompt_tokens, first.usage.total_tokens) == (100, 130)
+        second = client.chat.completions.create(messages=[QUESTION, message, *results(message)], **asked)
+        assert second.choices[0].message.content.endswith(TEXTS[1]) and second.choices[0].finish_reason == "stop"
+        assert not server.refused
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandIn, counted: bool) -> None:
+    history: list[Any] = [QUESTION]
+    options: Any = {"include_usage": counted}
+    for text in TEXTS:
+        seen = ""
+        with client.chat.completions.stream(
+            model=MODEL, messages=history, tools=TOOLS, stream_options=options
+        ) as stream:
+            for event in stream:
+                seen += event.delta if event.type == "content.delta" else ""
+            completion = stream.get_final_completion()
+        assert seen == text and (completion.usage is not None) is counted
+        message = completion.choices[0].message
+        history += [_sent_back(message), *results(message)]
+    assert not server.refused
+
+
+def _sent_back(message: Any) -> Any:
+    """Without what the SDK adds when it parses, which is no part of a request."""
+    given = message.to_dict(mode="json")
+    calls = [
+        {**call, "function": {name: call["function"][name] for name in ("name", "arguments")}}
+        for call in given.get("tool_calls") or []
+    ]
+    kept = {name: value for name, value in given.items() if name not in ("parsed", "annotations", "tool_calls")}
+    return {**kept, **({"tool_calls": calls} if calls else {})}
+
+
+@pytest.mark.parametrize("provider", ["groq", "cerebras"])
+def test_streams_of_other_sdks(provider: str) -> None:
+    with standin(provider, script=SCRIPT) as server, client_of(server) as client:
+        chunks = list(
+            client.chat.completions.create(model="gpt-oss-120b", messages=[QUESTION], tools=TOOLS, stream=True)
+        )
+    choices = [chunk.choices[0] for chunk in chunks]
+    assert "".join(choice.delta.reasoning or "" for choice in choices) == THINKING
+    assert "".join(choice.delta.content or "" for choice in choices) == TEXTS[0]
+    called = [call for choice in choices for call in choice.delta.tool_calls or []]
+    assert [json.loads(call.function.arguments)["city"] for call in called] == ["Paris", "Rome"]
+    assert choices[-1].finish_reason == "tool_calls"
+    usage = chunks[-1].x_groq.usage if provider == "groq" else chunks[-1].usage
+    assert usage.total_tokens == 130
+
+
+TYPES: dict[str, tuple[Any, Any]] = {
+    "openai": (ChatCompletion, ChatCompletionChunk),
+    "groq": (GroqCompletion, GroqChunk),
+    "cerebras": (CerebrasCompletion, CerebrasCompletion),
+}
+
+
+@pytest.mark.parametrize("provider", [name for name in MANNERS if name != "azure"])
+def test_every_chunk_is_one_that_the_sdk_knows(provider: str) -> None:
+    """The SDKs make objects of whatever comes; here their types are checked, too."""
+    sdk = provider if provider in TYPES else "openai"
+    whole, piece = (TypeAdapter[Any](kind) for kind in TYPES[sdk])
+    with standin(provider, script=SCRIPT * 2) as server, client_of(server) as client:
+        asked: Any = {"model": "some-model", "messages": [QUESTION]}
+        with client.chat.completions.with_streaming_response.create(**asked, stream=True) as raw:
+            lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
+        assert lines.pop() == "[DONE]"
+        for line in lines:
+            piece.validate_json(line)
+        whole.validate_json(client.chat.completions.with_raw_response.create(**asked).http_response.content)
+
+
+def test_azure_is_spoken_to_by_its_own_client() -> None:
+    with standin("azure", script=SCRIPT) as server:
+        http = openai.DefaultHttpxClient(verify=False)
+        settings: Any = {"api_key": server.key, "api_version": "2024-10-21", "max_retries": 0, "http_client": http}
+        with openai.AzureOpenAI(azure_endpoint=server.url, **settings) as client:
+            message = client.chat.completions.create(model=MODEL, messages=[QUESTION], tools=TOOLS).choices[0].message
+            history: list[Any] = [QUESTION, message, *results(message)]
+            chunks = list(client.chat.completions.create(model=MODEL, messages=history, stream=True))
+    assert not server.refused and not chunks[0].choices
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks[1:]) == TEXTS[1]
+
+
+def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
+    script = [
+        Reply([TextContent("One two")], stop="length"),
+        Reply([TextContent("I cannot help with that.")], stop="error"),
+        Reply([], stop="error"),
+    ]
+    with standin(script=script) as server, client_of(server) as client:
+        choices = [client.chat.completions.create(model=MODEL, messages=[QUESTION]).choices[0] for _ in script]
+    assert [choice.finish_reason for choice in choices] == ["length", "stop", "content_filter"]
+    assert choices[1].message.refusal == "I cannot help with that." and choices[1].message.content is None
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize(("provider", "said"), [("openai", "refusal: No."), ("groq", "content_filter")])
+def test_a_refusal_is_an_error_for_the_client(provider: str, said: str, streams: bool) -> None:
+    model = built_in().resolve(f"{provider}/some-model", PROTOCOL)
+    with standin(provider, script=[Reply([TextContent("No.")], stop="error")]) as server:
+        message = told(model, CONTEXT, server, streams)
+    assert (message.stop_reason, message.error_message) == ("error", said)
+    assert isinstance(segue.error_of(message), segue.RefusedError)
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GPT])
+def test_signatures_of_the_script_are_spoken_and_refused_later(model: str) -> None:
+    target = built_in().resolve(f"openrouter/{model}", PROTOCOL)
+    script = [Reply([ThinkingContent("Hm.", "mine"), *CALLS[1:]])]
+    with standin("openrouter", script=script) as server:
+        first = told(target, CONTEXT, server, streams=True)
+        assert isinstance(first.content[0], ThinkingContent) and '"mine"' in (first.content[0].thinking_signature or "")
+        again = told(target, answered(CONTEXT, first), server, streams=True)
+        assert isinstance(segue.error_of(again), segue.InvalidRequestError)
+        server.say(Reply([first.content[0], TextContent("Hm.")]))
+        assert told(target, CONTEXT, server, streams=False).content[0] == first.content[0]
+
+
+def test_what_is_attached_to_a_call_is_spoken() -> None:
+    attached = '{"extra_content":{"google":{"thought_signature":"Eq=="}}}'
+    with standin("vllm", script=[Reply([ToolCall("", "weather", {"city": "Paris"}, attached)])]) as server:
+        message = told(built_in().resolve("vllm/some-model", PROTOCOL), CONTEXT, server, streams=True)
+    assert message.tool_calls[0].thought_signature == attached
+
+
+# -- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def test_a_call_without_its_result_is_refused(client: openai.OpenAI, server: StandIn) -> None:
+    message: Any = client.chat.completions.create(model=MODEL, messages=[QUESTION], tools=TOOLS).choices[0].message
+    with pytest.raises(openai.BadRequestError, match="must be followed by tool messages") as found:
+        client.chat.completions.create(model=MODEL, messages=[QUESTION, message, QUESTION], tools=TOOLS)
+    error = found.value
+    assert (error.status_code, error.type, error.param) == (400, "invalid_request_error", "messages[1].tool_calls")
+    assert error.request_id == "req_2" and len(server.refused) == 1
+
+
+def test_an_unknown_field_is_refused(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError, match="unsupported") as found:
+        client.chat.completions.create(model=MODEL, messages=[QUESTION], extra_body={"thinking": {"type": "enabled"}})
+    assert found.value.param == "thinking"
+
+
+def test_reasoning_under_another_name_is_refused_by_groq() -> None:
+    history: Any = [QUESTION, {"role": "assistant", "content": "Hm.", "reasoning_content": "Hm?"}, QUESTION]
+    with (
+        standin("groq") as server,
+        client_of(server) as client,
+        pytest.raises(groq.BadRequestError, match="is unsupported"),
+    ):
+        client.chat.completions.create(model="openai/gpt-oss-120b", messages=history)
+
+
+def test_the_errors_of_cerebras_are_flat() -> None:
+    with (
+        standin("cerebras") as server,
+        client_of(server) as client,
+        pytest.raises(cerebras.BadRequestError) as found,
+    ):
+        client.chat.completions.create(model="gpt-oss-120b", messages=[QUESTION], extra_body={"store": True})
+    body: Any = found.value.body
+    assert (body["code"], body["param"]) == ("wrong_api_format", "validation_error") and "error" not in body
+
+
+def test_missing_reasoning_is_refused_by_kimi() -> None:
+    with standin("moonshot", script=SCRIPT) as server, client_of(server) as client:
+        asked: dict[str, Any] = {"model": "kimi-k2.6", "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        bare = {name: value for name, value in message.to_dict().items() if name != "reasoning_content"}
+        with pytest.raises(openai.BadRequestError, match="reasoning_content is missing"):
+            client.chat.completions.create(messages=[QUESTION, bare, *results(message)], **asked)
+
+
+def test_ids_of_kimi_count_over_the_conversation() -> None:
+    with standin("moonshot", script=[*SCRIPT, Reply(CALLS)]) as server:
+        context = CONTEXT
+        for _ in range(3):
+            answer = segue.complete_sync("moonshot/kimi-k2.6", context, connection=reach(server))
+            context = answered(context, answer)
+        assert not server.refused
+    ids = [call.id for call in answer.tool_calls]
+    assert ids == ["functions.weather:2", "functions.weather:3"]
+
+
+FORGED = {
+    CLAUDE: "Invalid `signature` in `thinking` block",
+    GEMINI: "Corrupted thought signature.",
+    GPT: "The encrypted content gAAA... could not be verified.",
+}
+
+
+@pytest.mark.parametrize("model", FORGED)
+def test_a_forged_signature_is_refused(model: str) -> None:
+    with standin("openrouter", script=SCRIPT) as server, client_of(server) as client:
+        asked: dict[str, Any] = {"model": model, "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        given = message.to_dict()
+        entry = given["reasoning_details"][0 if model == CLAUDE else 1]
+        entry["signature" if model == CLAUDE else "data"] = "gAAAA-of-another-account"
+        with pytest.raises(openai.BadRequestError, match="Provider returned error") as found:
+            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **asked)
+    body: Any = found.value.body
+    assert FORGED[model] in json.loads(body["metadata"]["raw"])["message"]
+
+
+def test_signed_reasoning_cannot_be_edited() -> None:
+    with standin("openrouter", script=SCRIPT) as server, client_of(server) as client:
+        asked: dict[str, Any] = {"model": CLAUDE, "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        given = message.to_dict()
+        given["reasoning_details"][0]["text"] += " More."
+        with pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **asked)
+
+
+def test_the_documented_dummy_is_fine() -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
+    dummy = {"type": "reasoning.encrypted", "data": "skip_thought_signature_validator", "id": "call_1"}
+    details = [dummy | {"format": "google-gemini-v1", "index": 0}]
+    answer = {"role": "assistant", "content": "", "tool_calls": [call], "reasoning_details": details}
+    history: Any = [QUESTION, answer, {"role": "tool", "tool_call_id": "call_1", "content": "24 C"}]
+    with standin("openrouter") as server, client_of(server) as client:
+        client.chat.completions.create(model=GEMINI, messages=history, tools=TOOLS)
+        assert not server.refused
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] = {
+    "rate-limit": (openai.RateLimitError, 429, "rate_limit_exceeded"),
+    "server-error": (openai.InternalServerError, 500, None),
+    "unavailable": (openai.InternalServerError, 503, None),
+    "overloaded": (openai.InternalServerError, 503, "server_is_overloaded"),
+    "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
+    "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
+}
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    error, status, code = STATUSES[kind]
+    with (
+        standin(script=[Fault(kind, retry_after=2)]) as server,
+        client_of(server) as client,
+        pytest.raises(error) as found,
+    ):
+        client.chat.completions.create(model=MODEL, messages=[QUESTION])
+    assert (found.value.status_code, found.value.code) == (status, code)
+    assert found.value.response.headers["retry-after"] == "2"
+
+
+IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
+    "error-event": openai.APIError,
+    "cut": openai.APIConnectionError,
+    "silence": openai.APITimeoutError,
+    "broken-json": json.JSONDecodeError,
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_STREAM)
+def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    seen: list[str] = []
+    with (
+        standin(script=[Fault(kind)]) as server,
+        client_of(server, timeout=0.3) as client,
+        client.chat.completions.create(model=MODEL, messages=[QUESTION], stream=True) as stream,
+        pytest.raises(IN_THE_STREAM[kind]),
+    ):
+        seen.extend(chunk.choices[0].delta.content or "" for chunk in stream)
+    assert "One two" in "".join(seen)
+
+
+@pytest.mark.parametrize("provider", ["groq", "cerebras", "openrouter"])
+def test_errors_in_streams_of_others(provider: str) -> None:
+    sdk: Any = {"groq": groq, "cerebras": cerebras}.get(provider, openai)
+    with standin(provider, script=[Fault("error-event")]) as server, client_of(server) as client:
+        stream = client.chat.completions.create(model="some-model", messages=[QUESTION], stream=True)
+        with pytest.raises(sdk.APIError):
+            list(stream)
+
+
+def test_a_wrong_key_is_refused(server: StandIn) -> None:
+    with client_of(server, api_key="another") as client, pytest.raises(openai.AuthenticationError):
+        client.chat.completions.create(model=MODEL, messages=[QUESTION])
+
+
+KINDS: dict[FaultKind, tuple[type[segue.ProviderError], ...]] = {
+    "rate-limit": (segue.RateLimitError,),
+    "server-error": (segue.ServerError,),
+    "unavailable": (segue.OverloadedError,),
+    # Some have no word of their own for it, and say that there are too many requests.
+    "overloaded": (segue.OverloadedError, segue.RateLimitError, segue.ServerError),
+    "wrong-key": (segue.AuthenticationError,),
+    "overflow": (segue.ContextOverflowError,),
+    "error-event": (segue.OverloadedError, segue.ServerError),
+    "cut": (segue.NetworkError,),
+    "broken-json": (segue.ProviderError,),
+}
+
+
+@pytest.mark.parametrize("provider", MANNERS)
+def test_faults_of_every_provider_are_told_apart(provider: str) -> None:
+    model = built_in().resolve(f"{provider}/some-model", PROTOCOL)
+    with standin(provider) as server:
+        connection = reach(server, retries=segue.Retries(attempts=0))
+        for kind, errors in KINDS.items():
+            server.say(Fault(kind))
+            message = segue.stream_sync(model, CONTEXT, connection=connection).finished()
+            assert isinstance(segue.error_of(message), errors), (kind, message.error_message)
+
+
+# -- segue as the client, for every dialect of the family ------------------------------------------------------------
+
+
+def targets() -> list[Model]:
+    """For every provider of the family, its models: one of each kind of dialect, or one that nobody knows."""
+    found: dict[Any, Model] = {}
+    for name, provider in built_in().providers.items():
+        if PROTOCOL in provider.protocols:
+            refs = [ref for ref in built_in().models if ref.startswith(f"{name}/")] or [f"{name}/some-model"]
+            for ref in refs:
+                model = built_in().resolve(ref, PROTOCOL)
+                found.setdefault((name, model.dialect), model)
+    return list(found.values())
+
+
+TARGETS = targets()
+
+
+def test_every_manner_is_that_of_a_provider() -> None:
+    assert set(MANNERS) <= {model.provider for model in TARGETS}
+
+
+def answered(context: Context, answer: AssistantMessage) -> Context:
+    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
+    return Context(
+        system_prompt=context.system_prompt,
+        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
+        tools=context.tools,
+    )
+
+
+def bare(content: list[AssistantContent], model: Model) -> list[Any]:
+    """Blocks without what the provider made, and without what it has no field for."""
+    return [
+        (block.name, block.arguments)
+        if isinstance(block, ToolCall)
+        else (type(block), block.text if isinstance(block, TextContent) else block.thinking)
+        for block in content
+        if not isinstance(block, ThinkingContent) or dialect_of(model).reasoning_field is not None
+    ]
+
+
+def dialect_of(model: Model) -> OpenAICompletions:
+    assert isinstance(model.dialect, OpenAICompletions)
+    return model.dialect
+
+
+def told(model: Model, context: Context, server: StandIn, streams: bool) -> AssistantMessage:
+    if streams:
+        return segue.stream_sync(model, context, connection=reach(server)).finished()
+    return segue.complete_sync(model, context, connection=reach(server))
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("model", TARGETS, ids=lambda model: model.ref)
+def test_what_is_decoded_goes_back_and_is_accepted(model: Model, streams: bool) -> None:
+    with standin(model.provider, script=SCRIPT) as server:
+        first = told(model, CONTEXT, server, streams)
+        assert bare(first.content, model) == bare(CALLS, model) and first.stop_reason == "toolUse"
+        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
+        context = answered(CONTEXT, first)
+        second = told(model, context, server, streams)
+        assert bare(second.content, model) == bare(ANSWER, model) and second.stop_reason == "stop"
+        third = told(model, answered(context, second), server, streams)
+        assert third.text == "Answer 3." and not server.refused
+        assert not any(message.diagnostics for message in (first, second, third))
+        thought = first.content[0]
+        if isinstance(thought, ThinkingContent) and dialect_of(model).own_reasoning != "none":
+            assert came_back(server.requests[1], thought)
+
+
+def came_back(body: Any, thought: ThinkingContent) -> bool:
+    message = next(message for message in body["messages"] if message.get("tool_calls"))
+    signature = thought.thinking_signature
+    if signature is None:
+        return bool(message["content"].startswith(f"<think>\n{thought.thinking}\n</think>"))
+    if signature.startswith("["):
+        return all(entry in message["reasoning_details"] for entry in json.loads(signature))
+    return bool(message[signature] == thought.thinking)
+
+
+@pytest.mark.parametrize("model", [CLAUDE, GEMINI, GPT, GLM])
+def test_redacted_thinking_goes_back(model: str) -> None:
+    target = built_in().resolve(f"openrouter/{model}", PROTOCOL)
+    script = [Reply([ThinkingContent("", redacted=True), *CALLS])]
+    with standin("openrouter", script=script) as server:
+        first = told(target, CONTEXT, server, streams=True)
+        assert told(target, answered(CONTEXT, first), server, streams=True).text == "Answer 2."
+        entries = server.requests[1]["messages"][-3]["reasoning_details"]
+        assert [entry["index"] for entry in entries] == list(range(len(entries)))
+        assert entries[0]["type"] == "reasoning.encrypted" and not server.refused
+
+
+_words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=30)
+_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
+    st.builds(TextContent, _words),
+    st.builds(ThinkingContent, _words, redacted=st.booleans()),
+    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
+)
+SPEAKERS = [
+    built_in().resolve(ref, PROTOCOL)
+    for ref in (
+        *(f"openrouter/{model}" for model in (CLAUDE, GEMINI, GPT, GLM)),
+        "deepseek/deepseek-v4-pro",
+        "groq/openai/gpt-oss-120b",
+        "minimax/MiniMax-M2.5",
+        "openai/gpt-4.1",
+    )
+]
+
+
+@given(
+    st.sampled_from(SPEAKERS),
+    st.lists(_blocks, min_size=1, max_size=5),
+    st.sampled_from(["stop", "length"]),
+    st.booleans(),
+)
+def test_what_the_voice_says_the_decoder_reads(
+    model: Model, content: list[AssistantContent], stop: Any, streams: bool
+) -> None:
+    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
+    server = standin(model.provider)
+    spoken = server.spoken(Reply(content, stop=stop), model)
+    decoder = segue.Decoder(segue.encode(CONTEXT, model))
+    for data in server.voice.events(spoken) if streams else [json.dumps(server.voice.whole(spoken)).encode()]:
+        decoder.feed(data)
+    decoder.close()
+    assert decoder.message is not None and decoder.message.content == spoken.content
+    body = segue.encode(answered(CONTEXT, decoder.message), model).body
+    assert server.objection(body, model) is None
+    entries = [entry for message in body["messages"] for entry in message.get("reasoning_details", [])]
+    signed = any(entry["format"] != "unknown" and (entry.get("signature") or entry.get("data")) for entry in entries)
+    dummies = all(entry.get("data") == "skip_thought_signature_validator" for entry in entries)
+    refused = standin(model.provider, account="other").objection(body, model) is not None
+    assert refused is (signed and not dummies)
+
+
+def test_another_account_refuses_what_was_signed_here() -> None:
+    model = built_in().resolve(f"openrouter/{CLAUDE}", PROTOCOL)
+    with standin("openrouter", script=SCRIPT) as server, standin("openrouter", account="other") as other:
+        request = segue.encode(CONTEXT, model)
+        with client_of(server) as client:
+            raw = client.chat.completions.with_raw_response.create(**request.sdk_kwargs())
+        request = segue.encode(answered(CONTEXT, segue.decode(raw.http_response.content, request)), model)
+        with client_of(other) as client, pytest.raises(openai.BadRequestError):
+            client.chat.completions.create(**request.sdk_kwargs())
+
+
+# -- the SDKs with segue's requests ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("provider", "name"), LOOPS)
+def test_the_sdk_sends_what_segue_encodes(provider: str, name: str) -> None:
+    model = built_in().resolve(f"{provider}/{name}", PROTOCOL)
+    with standin(provider, script=SCRIPT) as server, client_of(server) as client:
+        request = segue.encode(CONTEXT, model)
+        raw = client.chat.completions.with_raw_response.create(**request.sdk_kwargs())
+        first = segue.decode(raw.http_response.content, request)
+        assert server.requests[-1] == request.body and bare(first.content, model) == bare(CALLS, model)
+
+        request = segue.encode(answered(CONTEXT, first), model, segue.Options(stream=True))
+        decoder = segue.Decoder(request)
+        with client.chat.completions.with_streaming_response.create(**request.sdk_kwargs()) as response:
+            events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
+        events += decoder.close()
+        assert server.requests[-1] == request.body and not server.refused
+    assert decoder.message is not None and bare(decoder.message.content, model) == bare(ANSWER, model)
+    assert decoder.message.usage.total_tokens == 130
+    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]

@@ -1,0 +1,438 @@
+"""The stand-in of OpenAI Responses, judged by the provider's own SDK and used by segue's client."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
+from support.providers import CONTEXT, reach
+
+import segue
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.testing.signatures import Signer
+from segue.testing.voices.item_ids import is_issued, new_id, reasoning_of
+from segue.types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    Usage,
+    UserMessage,
+)
+
+MODEL = "gpt-5.6-terra"
+TOOLS: list[Any] = [
+    {
+        "type": "function",
+        "name": "weather",
+        "description": "Current weather",
+        "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "strict": False,
+    }
+]
+QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
+THINKING = "I should look it up.\n\nTwo cities, two “calls”."
+CALLS: list[AssistantContent] = [
+    ThinkingContent(THINKING),
+    TextContent("Let me look."),
+    ToolCall("", "weather", {"city": "Paris"}),
+    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
+]
+ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
+USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
+SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+
+
+def client_of(server: StandIn, **settings: Any) -> openai.OpenAI:
+    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    http = openai.DefaultHttpxClient(verify=False)
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key=server.key, max_retries=0, http_client=http, **settings)
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn("openai", script=SCRIPT) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: StandIn) -> Iterator[openai.OpenAI]:
+    with client_of(server) as client:
+        yield client
+
+
+def outputs(response: Response) -> list[Any]:
+    """The results of all calls of a response, as the SDK's documentation makes them."""
+    return [
+        {"type": "function_call_output", "call_id": item.call_id, "output": f"18 C in {item.arguments}"}
+        for item in response.output
+        if item.type == "function_call"
+    ]
+
+
+# -- the SDK's own way -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("store", [None, False], ids=["default", "stateless"])
+def test_a_tool_loop_of_the_sdk(client: openai.OpenAI, server: StandIn, store: bool | None) -> None:
+    more: Any = {} if store is None else {"store": store}
+    first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, **more)
+    assert [item.type for item in first.output] == ["reasoning", "message", "function_call", "function_call"]
+    assert [json.loads(item.arguments) for item in first.output if item.type == "function_call"] == [
+        {"city": "Paris"},
+        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
+    ]
+    assert first.status == "completed" and first.output_text == "Let me look."
+    assert first.usage is not None and first.usage.input_tokens == 100
+    history: list[Any] = [QUESTION, *first.output, *outputs(first)]
+    second = client.responses.create(model=MODEL, input=history, tools=TOOLS, **more)
+    assert second.output_text == "18 C in Paris, 24 C in Rome ☀."
+    assert not server.refused
+
+
+def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandIn) -> None:
+    history: list[Any] = [QUESTION]
+    texts: list[str] = []
+    for _ in SCRIPT:
+        with client.responses.stream(model=MODEL, input=history, tools=TOOLS) as stream:
+            texts.append("".join(event.delta for event in stream if event.type == "response.output_text.delta"))
+            response = stream.get_final_response()
+        history += [item.to_dict() for item in response.output]
+        history = [_without_parsed(item) for item in history] + outputs(response)
+    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert not server.refused
+
+
+def _without_parsed(item: Any) -> Any:
+    """What the SDK adds to items that it parsed, and the API refuses to take back (OAR-02)."""
+    return {name: value for name, value in item.items() if name != "parsed_arguments"}
+
+
+def test_every_event_is_one_that_the_sdk_knows(client: openai.OpenAI) -> None:
+    """The SDK makes objects of whatever comes; here its types are checked, too."""
+    event_type: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
+    asked: Any = {"model": MODEL, "input": [QUESTION], "tools": TOOLS, "stream": True}
+    with client.responses.with_streaming_response.create(**asked) as raw:
+        lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
+    events = [event_type.validate_json(line) for line in lines]
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert [type(event).__name__ for event in events] == [json_type(line) for line in lines]
+    whole = client.responses.with_raw_response.create(model=MODEL, input=[QUESTION])
+    TypeAdapter(Response).validate_json(whole.content)
+
+
+def json_type(line: str) -> str:
+    """The name of the SDK's class for an event: that it is this one shows that the union was not taken by chance."""
+    words = json.loads(line)["type"].replace("output_text", "text").replace(".", "_").split("_")
+    return "".join(word.capitalize() for word in words) + "Event"
+
+
+def test_azure_is_spoken_to_by_its_own_client() -> None:
+    with StandIn("azure", script=SCRIPT) as server:
+        http = openai.DefaultHttpxClient(verify=False)
+        settings: Any = {"api_key": server.key, "api_version": "preview", "max_retries": 0, "http_client": http}
+        with openai.AzureOpenAI(base_url=f"{server.url}/openai/v1", **settings) as client:
+            first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS)
+            history: list[Any] = [QUESTION, *first.output, *outputs(first)]
+            assert client.responses.create(model=MODEL, input=history).output_text.startswith("18 C")
+    assert not server.refused
+
+
+def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
+    script = [
+        Reply([TextContent("One two")], stop="length"),
+        Reply([TextContent("I cannot help with that.")], stop="error"),
+        Reply([], stop="error"),
+    ]
+    with StandIn("openai", script=script) as server, client_of(server) as client:
+        cut, refused, filtered = (client.responses.create(model=MODEL, input="go") for _ in script)
+    assert cut.status == "incomplete" and cut.incomplete_details is not None
+    assert cut.incomplete_details.reason == "max_output_tokens"
+    assert refused.status == "completed" and refused.output[0].type == "message"
+    assert refused.output[0].content[0].to_dict() == {"type": "refusal", "refusal": "I cannot help with that."}
+    assert filtered.incomplete_details is not None and filtered.incomplete_details.reason == "content_filter"
+
+
+# -- what it refuses -------------------------------------------------------------------------------------------------
+
+
+def refused(client: openai.OpenAI, history: list[Any], **more: Any) -> openai.BadRequestError:
+    asked: dict[str, Any] = {"model": MODEL, "input": history, "tools": TOOLS, "store": False, **more}
+    with pytest.raises(openai.BadRequestError) as found:
+        client.responses.create(**asked)
+    assert found.value.type == "invalid_request_error"
+    return found.value
+
+
+def first_answer(client: openai.OpenAI) -> list[Any]:
+    response = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, store=False)
+    return [item.to_dict() for item in response.output]
+
+
+def results(items: list[Any]) -> list[Any]:
+    return [
+        {"type": "function_call_output", "call_id": item["call_id"], "output": "18 C"}
+        for item in items
+        if item["type"] == "function_call"
+    ]
+
+
+def test_a_call_without_its_output_is_refused(client: openai.OpenAI, server: StandIn) -> None:
+    error = refused(client, [QUESTION, *first_answer(client)])
+    assert "No tool output found for function call" in error.message
+    assert (error.status_code, error.param, error.code) == (400, "input[3]", None)
+    assert error.request_id == "req_2" and len(server.refused) == 1
+
+
+def test_the_shape_of_another_protocol_is_refused(client: openai.OpenAI) -> None:
+    error = refused(client, [{"role": "assistant", "content": [{"type": "input_text", "text": "hm"}]}])
+    assert "Supported values are: 'output_text' and 'refusal'." in error.message
+    error = refused(client, [QUESTION], extra_body={"messages": []})
+    assert "Unknown parameter" in error.message and error.param == "messages"
+
+
+def test_reasoning_goes_back_with_what_followed_it(client: openai.OpenAI) -> None:
+    items = first_answer(client)
+    thought, said, *calls = items
+    error = refused(client, [QUESTION, said, *calls, *results(items)])
+    words = (
+        f"Item '{said['id']}' of type 'message' was provided without its required 'reasoning' item: '{thought['id']}'"
+    )
+    assert words in error.message
+    error = refused(client, [QUESTION, thought, QUESTION])
+    assert "was provided without its required following item" in error.message
+
+
+def test_reasoning_before_another_answer_is_refused(client: openai.OpenAI) -> None:
+    thought = first_answer(client)[0]
+    other = first_answer(client)
+    error = refused(client, [QUESTION, thought, other[1]])
+    assert f"Item '{thought['id']}' of type 'reasoning' was provided without its required following" in error.message
+
+
+def test_without_ids_nothing_is_missed(client: openai.OpenAI, server: StandIn) -> None:
+    _, said, *calls = first_answer(client)
+    plain: list[Any] = [{name: value for name, value in item.items() if name != "id"} for item in [said, *calls]]
+    client.responses.create(model=MODEL, input=[QUESTION, *plain, *results(calls)], tools=TOOLS, store=False)
+    assert not server.refused
+
+
+def test_encrypted_content_of_others_is_refused(client: openai.OpenAI) -> None:
+    thought, *rest = first_answer(client)
+    forged = {**thought, "encrypted_content": "gAAAAABo-of-another-account-Rg=="}
+    error = refused(client, [QUESTION, forged, *rest, *results(rest)])
+    assert "The encrypted content gAAA...Rg== could not be verified. Reason: Encrypted content could" in error.message
+    assert (error.code, error.param) == ("invalid_encrypted_content", None)
+
+
+def test_encrypted_content_belongs_to_its_item(client: openai.OpenAI, server: StandIn) -> None:
+    server.say(Reply(CALLS))
+    thought, *rest = first_answer(client)
+    other = first_answer(client)[0]
+    forged = {**thought, "encrypted_content": other["encrypted_content"]}
+    error = refused(client, [QUESTION, forged, *rest, *results(rest)])
+    assert "Encrypted content item_id did not match the target item id." in error.message
+
+
+@pytest.mark.parametrize("store", [True, False])
+def test_items_that_were_never_made_here_are_not_found(client: openai.OpenAI, store: bool) -> None:
+    call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": "{}"}
+    error = refused(client, [QUESTION, call, *results([call])], store=store)
+    assert "Item with id 'fc_1' not found." in error.message
+    assert ("Items are not persisted when `store` is set to false." in error.message) is not store
+
+
+def test_nothing_is_kept_on_the_server(client: openai.OpenAI) -> None:
+    error = refused(client, [QUESTION], previous_response_id="resp_1")
+    assert error.code == "previous_response_not_found"
+    assert "Previous response with id 'resp_1' not found." in error.message
+
+
+def test_an_id_tells_its_reasoning_and_its_account() -> None:
+    ours, theirs = Signer("ours"), Signer("theirs")
+    thought = new_id("rs", "hm", None, ours)
+    call = new_id("fc", "call_1", thought, ours)
+    assert is_issued(thought, ours) and is_issued(call, ours) and len(call) == len("fc_") + 48
+    assert reasoning_of(call, ours) == thought and reasoning_of(thought, ours) is None
+    assert new_id("rs", "hm", None, ours) != thought
+    forged = ["", "fc_", "fc_1", "rs" + call[2:], call[:-1], call + "0", "msg_" + "0" * 48]
+    assert not any(is_issued(each, ours) for each in forged)
+    assert not is_issued(thought, theirs) and not is_issued(call, theirs)
+
+
+# -- faults ----------------------------------------------------------------------------------------------------------
+
+STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] = {
+    "rate-limit": (openai.RateLimitError, 429, "rate_limit_exceeded"),
+    "server-error": (openai.InternalServerError, 500, None),
+    "unavailable": (openai.InternalServerError, 503, None),
+    "overloaded": (openai.InternalServerError, 503, "server_is_overloaded"),
+    "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
+    "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
+}
+
+
+@pytest.mark.parametrize("kind", STATUSES)
+def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    error, status, code = STATUSES[kind]
+    with (
+        StandIn("openai", script=[Fault(kind, retry_after=2)]) as server,
+        client_of(server) as client,
+        pytest.raises(error) as found,
+    ):
+        client.responses.create(model=MODEL, input="go")
+    assert (found.value.status_code, found.value.code) == (status, code)
+    assert found.value.response.headers["retry-after"] == "2"
+
+
+IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
+    "error-event": openai.APIError,
+    "cut": openai.APIConnectionError,
+    "silence": openai.APITimeoutError,
+    "broken-json": json.JSONDecodeError,
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_STREAM)
+def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    seen: list[str] = []
+    with (
+        StandIn("openai", script=[Fault(kind)]) as server,
+        client_of(server, timeout=0.3) as client,
+        client.responses.create(model=MODEL, input="go", stream=True) as stream,
+        pytest.raises(IN_THE_STREAM[kind]) as found,
+    ):
+        seen.extend(event.type for event in stream)
+    assert "response.output_text.delta" in seen and "response.completed" not in seen
+    assert getattr(found.value, "code", None) == ("server_is_overloaded" if kind == "error-event" else None)
+
+
+def test_a_wrong_key_is_refused(server: StandIn) -> None:
+    with client_of(server).with_options(api_key="another") as client, pytest.raises(openai.AuthenticationError):
+        client.responses.create(model=MODEL, input="go")
+
+
+# -- segue as the client ---------------------------------------------------------------------------------------------
+
+
+def answered(context: Context, answer: AssistantMessage) -> Context:
+    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
+    return Context(
+        system_prompt=context.system_prompt,
+        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
+        tools=context.tools,
+    )
+
+
+def bare(content: list[AssistantContent]) -> list[Any]:
+    """Blocks without what the provider made."""
+    return [
+        (block.name, block.arguments)
+        if isinstance(block, ToolCall)
+        else (type(block), block.text if isinstance(block, TextContent) else block.thinking)
+        for block in content
+    ]
+
+
+def told(model: str, context: Context, server: StandIn, streams: bool) -> AssistantMessage:
+    if streams:
+        return segue.stream_sync(model, context, connection=reach(server)).finished()
+    return segue.complete_sync(model, context, connection=reach(server))
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize("ref", ["openai/gpt-5.6-terra", "openai/gpt-5.1", "azure/gpt-5.4", "azure/o3"])
+def test_what_is_decoded_goes_back_and_is_accepted(ref: str, streams: bool) -> None:
+    with StandIn(ref.partition("/")[0], script=SCRIPT) as server:
+        first = told(ref, CONTEXT, server, streams)
+        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
+        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
+        context = answered(CONTEXT, first)
+        second = told(ref, context, server, streams)
+        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
+        third = told(ref, answered(context, second), server, streams)
+        assert third.text == "Answer 3." and not server.refused
+        sent = [item.get("id", "")[:2] for item in server.requests[-1]["input"]]
+    assert sent == ["", "rs", "ms", "fc", "fc", "", "", "rs", "ms", ""]
+    assert not any(message.diagnostics for message in (first, second, third))
+
+
+def test_streams_and_whole_answers_are_the_same_message() -> None:
+    found = []
+    for streams in (True, False):
+        with StandIn("openai", script=[*SCRIPT, Reply([TextContent("No.")], stop="error")]) as server:
+            found.append([told(f"openai/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
+    assert found[0] == found[1]
+
+
+_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.just("one\n\ntwo\n\n\n\nthree")
+_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
+    st.builds(TextContent, _words),
+    st.builds(ThinkingContent, _words, redacted=st.booleans()),
+    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
+)
+
+
+@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
+def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
+    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
+    model = segue.get_model(f"openai/{MODEL}")
+    standin = StandIn("openai")
+    spoken = standin.spoken(Reply(content, stop=stop), model)
+    decoder = segue.Decoder(segue.encode(CONTEXT, model))
+    told = standin.voice.events(spoken) if streams else [json.dumps(standin.voice.whole(spoken)).encode()]
+    for data in told:
+        decoder.feed(data)
+    decoder.close()
+    assert decoder.message is not None and decoder.message.content == spoken.content
+    body = segue.encode(answered(CONTEXT, decoder.message), model).body
+    assert standin.objection(body, model) is None
+    if any(item.get("id") for item in body["input"]):
+        assert StandIn("openai", account="other").objection(body, model) is not None
+
+
+def test_another_account_refuses_what_was_signed_here() -> None:
+    model = segue.get_model(f"openai/{MODEL}")
+    with StandIn("openai", script=SCRIPT) as server, StandIn("openai", account="other") as other:
+        answer = segue.decode(_asked(server, segue.encode(CONTEXT, model)), segue.encode(CONTEXT, model))
+        request = segue.encode(answered(CONTEXT, answer), model)
+        _asked(server, request)
+        with pytest.raises(openai.BadRequestError, match="could not be verified"):
+            _asked(other, request)
+        # segue's client knows that it is another endpoint, and sends what can be read there.
+        context = answered(CONTEXT, segue.complete_sync(model, CONTEXT, connection=reach(server)))
+        assert segue.complete_sync(model, context, connection=reach(other)).stop_reason == "stop"
+
+
+def _asked(server: StandIn, request: segue.Request) -> bytes:
+    with client_of(server) as client:
+        return client.responses.with_raw_response.create(**request.sdk_kwargs()).content
+
+
+# -- the SDK with segue's requests -----------------------------------------------------------------------------------
+
+
+def test_the_sdk_sends_what_segue_encodes(client: openai.OpenAI, server: StandIn) -> None:
+    model = segue.get_model(f"openai/{MODEL}")
+    request = segue.encode(CONTEXT, model)
+    raw = client.responses.with_raw_response.create(**request.sdk_kwargs())
+    first = segue.decode(raw.content, request)
+    assert server.requests[-1] == request.body and bare(first.content) == bare(CALLS)
+
+    request = segue.encode(answered(CONTEXT, first), model, segue.Options(stream=True))
+    decoder = segue.Decoder(request)
+    with client.responses.with_streaming_response.create(**request.sdk_kwargs()) as response:
+        events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
+    events += decoder.close()
+    assert server.requests[-1] == request.body and not server.refused
+    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
+    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]

@@ -1,0 +1,450 @@
+"""What all stand-ins share, whatever protocol they speak: paths, keys, bodies, scripts, records, and the command."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+import httpx2
+import pytest
+from support.providers import CONTEXT, MODELS, OPTIONS, reach
+from support.talk import answered, read_back, told
+
+import segue
+from segue import Retries, Timeouts
+from segue.testing import Fault, FaultKind, Reply, StandIn
+from segue.testing.voices import FILES, voice_of
+from segue.types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+
+ONCE = Retries(attempts=0)
+PROTOCOLS = list(FILES)
+REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓"})])
+
+
+@pytest.fixture(params=PROTOCOLS, scope="module")
+def protocol(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def server(protocol: str) -> Iterator[StandIn]:
+    with standin(protocol) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def http() -> Iterator[httpx2.Client]:
+    with httpx2.Client(verify=False) as client:
+        yield client
+
+
+def standin(protocol: str, **settings: Any) -> StandIn:
+    return StandIn(MODELS[protocol].provider, protocol=protocol, **settings)
+
+
+def request_of(server: StandIn, context: Context = CONTEXT) -> segue.Request:
+    return segue.encode(context, MODELS[server.protocol], OPTIONS)
+
+
+class Posting:
+    """Requests as any HTTP client makes them."""
+
+    def __init__(self, http: httpx2.Client, server: StandIn) -> None:
+        self.http, self.server = http, server
+
+    def __call__(self, content: Any = None, *, path: str | None = None, key: str | None = None) -> httpx2.Response:
+        request = request_of(self.server)
+        if content is None:
+            content = request.json()
+        key = self.server.key if key is None else key
+        headers = {**request.headers, **({"authorization": f"Bearer {key}"} if key else {})}
+        return self.http.post(
+            self.server.url + (request.path if path is None else path),
+            content=content if isinstance(content, bytes) else json.dumps(content).encode(),
+            headers=headers,
+        )
+
+
+@pytest.fixture
+def post(http: httpx2.Client, server: StandIn) -> Posting:
+    return Posting(http, server)
+
+
+# -- what every request must have ------------------------------------------------------------------------------------
+
+
+def test_a_path_that_is_not_there_is_not_found(server: StandIn, post: Posting) -> None:
+    for path in ("/", "/v1/nothing", request_of(server).path + "/more"):
+        answer = post(path=path)
+        assert answer.status_code == 404 and isinstance(answer.json(), dict | list)
+    assert [refusal.status for refusal in server.refused] == [404] * 3 and not server.requests
+    assert post().status_code == 200  # the connection is as good as before
+
+
+def test_a_path_may_stand_behind_any_other(server: StandIn, post: Posting) -> None:
+    """Base URLs end as they like: in ``/v1``, in the name of a proxy, or in nothing. Queries are no matter."""
+    path = request_of(server).path
+    for each in ("/some/proxy" + path, path + ("&" if "?" in path else "?") + "api-version=1"):
+        assert post(path=each).status_code == 200
+
+
+def test_a_key_that_is_not_the_one_is_refused(server: StandIn, post: Posting) -> None:
+    for key in ("another-key-of-the-tests", f"{server.key}-and-more", ""):
+        assert post(key=key).status_code in (400, 401, 403)
+    assert not server.requests and len(server.refused) == 3
+    assert set(server.refused) == {server.voice.faults["wrong-key"]}
+
+
+@pytest.mark.parametrize("header", ["x-api-key", "api-key", "x-goog-api-key", "authorization"])
+def test_a_key_comes_in_any_header_of_a_provider(server: StandIn, http: httpx2.Client, header: str) -> None:
+    request = request_of(server)
+    answer = http.post(server.url + request.path, content=request.json(), headers={header: server.key or ""})
+    assert answer.status_code == 200
+
+
+def test_without_a_key_of_its_own_it_asks_for_none(protocol: str, http: httpx2.Client) -> None:
+    with standin(protocol, key=None) as server:
+        request = request_of(server)
+        assert http.post(server.url + request.path, content=request.json()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"not JSON", b'"text"', b"[]", b"null", b"\xff\xfe", b'{"model": "\xff"}', b"[" * 100_000, b"{}"],
+    ids=repr,
+)
+def test_a_body_that_is_no_object_is_refused(server: StandIn, post: Posting, data: bytes) -> None:
+    answer = post(data)
+    assert answer.status_code in (400, 422) and answer.headers["content-type"] == "application/json"
+    assert [refusal.status for refusal in server.refused] == [answer.status_code]
+    assert len(server.requests) == (data == b"{}")
+
+
+def test_a_request_names_its_model(server: StandIn, post: Posting) -> None:
+    body = request_of(server).body
+    if "model" not in body:  # it stands in the path
+        assert server.voice.route(request_of(server).path).model == MODELS[server.protocol].id  # type: ignore[union-attr]
+        return
+    for name in ("", None, 5, ["x"]):
+        assert post({**body, "model": name}).status_code in (400, 422)
+    del body["model"]
+    assert post(body).status_code in (400, 422)
+
+
+def test_a_model_that_no_row_describes_is_served_without_a_warning(server: StandIn, post: Posting) -> None:
+    """Warnings are errors in these tests. Whoever chooses the model has been warned by their own side."""
+    name = MODELS[server.protocol].id
+    request = request_of(server)
+    body = {**request.body, "model": "nobody-knows-me"} if "model" in request.body else request.body
+    answer = post(body, path=request.path.replace(name, "nobody-knows-me"))
+    assert answer.status_code in (200, 400, 422) and len(server.requests) == 1  # careful dialects refuse more
+    with pytest.warns(segue.UnknownModelWarning):
+        segue.get_model(f"{server.provider}/nobody-knows-me-{server.protocol}")
+
+
+# -- bodies of any shape ---------------------------------------------------------------------------------------------
+
+ABSENT = object()
+JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], [None], [[]], [{}], {"type": None}, {"type": "thinking"}]
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def conversation(server: StandIn) -> segue.Request:
+    """A request with all that a conversation can hold."""
+    model = MODELS[server.protocol]
+    question = UserMessage([TextContent("Weather here?"), ImageContent(PIXEL, "image/png")])
+    context = Context(system_prompt="Be brief.", messages=[question], tools=CONTEXT.tools)
+    for reply in (REPLY, Reply([TextContent("18 C.")])):
+        context = answered(context, read_back(server, reply, model, context, streams=False)[1])
+    return segue.encode(context, model, OPTIONS)
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*path, key)
+        yield from places(each, (*path, key))
+
+
+def spoiled(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The body with each of its values gone, or something else in its place."""
+    for *way, last in places(body):
+        for junk in (ABSENT, *JUNK):
+            changed: dict[str, Any] = deepcopy(body)
+            inner: Any = changed
+            for key in way:
+                inner = inner[key]
+            if junk is ABSENT:
+                del inner[last]
+            else:
+                inner[last] = junk
+            yield changed
+
+
+def test_whatever_stands_in_a_body_gets_an_answer(protocol: str) -> None:
+    """No body makes a stand-in stumble: it is refused in the provider's format, or it is a conversation."""
+    server, model = standin(protocol), MODELS[protocol]
+    request = conversation(server)
+    assert server.objection(request.body, model) is None
+    refused = 0
+    for body in spoiled(request.body):
+        refusal = server.objection(body, model)
+        if refusal is None:
+            assert isinstance(server.conversation(body), Context)
+        else:
+            assert 400 <= refusal.status < 500 and json.dumps(server.voice.error(refusal))
+            refused += 1
+    assert refused > 200
+
+
+# -- scripts ---------------------------------------------------------------------------------------------------------
+
+
+def test_functions_of_a_script_see_the_conversation(protocol: str) -> None:
+    seen: list[Context] = []
+
+    def ask(context: Context) -> Reply:
+        seen.append(context)
+        return REPLY
+
+    def answer(context: Context) -> str:
+        seen.append(context)
+        return f"{len(context.messages)} messages"
+
+    def fail(context: Context) -> Fault:
+        return Fault("rate-limit")
+
+    with standin(protocol, script=[ask, answer, fail]) as server:
+        model = MODELS[protocol]
+        context = answered(CONTEXT, told(model, CONTEXT, server, True))
+        assert told(model, context, server, False).text == "3 messages"
+        failed = segue.complete_sync(model, context, OPTIONS, connection=reach(server, retries=ONCE))
+    assert failed.stop_reason == "error" and isinstance(segue.error_of(failed), segue.RateLimitError)
+    first, second = seen
+    assert first.messages == CONTEXT.messages and first.tools == CONTEXT.tools and first.system_prompt == "Be brief."
+    assert [type(message) for message in second.messages] == [UserMessage, AssistantMessage, ToolResultMessage]
+    assert second.messages[1].tool_calls[0].arguments == {"city": "Paris ✓"}  # type: ignore[union-attr]
+
+
+def test_answers_come_in_their_order_and_then_of_itself(server: StandIn) -> None:
+    server.say("One", Reply([TextContent("Two")]))
+    server.say("Three")
+    texts = [told(MODELS[server.protocol], CONTEXT, server, streams).text for streams in (True, False) * 2]
+    assert texts == ["One", "Two", "Three", "Answer 4."]
+
+
+def test_the_same_script_is_answered_with_the_same_bytes(protocol: str) -> None:
+    def spoken(account: str) -> bytes:
+        server = standin(protocol, account=account)
+        said = server.spoken(REPLY, MODELS[protocol])
+        return json.dumps(server.voice.whole(said)).encode() + b"".join(server.voice.events(said))
+
+    assert spoken("") == spoken("") == spoken("")
+    assert spoken("") != spoken("other")  # at least the id of the call
+
+
+def test_a_pause_is_made_between_events(server: StandIn) -> None:
+    server.say(Reply([TextContent("One two three four five six seven eight.")], pause=0.02))
+    began = time.monotonic()
+    assert told(MODELS[server.protocol], CONTEXT, server, True).stop_reason == "stop"
+    assert time.monotonic() - began > 0.08
+
+
+# -- what is recorded ------------------------------------------------------------------------------------------------
+
+
+def test_requests_and_refusals_are_recorded(server: StandIn, post: Posting) -> None:
+    request = request_of(server)
+    post()
+    # Nothing is said in it: refused by every protocol.
+    empty = {name: [] if isinstance(value, list) else value for name, value in request.body.items()}
+    refused = post(empty)
+    assert server.requests == [request.body, empty]
+    [refusal] = server.refused
+    assert refusal.status == refused.status_code and json.loads(refused.content) == server.voice.error(refusal)
+    server.say(Fault("rate-limit", retry_after=1.5))
+    limited = post()
+    assert server.refused[1:] == [server.voice.faults["rate-limit"]] and len(server.requests) == 3
+    assert limited.status_code == 429 and limited.headers["retry-after"] == "1.5"
+
+
+def test_every_answer_has_the_id_of_its_request(server: StandIn, post: Posting) -> None:
+    name = server.voice.request_id
+    assert [post().headers[name], post({}).headers[name], post().headers[name]] == ["req_1", "req_2", "req_3"]
+
+
+WITH_STATUS: list[FaultKind] = ["rate-limit", "server-error", "unavailable", "overloaded", "wrong-key", "overflow"]
+
+
+def test_every_fault_has_words_of_its_provider(protocol: str) -> None:
+    faults = voice_of(protocol).faults
+    assert set(faults) == {*WITH_STATUS, "error-event"} and faults["error-event"].status == 200
+    assert all(faults[kind].status >= 400 and faults[kind].text and faults[kind].kind for kind in WITH_STATUS)
+    assert faults["rate-limit"].status == 429 and faults["server-error"].status == 500
+
+
+@pytest.mark.parametrize("kind", ["cut", "broken-json", "silence", "error-event"])
+def test_faults_spoil_answers_in_one_piece_too(server: StandIn, kind: FaultKind) -> None:
+    server.say(Fault(kind), "next")
+    model, timeouts = MODELS[server.protocol], Timeouts(first_event=0.3, between_events=0.3)
+    message = segue.complete_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE, timeouts=timeouts))
+    assert message.stop_reason == "error" and isinstance(segue.error_of(message), segue.NetworkError)
+    assert told(model, CONTEXT, server, False).text == "next"
+
+
+# -- its life --------------------------------------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_it_listens_where_it_is_told(protocol: str) -> None:
+    port = free_port()
+    with standin(protocol, port=port) as server:
+        assert server.url == f"http://127.0.0.1:{port}"
+        assert told(MODELS[protocol], CONTEXT, server, False).text == "Answer 1."
+        with pytest.raises(OSError, match="in use"):
+            standin(protocol, port=port).start()
+    with standin(protocol, port=port) as again:  # the port is free at once
+        assert told(MODELS[protocol], CONTEXT, again, False).text == "Answer 1."
+
+
+def test_many_requests_at_once_get_an_answer_each(protocol: str, http: httpx2.Client) -> None:
+    texts = [f"Number {number}." for number in range(40)]
+    with standin(protocol, script=[Reply([TextContent(text)], pause=0.001) for text in texts]) as server:
+        model = MODELS[protocol]
+        with ThreadPoolExecutor(10) as pool:
+            talks = [pool.submit(told, model, CONTEXT, server, number % 2 == 0) for number in range(len(texts))]
+            messages = [talk.result(timeout=30) for talk in talks]
+    assert sorted(message.text for message in messages) == sorted(texts)
+    assert len(server.requests) == len(texts) and not server.refused
+    assert len({message.response_id for message in messages}) == len(texts) or messages[0].response_id is None
+
+
+def test_stopping_ends_what_is_under_way(protocol: str) -> None:
+    server = standin(protocol, script=[Fault("silence"), Reply([TextContent("Slowly. " * 50)], pause=5)]).start()
+    model, found = MODELS[protocol], []
+
+    def talk() -> None:
+        found.append(segue.stream_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE)).finished())
+
+    talks = [threading.Thread(target=talk) for _ in range(2)]
+    for each in talks:
+        each.start()
+    while len(server.requests) < 2:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    began = time.monotonic()
+    server.stop()
+    for each in talks:
+        each.join(timeout=10)
+    assert time.monotonic() - began < 3
+    assert [message.stop_reason for message in found] == ["error", "error"]
+
+
+def test_a_url_there_is_only_when_it_listens(protocol: str) -> None:
+    with pytest.raises(AssertionError, match="has not been started"):
+        standin(protocol).url  # noqa: B018, reading it is what fails
+
+
+def test_providers_and_protocols_that_do_not_fit() -> None:
+    with pytest.raises(segue.UnknownProviderError):
+        StandIn("nobody")
+    with pytest.raises(segue.ModelError, match="does not speak mistral-chat; it speaks anthropic-messages"):
+        StandIn("anthropic", protocol="mistral-chat")
+
+
+# -- on the command line ---------------------------------------------------------------------------------------------
+
+# A shell that runs something in the background lets it ignore interrupts, and tests may be run so.
+INTERRUPTIBLE = (
+    "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "runpy.run_module('segue', run_name='__main__', alter_sys=True)"
+)
+
+
+@contextmanager
+def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """`segue standin …`, which is ended when nobody does."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, "standin", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        with process:
+            yield process
+            process.kill()
+    finally:
+        process.kill()
+
+
+def test_the_command_says_its_url_and_answers_until_it_is_interrupted(protocol: str) -> None:
+    model = MODELS[protocol]
+    with command(model.provider, "--protocol", protocol, "--say", "Hello there.", "--say", "Bye.") as process:
+        assert process.stdout is not None and process.stderr is not None
+        url = process.stdout.readline().strip()
+        assert url.startswith("http://127.0.0.1:")
+        connection = segue.Connection(base_url=url, api_key="standin-key", retries=ONCE)
+        assert segue.stream_sync(model, CONTEXT, OPTIONS, connection=connection).finished().text == "Hello there."
+        assert segue.complete_sync(model, CONTEXT, OPTIONS, connection=connection).text == "Bye."
+        process.send_signal(signal.SIGINT)
+        rest, said = process.communicate(timeout=10)
+    assert process.returncode == 130 and rest == ""
+    assert protocol in said and url in said and "Traceback" not in said
+
+
+def test_the_command_takes_a_port_and_a_key() -> None:
+    port = free_port()
+    with command("mistral", "--port", str(port), "--key", "another-key-of-the-tests") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == f"http://127.0.0.1:{port}"
+        keys = {"another-key-of-the-tests": "stop", "standin-key": "error"}
+        for key, reason in keys.items():
+            connection = segue.Connection(base_url=f"http://127.0.0.1:{port}", api_key=key, retries=ONCE)
+            answer = segue.complete_sync(MODELS["mistral-chat"], CONTEXT, OPTIONS, connection=connection)
+            assert answer.stop_reason == reason
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nobody"], "nobody"),
+        (["anthropic", "--protocol", "mistral-chat"], "does not speak mistral-chat"),
+        (["anthropic", "--protocol", "gopher"], "invalid choice"),
+        (["anthropic", "--port", "{port}"], "in use"),
+        (["anthropic", "--port", "x"], "invalid int value"),
+        ([], "PROVIDER"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_the_command_refuses_what_it_cannot_do(arguments: list[str], words: str) -> None:
+    with StandIn("anthropic") as other:
+        port = other.url.rpartition(":")[2]
+        with command(*(argument.format(port=port) for argument in arguments)) as process:
+            rest, said = process.communicate(timeout=10)
+    assert (process.returncode, rest) == (2, "") and words in said and "Traceback" not in said

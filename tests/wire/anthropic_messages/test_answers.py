@@ -1,0 +1,110 @@
+"""Answers as the provider's own SDK reads them, from a server on loopback, and as we do: the same."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+from anthropic import Anthropic
+from anthropic.types import Message
+from support.loopback import serve
+from support.streams import StreamCase, cases, decoded
+
+import segue
+from segue.types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+
+CASES = cases("anthropic-messages")
+WHOLE = [case for case in CASES if case.whole is not None]
+# Answers of old models are read as those of new ones; the SDK warns of their end.
+pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
+STOPPED = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "tool_use": "toolUse",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "error",
+}
+
+
+@pytest.fixture(scope="module")
+def http() -> Iterator[httpx2.Client]:
+    with httpx2.Client() as client:
+        yield client
+
+
+def client(url: str, http: httpx2.Client) -> Anthropic:
+    return Anthropic(api_key="none", base_url=url, max_retries=0, http_client=http)
+
+
+def kwargs(request: segue.Request) -> dict[str, Any]:
+    return {name: value for name, value in request.sdk_kwargs().items() if name != "stream"}
+
+
+def canonical(block: Any) -> AssistantContent | None:
+    """A block of the SDK; none for what a conversation does not hold."""
+    match block.type:
+        case "text":
+            return TextContent(block.text)
+        case "thinking":
+            return ThinkingContent(block.thinking, block.signature)
+        case "redacted_thinking":
+            return ThinkingContent("", block.data, redacted=True)
+        case "tool_use":
+            return ToolCall(block.id, block.name, block.input)
+    return None
+
+
+def assert_same(theirs: Message, message: AssistantMessage) -> None:
+    blocks = [canonical(block) for block in theirs.content]
+    assert message.content == [block for block in blocks if block is not None]
+    assert message.stop_reason == STOPPED.get(str(theirs.stop_reason), "stop")
+    if theirs.stop_details is not None:
+        assert theirs.stop_details.explanation and message.error_message
+        assert theirs.stop_details.explanation in message.error_message
+    usage = theirs.usage
+    assert message.usage.input == usage.input_tokens
+    assert message.usage.output == usage.output_tokens
+    assert message.usage.cache_read == (usage.cache_read_input_tokens or 0)
+    assert message.usage.cache_write == (usage.cache_creation_input_tokens or 0)
+    assert (message.response_id, message.response_model) == (theirs.id, theirs.model)
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_a_stream_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
+    request = case.request()
+    served = serve(b"".join(case.pieces()), case.content_type)
+    with served as url, client(url, http).messages.stream(**kwargs(request)) as stream:
+        theirs = stream.get_final_message()
+    assert_same(theirs, decoded(request, case.pieces())[1])
+
+
+@pytest.mark.parametrize("case", WHOLE, ids=repr)
+def test_a_whole_answer_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
+    request = case.request(stream=False)
+    body = json.dumps(case.whole).encode()
+    with serve(body, "application/json") as url:
+        theirs = client(url, http).messages.create(**kwargs(request))
+    assert_same(theirs, segue.decode(body, request))
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_the_deltas_are_those_of_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
+    request = case.request()
+    heard: list[str] = []
+    left_out: set[int] = set()
+    served = serve(b"".join(case.pieces()), case.content_type)
+    with served as url, client(url, http).messages.create(**kwargs(request), stream=True) as stream:
+        for event in stream:
+            if event.type == "content_block_start" and canonical(event.content_block) is None:
+                left_out.add(event.index)
+            elif event.type == "content_block_delta" and event.index not in left_out:
+                delta = event.delta.model_dump()
+                heard += [delta[name] for name in ("text", "thinking", "partial_json") if delta.get(name)]
+    events, _ = decoded(request, case.pieces())
+    kinds = (segue.TextDelta, segue.ThinkingDelta, segue.ToolCallDelta)
+    told = [event.delta for event in events if isinstance(event, kinds)]
+    if "input" not in case.name:  # input in the start of a call is no delta to the SDK
+        assert told == heard
