@@ -5,57 +5,88 @@ result is matched once, before any pass; everything after works on positions.
 """
 
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, cast
+
+from msgspec import Struct
 
 from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 
+_SHARED = -1
+"""In place of a call's position: several calls of the answer have this id."""
 
-class Batch:
+
+class Batch(Struct, eq=False):
     """The calls of one answer, and for each the index of the message that answers it (-1: none)."""
 
-    __slots__ = ("answers", "calls", "index")
+    index: int
+    calls: list[ToolCall]
+    answers: list[int]
 
-    def __init__(self, index: int, calls: list[ToolCall]) -> None:
-        self.index = index
-        self.calls = calls
-        self.answers = [-1] * len(calls)
+
+class _Line:
+    """Calls of one batch that want the same results, first come, first served.
+
+    Results come in the order in which they are stored, and what a call has only gets better: a call that is passed over
+    for what it has is out of that question for good, so that a line of any length costs a few looks at each call.
+    """
+
+    __slots__ = ("_passed", "calls", "served")
+
+    def __init__(self) -> None:
+        self.calls: list[int] = []
+        self.served = False
+        self._passed = {"no result": 0, "no real result": 0, "a later stand-in": 0}
+
+    def first(self, what: str, has: Callable[[int], bool]) -> int | None:
+        """The first call that has it."""
+        at = self._passed[what]
+        while at < len(self.calls) and not has(self.calls[at]):
+            at += 1
+        self._passed[what] = at
+        return self.calls[at] if at < len(self.calls) else None
+
+
+_Lines = dict[tuple[str | None, str | None], _Line]
+"""The lines of a batch, by id and tool; ``None`` stands for any."""
 
 
 class Pairing:
     """Every batch by the index of its message, and the results that answer nothing."""
 
-    __slots__ = ("batches", "messages", "strays")
+    __slots__ = ("_lines", "batches", "messages", "strays")
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
         self.batches: dict[int, Batch] = {}
         self.strays: dict[int, Literal["duplicate", "orphan"]] = {}
-        nearest: dict[str, tuple[Batch, list[int]]] = {}  # by id: the last answer so far with such calls, and which
+        self._lines: dict[int, _Lines] = {}
+        nearest: dict[str, tuple[Batch, int]] = {}  # by id: the last answer so far with such a call, and which
         early: list[int] = []
         nameless: list[int] = []
         for index, message in enumerate(messages):
-            if type(message) is AssistantMessage:
+            kind = type(message)
+            if kind is AssistantMessage:
                 calls = [block for block in message.content if type(block) is ToolCall]
                 if calls:
-                    batch = self.batches[index] = Batch(index, calls)
+                    self.batches[index] = batch = Batch(index, calls, [-1] * len(calls))
                     for at, call in enumerate(calls):
-                        known = nearest.get(call.id)
-                        if known is not None and known[0] is batch:
-                            known[1].append(at)
-                        else:
-                            nearest[call.id] = (batch, [at])
-            elif type(message) is ToolResultMessage:
-                if not message.tool_call_id:
+                        nearest[call.id] = (batch, at)
+                    if len(calls) > 1:
+                        _share(nearest, batch)
+            elif kind is ToolResultMessage:
+                wanted = message.tool_call_id  # type: ignore[union-attr]
+                found = nearest.get(wanted)
+                if not wanted:
                     nameless.append(index)
-                elif (found := nearest.get(message.tool_call_id)) is not None:
-                    batch, candidates = found
-                    if len(candidates) == 1 and batch.answers[candidates[0]] < 0:
-                        batch.answers[candidates[0]] = index  # nearly all results of nearly all histories
-                    else:
-                        self._take(batch, self._of_tool(batch, candidates, message), index, message)
-                else:
+                elif found is None:
                     early.append(index)
+                else:
+                    batch, at = found
+                    if at >= 0 and batch.answers[at] < 0:
+                        batch.answers[at] = index  # nearly all results of nearly all histories
+                    else:
+                        self._answer_again(batch, index)
         if early:
             self._answer_ahead(early)
         if nameless:
@@ -69,12 +100,14 @@ class Pairing:
         """Whether any of these calls was answered for real."""
         return any(map(self._real, batch.answers))
 
-    @staticmethod
-    def _of_tool(batch: Batch, candidates: list[int], result: ToolResultMessage) -> list[int]:
-        """The candidates that call the result's tool, or all of them if none does."""
-        if len(candidates) == 1:
-            return candidates
-        return [at for at in candidates if batch.calls[at].name == result.tool_name] or candidates
+    # -- who takes a result ------------------------------------------------------------------------------------------
+
+    def _answer_again(self, batch: Batch, index: int) -> None:
+        """Where an id has several calls, or results: calls of the result's tool, or all of that id if none is."""
+        result, lines = self._result(index), self._lines_of(batch)
+        line = lines.get((result.tool_call_id, result.tool_name)) or lines[result.tool_call_id, None]
+        if not self._take(batch, line, index):
+            self.strays[index] = "duplicate"
 
     def _answer_ahead(self, early: list[int]) -> None:
         """Results stored before their call: the next answer's, if no user message stands between, the tool agrees
@@ -89,57 +122,80 @@ class Pairing:
                 batch = self.batches.get(index)
             elif index in ahead:
                 ahead[index] = batch
-        for index, next_batch in ahead.items():
+        self._lines.clear()
+        for index, batch in ahead.items():
             result = self._result(index)
-            candidates = self._open_calls(next_batch, result) if next_batch is not None else []
-            if next_batch is not None and candidates:
-                self._take(next_batch, candidates, index, result)
-            else:
+            line = self._lines_of(batch).get((result.tool_call_id, result.tool_name)) if batch is not None else None
+            if batch is None or line is None:
                 self.strays[index] = "orphan"
-
-    def _open_calls(self, batch: Batch, result: ToolResultMessage) -> list[int]:
-        """Calls of this id and tool that no result stored after them answers for real."""
-        return [
-            at
-            for at, (call, answer) in enumerate(zip(batch.calls, batch.answers, strict=True))
-            if call.id == result.tool_call_id
-            and call.name == result.tool_name
-            and not (answer > batch.index and self._real(answer))
-        ]
+            elif not self._take(batch, line, index):
+                self.strays[index] = "duplicate" if line.served else "orphan"
 
     def _answer_nameless(self, nameless: list[int]) -> None:
         """Results without an id: the nearest earlier answer with a call that lacks a real result, calls without an
         id first."""
-        lacking = [index for index, batch in self.batches.items() if not all(map(self._real, batch.answers))]
+        self._lines.clear()
+        lacks = {index: [*map(self._real, batch.answers)].count(False) for index, batch in self.batches.items()}
+        lacking = [index for index, count in lacks.items() if count]
         for index in nameless:
             place = bisect(lacking, index) - 1
             if place < 0:
                 self.strays[index] = "orphan"
                 continue
             batch, result = self.batches[lacking[place]], self._result(index)
-            candidates = [at for at, answer in enumerate(batch.answers) if not self._real(answer)]
-            candidates = self._of_tool(batch, candidates, result)
-            self._take(batch, sorted(candidates, key=lambda at: batch.calls[at].id != ""), index, result)
-            if all(map(self._real, batch.answers)):
-                del lacking[place]
+            lines = self._lines_of(batch)
+            line = lines.get((None, result.tool_name))
+            if line is None or self._first_lacking(batch, line) is None:
+                line = lines[None, None]
+            if not self._take(batch, line, index):
+                self.strays[index] = "duplicate"
+            elif not result.synthetic:
+                lacks[batch.index] -= 1
+                if not lacks[batch.index]:
+                    del lacking[place]
 
-    def _take(self, batch: Batch, candidates: list[int], index: int, result: ToolResultMessage) -> None:
-        """The first candidate with no result takes it; else a real one replaces a synthetic one; else a duplicate."""
-        for at in candidates:
-            if batch.answers[at] < 0:
-                batch.answers[at] = index
-                return
-        for at in candidates:
-            held = batch.answers[at]
+    def _take(self, batch: Batch, line: _Line, index: int) -> bool:
+        """The first call with no result takes it; else a real one replaces a synthetic one. False: nobody wants it."""
+        answers = batch.answers
+        at = line.first("no result", lambda at: answers[at] < 0)
+        if at is None and not self._result(index).synthetic:
+            at = self._first_lacking(batch, line)
+        elif at is None:
             # Among equals the first stored wins, also where it is looked at last.
-            if not self._real(held) and (not result.synthetic or index < held):
-                self.strays[held] = "duplicate"
-                batch.answers[at] = index
-                return
-        self.strays[index] = "duplicate"
+            at = line.first("a later stand-in", lambda at: index < answers[at] and not self._real(answers[at]))
+        if at is None:
+            return False
+        if answers[at] >= 0:
+            self.strays[answers[at]] = "duplicate"
+        answers[at] = index
+        line.served = True
+        return True
+
+    def _first_lacking(self, batch: Batch, line: _Line) -> int | None:
+        return line.first("no real result", lambda at: not self._real(batch.answers[at]))
+
+    def _lines_of(self, batch: Batch) -> _Lines:
+        """For each id and for none, the calls of each tool and of any. Calls without an id stand first in line for
+        results without one."""
+        lines = self._lines.get(batch.index)
+        if lines is None:
+            lines = self._lines[batch.index] = {}
+            nameless_first = sorted(range(len(batch.calls)), key=lambda at: batch.calls[at].id != "")
+            for at in nameless_first:
+                call = batch.calls[at]
+                for key in ((call.id, call.name), (call.id, None), (None, call.name), (None, None)):
+                    lines.setdefault(key, _Line()).calls.append(at)
+        return lines
 
     def _result(self, index: int) -> ToolResultMessage:
         return cast(ToolResultMessage, self.messages[index])
 
     def _real(self, answer: int) -> bool:
         return answer >= 0 and not self._result(answer).synthetic
+
+
+def _share(nearest: dict[str, tuple[Batch, int]], batch: Batch) -> None:
+    """Mark the ids that several calls of the batch have."""
+    for at, call in enumerate(batch.calls):
+        if nearest[call.id][1] != at:
+            nearest[call.id] = (batch, _SHARED)

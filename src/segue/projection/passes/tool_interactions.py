@@ -55,24 +55,20 @@ class ToolInteractions(Pass):
         return ToolResultMessage(call.id, call.name, [text], is_error=True, synthetic=True)
 
     def _report_moves(self, step: Step) -> None:
+        """A result has moved where anything that is rendered elsewhere stands between its place and where it is stored,
+        or where it is stored before its place."""
+        together, strays = set(step.sources), self.pairing.strays
         position = step.index
-        together = set(step.sources)
+        elsewhere = position + 1  # the first message behind the position that is rendered elsewhere
         for source in step.sources:
             if source < 0:
                 continue
-            if source != position + 1 and self._moves(together, position, source):
-                self.report.add("result-moved", source, None, f"to its call in message {step.index}")
-            else:
+            while elsewhere in together or strays.get(elsewhere) == "duplicate":
+                elsewhere += 1
+            if position <= source < elsewhere:
                 position = source
-
-    def _moves(self, together: set[int], position: int, source: int) -> bool:
-        """Whether anything that is rendered elsewhere stands between where a result belongs and where it is stored."""
-        if source < position:
-            return True
-        for between in range(position + 1, source):
-            if between not in together and self.pairing.strays.get(between) != "duplicate":
-                return True
-        return False
+            else:
+                self.report.add("result-moved", source, None, f"to its call in message {step.index}")
 
     def stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> Step | None:
         """The step that a result without a call becomes, if it is kept."""
