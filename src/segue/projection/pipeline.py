@@ -1,17 +1,19 @@
 """The passes in their order, and the fold that takes a conversation through them.
 
 A conversation is rendered step by step: a step (a user message, or an answer with the results of its calls) goes
-through all passes before the next one enters, so that each pass sees what was rendered before and nothing else.
+through all passes that it concerns before the next one enters, so that each pass sees what was rendered before and
+nothing else. One look at a step tells which passes these are.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
 
-from ..types import AssistantMessage, Message, Model, ToolDefinition, UserMessage
+from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
+from .look import CALLS, FAILED, look
 from .origin import same_origin
 from .pairing import Pairing
-from .passes.failed_turns import FAILED, FailedTurns
+from .passes.failed_turns import FAILED_STOPS, FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
@@ -21,6 +23,8 @@ from .passes.tool_interactions import ToolInteractions
 from .policy import Policy
 from .prefix import Prefix
 from .step import Pass, Report, Step, Target
+
+_Act = Callable[[Step, Any], None]
 
 PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Names, Ids)
 
@@ -60,9 +64,8 @@ class Rendering:
         if model.dialect.prefix_bound and checks_prefix:
             self._target.prefix = Prefix(self.system_prompt, self.tools)
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
-        self._on_user = [each.user for each in passes if type(each).user is not Pass.user]
-        self._on_calls = [each.answer for each in passes if type(each).answer is not Pass.answer]
-        self._on_answer = [act for act in self._on_calls if not act.__self__.calls_only]  # type: ignore[attr-defined]
+        self._on_user = _Acts((each.minds, each.user) for each in passes if type(each).user is not Pass.user)
+        self._on_answer = _Acts((each.minds, each.answer) for each in passes if type(each).answer is not Pass.answer)
         self._render(messages)
 
     @property
@@ -76,7 +79,7 @@ class Rendering:
         if policy.orphan_results == "pair" and "orphan" in pairing.strays.values():
             return True
         return any(
-            pairing.message(batch).stop_reason not in FAILED
+            pairing.message(batch).stop_reason not in FAILED_STOPS
             or (policy.failed_turns != "drop-all" and pairing.has_real_result(batch))
             for batch in pairing.batches.values()
         )
@@ -112,24 +115,43 @@ class Rendering:
         return list(rendered.values())
 
     def _render(self, messages: Sequence[Message]) -> None:
-        batches, strays, model = self._pairing.batches, self._pairing.strays, self._target.model
+        batches, strays, prefix = self._pairing.batches, self._pairing.strays, self._target.prefix
+        rendered, sources = self.messages, self.sources
         for index, message in enumerate(messages):
-            if type(message) is UserMessage:
-                self._take(Step(index, message, [], []), self._on_user)
-            elif type(message) is AssistantMessage:
-                batch, own = batches.get(index), same_origin(message, model)
-                if batch is None:
-                    self._take(Step(index, message, [], [], own), self._on_answer)
-                else:
-                    results: list[Any] = [messages[source] if source >= 0 else None for source in batch.answers]
-                    self._take(Step(index, message, results, batch.answers, own), self._on_calls)
-            elif index in strays:
-                stray = self._interactions.stray(index, message, strays[index])  # type: ignore[arg-type]
-                if stray is not None:
-                    self._take(stray, self._on_calls if stray.results else self._on_user)
+            if isinstance(message, ToolResultMessage):
+                if index in strays:
+                    self._take_stray(index, message, strays[index])
+                continue
+            has = look(message.content)
+            if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
+                has |= FAILED
+            if has & CALLS:
+                batch = batches[index]
+                results: list[Any] = [messages[at] if at >= 0 else None for at in batch.answers]
+                self._take(Step(index, message, has, batch.calls, results, batch.answers))
+            elif has:
+                self._take(Step(index, message, has))
+            else:
+                rendered.append(message)
+                sources.append(index)
+                if prefix is not None:
+                    prefix.add(message)
 
-    def _take(self, step: Step, acts: Sequence[Callable[[Step, Any], None]]) -> None:
+    def _take_stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> None:
+        step = self._interactions.stray(index, result, kind)
+        if step is not None:
+            self._take(step)
+
+    def _take(self, step: Step) -> None:
         """Take one step through the passes and add what is left of it to what is rendered."""
+        if type(step.message) is AssistantMessage:
+            step.own = same_origin(step.message, self._target.model)
+            for result in step.results:
+                if result is not None:
+                    step.has |= look(result.content)
+            acts = self._on_answer[step.has]
+        else:
+            acts = self._on_user[step.has]
         for act in acts:
             act(step, step.message)
             if step.message is None:
@@ -138,7 +160,19 @@ class Rendering:
         self.sources.append(step.index)
         if step.results:
             self.messages += step.results  # type: ignore[arg-type]
-            self.sources += [source if source >= 0 else step.index for source in step.sources]
+            stored = step.sources
+            self.sources += stored if -1 not in stored else [step.index if at < 0 else at for at in stored]
         if self._target.prefix is not None:
             for message in self.messages[-1 - len(step.results) :]:
                 self._target.prefix.add(message)
+
+
+class _Acts(dict[int, list[_Act]]):
+    """By what a step has, the acts of those passes that mind, in the order of the passes."""
+
+    def __init__(self, acts: Iterable[tuple[int, _Act]]) -> None:
+        self._all = list(acts)
+
+    def __missing__(self, has: int) -> list[_Act]:
+        acts = self[has] = [act for minds, act in self._all if minds & has]
+        return acts

@@ -2,37 +2,31 @@
 
 from typing import ClassVar
 
-from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolResultMessage, UserMessage
+from msgspec import Struct
+
+from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
 from ..types.text import scrub
 from .policy import Policy
 from .prefix import Prefix
 
 
-class Step:
+class Step(Struct, eq=False):
     """A user message, or an answer with the results of its calls.
 
-    ``index`` is the message's index in the input. ``results`` has one entry for each call, in their order, and
-    ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never came. ``own``: the target
-    itself made this answer; ``made_up``: its call was made up for a result.
+    ``index`` is the message's index in the input; ``has`` are the bits of ``look``. ``calls`` are those of the answer,
+    for their ids and names; ``results`` has one entry for each call, in their order, and ``sources`` the index of each
+    in the input; ``None`` and -1 stand for a result that never came. ``own``: the target itself made this answer;
+    ``made_up``: its call was made up for a result.
     """
 
-    __slots__ = ("index", "made_up", "message", "own", "results", "sources")
-
-    def __init__(
-        self,
-        index: int,
-        message: UserMessage | AssistantMessage | None,
-        results: list[ToolResultMessage | None],
-        sources: list[int],
-        own: bool = False,
-        made_up: bool = False,
-    ) -> None:
-        self.index = index
-        self.message = message  # None: left out
-        self.results = results
-        self.sources = sources
-        self.own = own
-        self.made_up = made_up
+    index: int
+    message: UserMessage | AssistantMessage | None  # None: left out
+    has: int
+    calls: list[ToolCall] = []
+    results: list[ToolResultMessage | None] = []
+    sources: list[int] = []
+    own: bool = False
+    made_up: bool = False
 
     def block(self, at: int) -> int | None:
         """Where a block of the answer stands in the input: nowhere, if it was made up."""
@@ -57,9 +51,11 @@ class Report:
         *,
         lossy: bool | None = None,
     ) -> None:
-        if message is not None and block is not None:
-            block = self.position(message, block)
-        self.changes.append(Change(code, message, block, scrub(detail), code in LOSSY if lossy is None else lossy))
+        if message in self._kept and block is not None:
+            block = self._kept[message][block]
+        if not detail.isascii():
+            detail = scrub(detail)
+        self.changes.append(Change(code, message, block, detail, code in LOSSY if lossy is None else lossy))
 
     def position(self, message: int, block: int) -> int:
         """Where a block that ``message`` has now stood in the input."""
@@ -90,8 +86,8 @@ class Pass:
     A pass overrides ``user``, ``answer`` or both; what it does not override is not called.
     """
 
-    calls_only: ClassVar[bool] = False
-    """Whether only answers with calls concern it."""
+    minds: ClassVar[int]
+    """The bits of ``look`` that concern it; steps with none of them are not shown to it."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

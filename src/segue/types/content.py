@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec.structs import force_setattr
+from msgspec.structs import force_setattr, replace
 
 from .value import Optional, Value, encode
 
@@ -15,6 +15,14 @@ class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag=
 
     def _made(self) -> None:
         self._empty_to_none("text_signature")
+
+
+_TEXT = TextContent("")
+
+
+def plain_text(text: str) -> TextContent:
+    """A text without a signature, for our own use: what is right by its making needs no check."""
+    return replace(_TEXT, text=text)
 
 
 class ImageContent(Value, frozen=True, tag_field="type", tag="image"):

@@ -10,6 +10,8 @@ from .messages import PLACEMENT, AssistantMessage, Message
 from .tools import ToolDefinition
 from .value import Optional, Value
 
+_HOLDS: dict[str, frozenset[type]] = {"messages": frozenset(PLACEMENT), "tools": frozenset({ToolDefinition})}
+
 
 class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="version", tag=VERSION):
     """The provider-neutral record, from which a request for any model can be rendered at any time."""
@@ -26,12 +28,14 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
 
     def _made(self) -> None:
         self._empty_to_none("system_prompt")
-        for name, kinds in (("messages", PLACEMENT), ("tools", {ToolDefinition})):
+        for name, kinds in _HOLDS.items():
             items = getattr(self, name)
             if type(items) is not list:
                 if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
                     raise TypeError(f"{name} of a Context must be a list, not {type(items).__name__}")
                 force_setattr(self, name, items := list(items))
+            if kinds.issuperset(map(type, items)):
+                continue
             for index, item in enumerate(items):
                 if type(item) not in kinds:
                     raise TypeError(f"{name}[{index}]: a Context holds no {type(item).__name__} there")

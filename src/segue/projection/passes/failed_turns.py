@@ -6,15 +6,16 @@ But where a real result answers one of its calls, the work was done and must not
 from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ToolCall
+from ..look import FAILED
 from ..step import Pass, Step
 
-FAILED = frozenset({"error", "aborted"})
+FAILED_STOPS = frozenset({"error", "aborted"})
 
 
 class FailedTurns(Pass):
+    minds = FAILED
+
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if message.stop_reason not in FAILED:
-            return
         policy = self.target.policy.failed_turns
         answered = [result is not None and not result.synthetic for result in step.results]
         keeps_calls = policy != "drop-all" and any(answered)
@@ -24,11 +25,11 @@ class FailedTurns(Pass):
         call = 0
         for at, block in enumerate(message.content):
             if type(block) is TextContent and keeps_text:
-                kept.append(TextContent(block.text))
+                kept.append(replace(block, text_signature=None))
                 positions.append(at)
             elif type(block) is ToolCall:
                 if keeps_calls and answered[call]:
-                    kept.append(ToolCall(block.id, block.name, block.arguments))
+                    kept.append(replace(block, thought_signature=None))
                     positions.append(at)
                 call += 1
         if kept:
@@ -52,6 +53,7 @@ class FailedTurns(Pass):
             if source >= 0 and not stays:
                 self.report.add("failed-turn-trimmed", source, None, f"stood in for a result of turn {step.index}")
         self.report.keep(step.index, positions)
+        step.calls = [call for call, stays in zip(step.calls, answered, strict=True) if stays]
         step.results = [result for result, stays in zip(step.results, answered, strict=True) if stays]
         step.sources = [source for source, stays in zip(step.sources, answered, strict=True) if stays]
         stop = "toolUse" if step.results else "stop"

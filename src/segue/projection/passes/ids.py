@@ -12,13 +12,16 @@ from msgspec.structs import replace
 from ...dialects import ID_SHAPES, IdForm
 from ...errors import ProjectionError
 from ...types import AssistantMessage, ToolCall
+from ..look import CALLS
 from ..step import Pass, Step, Target
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
+"""Two digits of a number in base 62 at a time, the least significant first."""
 
 
 class Ids(Pass):
-    calls_only = True
+    minds = CALLS
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
@@ -31,34 +34,39 @@ class Ids(Pass):
         self.attempts: dict[str, int] = {}  # by stored id, how many were minted from it so far
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        content = message.content
+        taken, fits = self.taken, self.is_accepted if step.own or self.counts else self.has_form
+        rendered: list[str] = []
+        changes = False
+        for number, call in enumerate(step.calls):
+            stored, result = call.id, step.results[number]
+            sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
+            taken.add(sent)
+            rendered.append(sent)
+            changes = changes or sent != stored or (result is not None and result.tool_call_id != sent)
+        if changes:
+            self._rename(step, message, rendered)
+
+    def _rename(self, step: Step, message: AssistantMessage, rendered: list[str]) -> None:
+        content = list(message.content)
         number = 0
-        for at, block in enumerate(message.content):
+        for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
-            rendered = self._rendered(block, message, step.own)
-            self.taken.add(rendered)
-            if rendered != block.id:
-                self.report.add("id-projected", step.index, step.block(at), f"{_short(block.id)} is sent as {rendered}")
-                if content is message.content:
-                    content = list(content)
-                content[at] = replace(block, id=rendered)
-            result = step.results[number]
-            if result is not None and result.tool_call_id != rendered:
-                if result.tool_call_id != block.id:
-                    detail = f"a result of {_short(result.tool_call_id)} is sent as one of {rendered}"
+            stored, sent, result = block.id, rendered[number], step.results[number]
+            if sent != stored:
+                self.report.add("id-projected", step.index, step.block(at), f"{_short(stored)} is sent as {sent}")
+                content[at] = replace(block, id=sent)
+            if result is not None and result.tool_call_id != sent:
+                if result.tool_call_id != stored:
+                    detail = f"a result of {_short(result.tool_call_id)} is sent as one of {sent}"
                     self.report.add("id-projected", step.sources[number], None, detail)
-                step.results[number] = replace(result, tool_call_id=rendered)
+                step.results[number] = replace(result, tool_call_id=sent)
             number += 1
-        if content is not message.content:
-            step.message = replace(message, content=content)
+        step.message = replace(message, content=content)
 
-    def _rendered(self, call: ToolCall, message: AssistantMessage, own: bool) -> str:
+    def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
         if self.counts:
             return f"{self.shape.prefix}{call.name}:{len(self.taken)}"
-        fits = self.is_accepted(call.id) if own else self.has_form(call.id)
-        if fits and call.id not in self.taken:
-            return call.id
         if self.target.policy.tool_call_id is not None:
             return self._asked(call.id, message)
         attempt = self.attempts.get(call.id, 0)
@@ -86,11 +94,11 @@ def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
     """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
     shape = ID_SHAPES[form]
     number = int.from_bytes(blake2b(f"{attempt}:{stored}".encode("utf-8", "surrogatepass"), digest_size=24).digest())
-    digits = []
-    for _ in range(shape.digits):
-        number, digit = divmod(number, 62)
-        digits.append(_DIGITS[digit])
-    return shape.prefix + "".join(digits)
+    pairs = []
+    for _ in range(0, shape.digits, 2):
+        number, pair = divmod(number, len(_PAIRS))
+        pairs.append(_PAIRS[pair])
+    return shape.prefix + "".join(pairs)[: shape.digits]
 
 
 def _short(stored: str) -> str:

@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from ...types import AssistantMessage, ImageContent, Model, TextContent, ToolResultMessage, UserContent, UserMessage
+from ..look import IMAGES
 from ..step import Pass, Step
 
 IN_USER = "(image omitted: model does not support images)"
@@ -17,7 +18,7 @@ M = TypeVar("M", UserMessage, ToolResultMessage)
 
 
 class Images(Pass):
-    calls_only = True
+    minds = IMAGES
 
     @classmethod
     def concerns(cls, model: Model) -> bool:

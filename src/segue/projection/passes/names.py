@@ -8,11 +8,12 @@ from msgspec.structs import replace
 
 from ...dialects import NAME_SHAPES, NameForm
 from ...types import AssistantMessage, ToolCall
+from ..look import CALLS
 from ..step import Pass, Step, Target
 
 
 class Names(Pass):
-    calls_only = True
+    minds = CALLS
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
@@ -22,23 +23,25 @@ class Names(Pass):
         """The stored name behind each rendered one that differs, for the way back."""
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        content = message.content
-        number = 0
-        for at, block in enumerate(message.content):
+        for call in step.calls:
+            if self._rendered.get(call.name) != call.name and self.rendered(call.name) != call.name:
+                self._rename(step, message)
+                return
+
+    def _rename(self, step: Step, message: AssistantMessage) -> None:
+        content, step.calls = list(message.content), []
+        for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
-            name = self._rendered.get(block.name) or self.rendered(block.name)
-            if name is not block.name and name != block.name:
+            name, number = self.rendered(block.name), len(step.calls)
+            if name != block.name:
                 self.report.add("name-projected", step.index, step.block(at), f"{block.name!r} is sent as {name!r}")
-                if content is message.content:
-                    content = list(content)
-                content[at] = replace(block, name=name)
+                block = content[at] = replace(block, name=name)
                 result = step.results[number]
                 if result is not None:
                     step.results[number] = replace(result, tool_name=name)
-            number += 1
-        if content is not message.content:
-            step.message = replace(message, content=content)
+            step.calls.append(block)
+        step.message = replace(message, content=content)
 
     def rendered(self, name: str) -> str:
         """The name under which the target knows this tool."""

@@ -4,48 +4,69 @@ Whether thinking is included is decided apart from the pairing of calls and resu
 """
 
 from operator import is_
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types.content import plain_text
+from ..look import ODD, OPAQUE, UNSIGNED
 from ..origin import same_account
 from ..prefix import Prefix
 from ..signatures import SIGNED, has_signature
 from ..step import Pass, Step, Target
 
 LABEL = "[Reasoning] "
+B = TypeVar("B", TextContent, ToolCall)
 
 
 class Reasoning(Pass):
+    minds = OPAQUE
+
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._is_signed = SIGNED.get(target.model.protocol, has_signature)
+        # Of an answer of the target itself, signed thinking needs no look where nothing else could be wrong with it.
+        takes_signed = target.prefix is None and self._is_signed is has_signature
+        self._own_concern = UNSIGNED if takes_signed else OPAQUE
         self._prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
+        choice = target.policy.reasoning
+        if choice == "auto":
+            choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
+        self._label = LABEL if choice == "labelled" else ""
+        self._not_as_text: str | None = None  # why thinking is not shown as text, where it is not
+        if choice == "drop":
+            self._not_as_text = "by policy"
+        elif not target.dialect.reasoning_as_text:
+            self._not_as_text = "shown as text it is known to do harm to this model"
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         content = message.content
         if step.own:
-            if ThinkingContent not in map(type, content):
+            if not step.has & self._own_concern:
+                return
+            thoughts = [block for block in content if type(block) is ThinkingContent]
+            if not thoughts:
                 return
             bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
-            if bound:
-                for block in content:
-                    if type(block) is ThinkingContent and not self._is_signed(block):
-                        break
-                else:
-                    return
-            blocks = [self._own(step, at, block, bound) for at, block in enumerate(content)]
-        elif all(map(_is_neutral, content)):
-            return
+            if bound and all(map(self._is_signed, thoughts)):
+                return
+            self._keep(step, message, [self._own(step, at, block, bound) for at, block in enumerate(content)])
         else:
             keeps = self._keeps_signed(message)
-            blocks = [self._foreign(step, at, block, keeps) for at, block in enumerate(content)]
-        if all(map(is_, blocks, content)):
+            self._keep(step, message, [self._foreign(step, at, block, keeps) for at, block in enumerate(content)])
+
+    def _keep(self, step: Step, message: AssistantMessage, blocks: list[AssistantContent | None]) -> None:
+        """Put what has become of each block in its place; ``None`` is left out."""
+        if None in blocks:
+            positions = [at for at, block in enumerate(blocks) if block is not None]
+            self.report.keep(step.index, positions)
+            blocks = [blocks[at] for at in positions]
+            if not blocks:
+                step.has |= ODD
+        elif all(map(is_, blocks, message.content)):
             return
-        kept = [(at, block) for at, block in enumerate(blocks) if block is not None]
-        if len(kept) < len(content):
-            self.report.keep(step.index, [at for at, _ in kept])
-        step.message = replace(message, content=[block for _, block in kept])
+        step.message = replace(message, content=blocks)
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
@@ -77,15 +98,9 @@ class Reasoning(Pass):
 
     def _foreign(self, step: Step, at: int, block: AssistantContent, keeps_signed: bool) -> AssistantContent | None:
         if type(block) is TextContent:
-            if block.text_signature is None:
-                return block
-            self.report.add("signature-dropped", step.index, at, "of another origin")
-            return TextContent(block.text)
+            return block if block.text_signature is None else self._unsigned(step, at, block, "text_signature")
         if type(block) is ToolCall:
-            if block.thought_signature is None:
-                return block
-            self.report.add("signature-dropped", step.index, at, "of another origin")
-            return ToolCall(block.id, block.name, block.arguments)
+            return block if block.thought_signature is None else self._unsigned(step, at, block, "thought_signature")
         assert type(block) is ThinkingContent
         if block.redacted:
             return self._drop(step, at, "redacted: only the model that made it can read it")
@@ -94,6 +109,10 @@ class Reasoning(Pass):
         if keeps_signed and block.thinking_signature is not None:
             return block
         return self._shown(step, at, block)
+
+    def _unsigned(self, step: Step, at: int, block: B, signature: str) -> B:
+        self.report.add("signature-dropped", step.index, at, "of another origin")
+        return replace(block, **{signature: None})
 
     def _keeps_signed(self, message: AssistantMessage) -> bool:
         """Under `auto`, another model of the same account may read what this one signed."""
@@ -106,22 +125,17 @@ class Reasoning(Pass):
 
     def _shown(self, step: Step, at: int, block: ThinkingContent) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""
-        dialect, choice = self.target.dialect, self.target.policy.reasoning
-        if choice == "auto":
-            choice = "drop" if dialect.foreign_reasoning == "drop" else "labelled"
-        if choice == "drop":
-            return self._drop(step, at, "by policy")
-        if not dialect.reasoning_as_text:
-            return self._drop(step, at, "shown as text it is known to do harm to this model")
+        if self._not_as_text is not None:
+            return self._drop(step, at, self._not_as_text)
         thinking, limit = block.thinking, self.target.policy.reasoning_limit
-        detail = "thinking shown as text"
-        if limit is not None and len(thinking) > limit:
-            detail += f", the first {limit} of {len(thinking)} characters"
+        if limit is None or len(thinking) <= limit:
+            self.report.add("thinking-as-text", step.index, at, "thinking shown as text")
+        else:
+            detail = f"thinking shown as text, the first {limit} of {len(thinking)} characters"
             self.report.add("thinking-as-text", step.index, at, detail, lossy=True)
             thinking = thinking[:limit]
-        else:
-            self.report.add("thinking-as-text", step.index, at, detail)
-        return TextContent(LABEL + thinking if choice == "labelled" else thinking)
+            step.has |= ODD  # the first few may be blank
+        return plain_text(self._label + thinking)
 
     def _drop(self, step: Step, at: int, why: str) -> TextContent | None:
         self.report.add("thinking-dropped", step.index, at, why)
@@ -132,10 +146,3 @@ class Reasoning(Pass):
             return self._drop(step, at, "it has no text, and nobody else can read what is signed")
         self.report.add("empty-dropped", step.index, at, "thinking without text")
         return None
-
-
-def _is_neutral(block: AssistantContent) -> bool:
-    """Whether a block of another origin has nothing that only its origin understands."""
-    if type(block) is TextContent:
-        return block.text_signature is None
-    return type(block) is ToolCall and block.thought_signature is None

@@ -22,6 +22,7 @@ from ...types import (
 from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.value import encode
+from ..look import ODD, OPAQUE, look
 from ..step import Pass, Step
 from .tool_interactions import EMPTY_RESULT
 
@@ -30,16 +31,19 @@ M = TypeVar("M", UserMessage, AssistantMessage)
 
 
 class Text(Pass):
+    minds = ODD | OPAQUE  # what the pass before makes of thinking may be odd
+
     def user(self, step: Step, message: UserMessage) -> None:
-        if not _is_plain(message.content):
-            content = self._cleaned(step.index, self._unsigned(step.index, message.content))
-            step.message = self._with(step.index, message, content)
+        content = self._cleaned(step.index, self._unsigned(step.index, message.content))
+        step.message = self._with(step.index, message, content)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if not _is_plain(message.content):
+        if not step.has & ODD:
+            return
+        if look(message.content) & ODD:
             step.message = self._with(step.index, message, self._cleaned(step.index, message.content))
         for number, result in enumerate(step.results):
-            if result is not None and not _is_plain(result.content):
+            if result is not None and look(result.content) & ODD:
                 step.results[number] = self._result(step.sources[number], result)
 
     def _with(self, index: int, message: M, content: list[Any]) -> M | None:
@@ -83,39 +87,6 @@ class Text(Pass):
         if len(kept) < len(content):
             self.report.keep(index, positions)
         return kept
-
-
-def _is_plain(content: list[Any]) -> bool:
-    """Whether there is certainly nothing to do: nearly all messages of nearly all histories."""
-    for block in content:
-        kind = type(block)
-        if kind is TextContent:
-            text = block.text
-            if not text or block.text_signature is not None or not text.isascii() or text.isspace():
-                return False
-        elif kind is ThinkingContent:
-            signature = block.thinking_signature
-            if not block.thinking.isascii() or (signature is not None and not signature.isascii()):
-                return False
-        elif kind is ToolCall:
-            if block.thought_signature is not None or not _is_plain_object(block.arguments):
-                return False
-        else:
-            return False
-    return bool(content)
-
-
-def _is_plain_object(arguments: dict[str, Any]) -> bool:
-    for key, value in arguments.items():
-        kind = type(value)
-        if kind is str:
-            if not value.isascii():
-                return False
-        elif kind is not int and kind is not bool:
-            return False
-        if type(key) is not str or not key.isascii():
-            return False
-    return True
 
 
 # For each block: itself where it is fine, a clean copy, or None where it is to be left out.

@@ -17,6 +17,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import scrub
+from ..look import CALLS, look
 from ..pairing import Pairing
 from ..step import Pass, Step, Target
 
@@ -27,19 +28,26 @@ ERROR = "Error: "
 
 
 class ToolInteractions(Pass):
-    calls_only = True
+    minds = CALLS
 
     def __init__(self, target: Target, pairing: Pairing) -> None:
         super().__init__(target)
         self.pairing = pairing
+        says = TextContent(scrub(target.policy.missing_result))
+        self._missing = ToolResultMessage("", "", [says], is_error=True, synthetic=True)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         if step.sources != [step.index + 1]:
             self._report_moves(step)
-        number = 0
-        for at, call in enumerate(message.content):
-            if type(call) is not ToolCall:
-                continue
+        for number, call in enumerate(step.calls):
+            result = step.results[number]
+            if result is None or result.tool_name != call.name:
+                self._settle(step, message)
+                return
+
+    def _settle(self, step: Step, message: AssistantMessage) -> None:
+        places = [at for at, block in enumerate(message.content) if type(block) is ToolCall]
+        for number, (at, call) in enumerate(zip(places, step.calls, strict=True)):
             result = step.results[number]
             if result is None:
                 step.results[number] = self._stand_in(call)
@@ -48,11 +56,9 @@ class ToolInteractions(Pass):
                 step.results[number] = replace(result, tool_name=call.name)
                 detail = f"the result says {result.tool_name!r}, its call is of {call.name!r}"
                 self.report.add("name-projected", step.sources[number], None, detail)
-            number += 1
 
     def _stand_in(self, call: ToolCall) -> ToolResultMessage:
-        text = TextContent(scrub(self.target.policy.missing_result))
-        return ToolResultMessage(call.id, call.name, [text], is_error=True, synthetic=True)
+        return replace(self._missing, tool_call_id=call.id, tool_name=call.name)
 
     def _report_moves(self, step: Step) -> None:
         """A result has moved where anything that is rendered elsewhere stands between its place and where it is stored,
@@ -81,17 +87,19 @@ class ToolInteractions(Pass):
             return None
         if choice == "pair":
             self.report.add("call-reconstructed", index, None, f"a call of {result.tool_name} stands before its result")
-            return Step(index, _made_up_call(result), [result], [index], made_up=True)
+            answer, call = _made_up(result)
+            return Step(index, answer, look(answer.content), [call], [result], [index], made_up=True)
         self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: shown as text of the user")
         images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
         texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
         self.report.keep(index, [*(texts[:1] or [0]), *images])
-        return Step(index, UserMessage(_as_text(result)), [], [])
+        said = UserMessage(_as_text(result))
+        return Step(index, said, look(said.content))
 
 
-def _made_up_call(result: ToolResultMessage) -> AssistantMessage:
+def _made_up(result: ToolResultMessage) -> tuple[AssistantMessage, ToolCall]:
     call = ToolCall(result.tool_call_id, result.tool_name, {})
-    return AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="toolUse")
+    return AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="toolUse"), call
 
 
 def _as_text(result: ToolResultMessage) -> list[UserContent]:
