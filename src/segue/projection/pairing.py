@@ -67,13 +67,12 @@ class Pairing:
         for index, message in enumerate(messages):
             kind = type(message)
             if kind is AssistantMessage:
-                calls = [block for block in message.content if type(block) is ToolCall]
+                calls: list[ToolCall] = []
+                for block in message.content:
+                    if type(block) is ToolCall:
+                        calls.append(block)
                 if calls:
-                    self.batches[index] = batch = Batch(index, calls, [-1] * len(calls))
-                    for at, call in enumerate(calls):
-                        nearest[call.id] = (batch, at)
-                    if len(calls) > 1:
-                        _share(nearest, batch)
+                    self._open(index, calls, nearest)
             elif kind is ToolResultMessage:
                 wanted = message.tool_call_id  # type: ignore[union-attr]
                 found = nearest.get(wanted)
@@ -91,6 +90,18 @@ class Pairing:
             self._answer_ahead(early)
         if nameless:
             self._answer_nameless(nameless)
+
+    def _open(self, index: int, calls: list[ToolCall], nearest: dict[str, tuple[Batch, int]]) -> None:
+        """A batch of calls from here on is the nearest one with their ids."""
+        batch = self.batches[index] = Batch(index, calls, [-1] * len(calls))
+        at = 0
+        for call in calls:
+            nearest[call.id] = (batch, at)
+            at += 1
+        if at > 1:
+            for number, call in enumerate(calls):
+                if nearest[call.id][1] != number:
+                    nearest[call.id] = (batch, _SHARED)
 
     def message(self, batch: Batch) -> AssistantMessage:
         """The answer that made these calls."""
@@ -192,10 +203,3 @@ class Pairing:
 
     def _real(self, answer: int) -> bool:
         return answer >= 0 and not self._result(answer).synthetic
-
-
-def _share(nearest: dict[str, tuple[Batch, int]], batch: Batch) -> None:
-    """Mark the ids that several calls of the batch have."""
-    for at, call in enumerate(batch.calls):
-        if nearest[call.id][1] != at:
-            nearest[call.id] = (batch, _SHARED)

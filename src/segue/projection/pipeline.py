@@ -127,7 +127,9 @@ class Rendering:
                 has |= FAILED
             if has & CALLS:
                 batch = batches[index]
-                results: list[Any] = [messages[at] if at >= 0 else None for at in batch.answers]
+                results: list[Any] = []
+                for source in batch.answers:
+                    results.append(messages[source] if source >= 0 else None)
                 self._take(Step(index, message, has, batch.calls, results, batch.answers))
             elif has:
                 self._take(Step(index, message, has))

@@ -37,12 +37,13 @@ class Ids(Pass):
         taken, fits = self.taken, self.is_accepted if step.own or self.counts else self.has_form
         rendered: list[str] = []
         changes = False
-        for number, call in enumerate(step.calls):
-            stored, result = call.id, step.results[number]
+        for call in step.calls:
+            stored, result = call.id, step.results[len(rendered)]
             sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
             taken.add(sent)
             rendered.append(sent)
-            changes = changes or sent != stored or (result is not None and result.tool_call_id != sent)
+            if sent != stored or (result is not None and result.tool_call_id != sent):
+                changes = True
         if changes:
             self._rename(step, message, rendered)
 

@@ -39,9 +39,8 @@ class ToolInteractions(Pass):
     def answer(self, step: Step, message: AssistantMessage) -> None:
         if step.sources != [step.index + 1]:
             self._report_moves(step)
-        for number, call in enumerate(step.calls):
-            result = step.results[number]
-            if result is None or result.tool_name != call.name:
+        for number, result in enumerate(step.results):
+            if result is None or result.tool_name != step.calls[number].name:
                 self._settle(step, message)
                 return
 

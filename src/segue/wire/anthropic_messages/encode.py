@@ -126,10 +126,13 @@ def _answer(out: Out, index: int, message: AssistantMessage) -> list[Block]:
     content = message.content
     if len(content) > 1 and not same_origin(message, out.model):
         content = _calls_last(out, index, content)
-    blocks = [_ANSWER_BLOCKS[type(block)](block) for block in content]
-    if None in blocks:
+    blocks: list[Block] = []
+    for block in content:
+        shown = _ANSWER_BLOCKS[type(block)](block)
+        if shown is not None:
+            blocks.append(shown)
+    if len(blocks) < len(content):
         out.tell("empty-dropped", index, "a text without text")
-        blocks = [block for block in blocks if block is not None]
     if blocks and blocks[-1]["type"] in THOUGHTS and all([block["type"] in THOUGHTS for block in blocks]):
         # ANT-15: "The final block in an assistant message cannot be `thinking`."
         out.tell("thinking-dropped", index, "an answer of nothing but thinking is refused")
@@ -186,6 +189,8 @@ def _text(text: str) -> Block:
 
 
 def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
+    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
+        return [{"type": "text", "text": content[0].text}]
     return [
         {"type": "text", "text": block.text} if type(block) is TextContent else _image(out, index, block)  # type: ignore[arg-type]
         for block in content

@@ -58,7 +58,7 @@ def encode(projection: Projection, options: Options, report: Report) -> dict[str
             else:
                 turns.add("assistant", plain, index, tools=bool(plain) and "toolUse" in plain[-1])
         else:
-            turns.add("user", [_plain(out, index, block) for block in message.content], index)  # type: ignore[arg-type]
+            turns.add("user", _plain(out, index, message.content), index)  # type: ignore[arg-type]
     turns.flush(len(out.messages) - 1)
     _open(out, turns.turns)
     _close(out, turns.turns)
@@ -238,8 +238,13 @@ def payload(stored: str) -> str:
 # -- users and results -----------------------------------------------------------------------------------------------
 
 
-def _plain(out: Out, index: int, block: UserContent) -> Block:
-    return {"text": block.text} if type(block) is TextContent else _image(out, index, block)  # type: ignore[arg-type]
+def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
+    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
+        return [{"text": content[0].text}]
+    return [
+        {"text": block.text} if type(block) is TextContent else _image(out, index, block)  # type: ignore[arg-type]
+        for block in content
+    ]
 
 
 def _image(out: Out, index: int, block: ImageContent) -> Block:
@@ -254,7 +259,7 @@ def _image(out: Out, index: int, block: ImageContent) -> Block:
 
 def _result(out: Out, index: int, message: ToolResultMessage, held: list[Block]) -> list[Block]:
     dialect = out.dialect
-    content = [_plain(out, index, block) for block in message.content]
+    content = _plain(out, index, message.content)
     # ANT-28: 'all content must be type "text" if "is_error" is true'
     if not dialect.images_in_results or (message.is_error and dialect.anthropic_backend):
         images = [block for block in content if "image" in block]
@@ -288,7 +293,7 @@ def _as_json(block: Block) -> Block:
 def _told(out: Out, index: int, message: ToolResultMessage) -> list[Block]:
     """A result in words, for a model that has no tools (BED-14)."""
     out.tell("tools-as-text", index, "this model has no tools")
-    content = [_plain(out, index, block) for block in message.content]
+    content = _plain(out, index, message.content)
     if message.is_error:
         _say_error(out, index, content)
     title = RESULT_AS_TEXT.format(message.tool_name)

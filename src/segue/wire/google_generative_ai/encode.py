@@ -68,7 +68,7 @@ def _contents(out: Out) -> list[Content]:
             contents.append(_moved(held))
             held = []
         if type(message) is UserMessage and message.content:
-            contents.append({"role": "user", "parts": [_said(block) for block in message.content]})
+            contents.append({"role": "user", "parts": _said(message.content)})
         elif type(message) is AssistantMessage:
             _add_answer(out, contents, index, message)
     if held:
@@ -80,8 +80,10 @@ def _moved(images: list[Part]) -> Content:
     return {"role": "user", "parts": [{"text": MOVED_IMAGES}, *images]}
 
 
-def _said(block: UserContent) -> Part:
-    return {"text": block.text} if type(block) is TextContent else _image(block)  # type: ignore[arg-type]
+def _said(content: list[UserContent]) -> list[Part]:
+    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
+        return [{"text": content[0].text}]
+    return [{"text": block.text} if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
 
 
 def _image(block: ImageContent) -> Part:

@@ -43,6 +43,7 @@ class Turns:
         self._dialect = out.dialect
         self._reasoning = Reasoning(out)
         self._turns: list[Turn] = []
+        self._last = ""  # who spoke last; the system prompt does not count, unless the user says it
         self._held: list[Part] = []  # images that wait for the whole batch of results
         self._queued: list[ToolCall] = []  # calls that wait for the result of the one before
 
@@ -64,12 +65,6 @@ class Turns:
         self._close()
         return self._turns
 
-    @property
-    def _last(self) -> str:
-        """Who spoke last; the system prompt does not count."""
-        role: str = self._turns[-1]["role"] if self._turns else ""
-        return "" if role in ("system", "developer") else role
-
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 
     def _prompt(self) -> None:
@@ -79,6 +74,7 @@ class Turns:
         role = self._dialect.system_role
         self._turns.append({"role": role, "content": self._out.system})
         if role == "user":
+            self._last = role
             self._out.tell("system-as-text", None, "the target has no role for it: the user says it first")
 
     def _close(self) -> None:
@@ -89,6 +85,7 @@ class Turns:
     def _fill(self, role: str, text: str, index: int, why: str) -> None:
         turn = {"role": role, "content": text}
         self._turns.append(turn if role == "user" else turn | self._reasoning.placeholder(False))
+        self._last = role
         self._out.tell("filler-inserted", index, f"{why}: {text!r}")
 
     # -- the user ----------------------------------------------------------------------------------------------------
@@ -118,6 +115,7 @@ class Turns:
             self._turns[-1]["content"] = _joined(self._turns[-1]["content"], content)
             return
         self._turns.append({"role": "user", "content": content})
+        self._last = "user"
 
     def _shown(self, index: int, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
@@ -158,7 +156,7 @@ class Turns:
             )
             return
         fields: Fields = {}
-        if thoughts or not self._reasoning.is_idle or any([call.thought_signature for call in calls]):
+        if thoughts or not self._reasoning.is_idle or _any_signed(calls):
             fields = self._reasoning.fields(index, thoughts, calls)
         if "text" in late or ("thinking" in late and fields):
             self._out.tell("blocks-reordered", index, "reasoning, text, calls: that is how the fields stand")
@@ -219,8 +217,9 @@ class Turns:
         if fields:
             turn |= fields
         if calls:
-            turn["tool_calls"] = [_call(call) for call in calls]
+            turn["tool_calls"] = [*map(_call, calls)]
         self._turns.append(turn)
+        self._last = "assistant"
 
     def _merge(self, index: int, text: str, calls: list[ToolCall]) -> None:
         self._out.tell("turns-merged", index, "with the assistant message before it")
@@ -250,6 +249,7 @@ class Turns:
             turn["name"] = message.tool_name
         turn["content"] = self._with_images(index, text, images) if images else text
         self._turns.append(turn)
+        self._last = "tool"
         if self._queued:
             self._take(index, "", self._reasoning.placeholder(True), [self._queued.pop(0)])
 
@@ -267,6 +267,13 @@ def _call(call: ToolCall) -> dict[str, Any]:
     extra = None if call.thought_signature is None else extra_content(call.thought_signature)
     given = {"id": call.id, "type": "function", "function": function}
     return given if extra is None else given | {EXTRA: extra}
+
+
+def _any_signed(calls: list[ToolCall]) -> bool:
+    for call in calls:
+        if call.thought_signature is not None:
+            return True
+    return False
 
 
 def _as_parts(content: Content) -> list[Part]:

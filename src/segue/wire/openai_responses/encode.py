@@ -57,7 +57,7 @@ def _input(out: Out, thinned: set[int]) -> list[Item]:
             items.append(_moved(held))
             held = []
         if type(message) is UserMessage:
-            items.append({"type": "message", "role": "user", "content": [_part(block) for block in message.content]})
+            items.append({"type": "message", "role": "user", "content": _parts(message.content)})
         elif type(message) is AssistantMessage:
             items += _answer(out, index, message, taken, index in thinned)
         else:
@@ -133,8 +133,10 @@ def _plain(out: Out, index: int, message: AssistantMessage, own: bool, why: str 
     return items
 
 
-def _part(block: UserContent) -> Item:
-    return _text(block.text) if type(block) is TextContent else _image(block)  # type: ignore[arg-type]
+def _parts(content: list[UserContent]) -> list[Item]:
+    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
+        return [{"type": "input_text", "text": content[0].text}]
+    return [_text(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
 
 
 def _text(text: str) -> Item:
@@ -156,7 +158,7 @@ def _result(out: Out, index: int, message: ToolResultMessage, held: list[Item]) 
         text = content[0].text
         output: str | list[Item] = _failed(out, index, text) if message.is_error else text
     else:
-        parts = [_part(block) for block in content]
+        parts = _parts(content)
         if not out.dialect.images_in_results:
             parts = _without_images(out, index, parts, held)
         if message.is_error:
