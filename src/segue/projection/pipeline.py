@@ -10,14 +10,14 @@ from typing import Any, Literal
 
 from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .look import CALLS, FAILED, look
+from .look import CALLS, FAILED, OPAQUE, UNSIGNED, look
 from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FAILED_STOPS, FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
-from .passes.reasoning import Reasoning
+from .passes.reasoning import Reasoning, takes_signed
 from .passes.text import Text
 from .passes.tool_interactions import ToolInteractions
 from .policy import Policy
@@ -63,6 +63,7 @@ class Rendering:
             self.report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
         if model.dialect.prefix_bound and checks_prefix:
             self._target.prefix = Prefix(self.system_prompt, self.tools)
+        self._replays_signed = takes_signed(self._target)
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
         self._on_user = _Acts((each.minds, each.user) for each in passes if type(each).user is not Pass.user)
         self._on_answer = _Acts((each.minds, each.answer) for each in passes if type(each).answer is not Pass.answer)
@@ -148,10 +149,14 @@ class Rendering:
         """Take one step through the passes and add what is left of it to what is rendered."""
         if type(step.message) is AssistantMessage:
             step.own = same_origin(step.message, self._target.model)
+            has = step.has
+            if step.own and self._replays_signed and not has & UNSIGNED:
+                has &= ~OPAQUE
             for result in step.results:
                 if result is not None:
-                    step.has |= look(result.content)
-            acts = self._on_answer[step.has]
+                    has |= look(result.content)
+            step.has = has
+            acts = self._on_answer[has]
         else:
             acts = self._on_user[step.has]
         for act in acts:

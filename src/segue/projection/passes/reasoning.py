@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
 from ...types.content import plain_text
-from ..look import ODD, OPAQUE, UNSIGNED
+from ..look import ODD, OPAQUE
 from ..origin import same_account
 from ..prefix import Prefix
 from ..signatures import SIGNED, has_signature
@@ -20,15 +20,17 @@ LABEL = "[Reasoning] "
 B = TypeVar("B", TextContent, ToolCall)
 
 
+def takes_signed(target: Target) -> bool:
+    """Whether thinking of the target itself that has a signature always goes back as it is."""
+    return target.prefix is None and target.model.protocol not in SIGNED
+
+
 class Reasoning(Pass):
     minds = OPAQUE
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._is_signed = SIGNED.get(target.model.protocol, has_signature)
-        # Of an answer of the target itself, signed thinking needs no look where nothing else could be wrong with it.
-        takes_signed = target.prefix is None and self._is_signed is has_signature
-        self._own_concern = UNSIGNED if takes_signed else OPAQUE
         self._prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
         choice = target.policy.reasoning
         if choice == "auto":
@@ -43,8 +45,6 @@ class Reasoning(Pass):
     def answer(self, step: Step, message: AssistantMessage) -> None:
         content = message.content
         if step.own:
-            if not step.has & self._own_concern:
-                return
             thoughts = [block for block in content if type(block) is ThinkingContent]
             if not thoughts:
                 return

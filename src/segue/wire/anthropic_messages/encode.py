@@ -124,6 +124,8 @@ THOUGHTS = ("thinking", "redacted_thinking")
 
 def _answer(out: Out, index: int, message: AssistantMessage) -> list[Block]:
     content = message.content
+    if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
+        return [{"type": "text", "text": content[0].text}]
     if len(content) > 1 and not same_origin(message, out.model):
         content = _calls_last(out, index, content)
     blocks: list[Block] = []
