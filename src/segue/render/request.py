@@ -28,7 +28,7 @@ class Request:
         self.options = options
         self.projection = projection
         self.body: dict[str, Any] = protocol.encode(projection, options, report)
-        self.path = protocol.path(projection.model, options)
+        self.path = protocol.path(projection.model, options, self.body)
         self.headers = {"content-type": "application/json"}
         self.headers |= protocol.headers(projection.model, options) | projection.model.headers
         self.changes: list[Change] = [*projection.changes, *report.changes]

@@ -25,7 +25,7 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # `Outgoing` in common/outgoing.py bundles the two and keeps the count of messages.
     encode: Callable[["Projection", Options, Report], Body]
     # The path of the request below the model's base URL.
-    path: Callable[[Model, Options], str]
+    path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.
     headers: Callable[[Model, Options], dict[str, str]]
     # The body as keyword arguments of the provider's own Python SDK.

@@ -456,6 +456,8 @@ def test_the_path_holds_the_model_and_says_whether_the_answer_is_streamed() -> N
     whole = sent(LLAMA, USER, options=Options(stream=True))  # "doesn't support tool use in streaming mode"
     assert whole.path.endswith("/converse")
     assert dropped(whole) == ["stream"]
+    bare = segue.encode(Context(messages=[UserMessage("Hi")]), model(LLAMA), Options(stream=True))
+    assert bare.path.endswith("/converse-stream") and dropped(bare) == []
 
 
 def test_sampling_stops_and_limits_are_mapped_or_told() -> None:

@@ -12,7 +12,7 @@ from .rules import RULES
 from .shapes import SDK_FIELDS
 
 
-def _path(model: Model, options: Options) -> str:
+def _path(model: Model, options: Options, body: Body) -> str:
     return "/v1/messages"
 
 

@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from ...types import Model, Options
-from ..protocol import Protocol
+from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import encode
 from .frames import EventStream
@@ -15,8 +15,9 @@ from .sdk import sdk_kwargs
 __all__ = ["PROTOCOL"]
 
 
-def _path(model: Model, options: Options) -> str:
-    return f"/model/{quote(model.id, safe='')}/converse" + ("-stream" if streams(model, options) else "")
+def _path(model: Model, options: Options, body: Body) -> str:
+    whole = f"/model/{quote(model.id, safe='')}/converse"
+    return f"{whole}-stream" if streams(model, options, "toolConfig" in body) else whole
 
 
 def _headers(model: Model, options: Options) -> dict[str, str]:

@@ -36,17 +36,15 @@ def complete(out: Out, turns: Turns) -> dict[str, Any]:
         body["additionalModelRequestFields"] = fields
     _add_metadata(out, body)
     _mark_cache(out, body)
-    if out.options.stream and not streams(out.model, out.options):
+    if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
         out.drop_option("stream", "this model uses tools only in whole answers")  # BED-14
     return body
 
 
-def streams(model: Model, options: Options) -> bool:
-    """Whether the answer will be streamed."""
+def streams(model: Model, options: Options, tools: bool) -> bool:
+    """Whether the answer will be streamed: some models do not stream where the request has tools (BED-14)."""
     dialect = model.dialect
-    return options.stream and not (
-        isinstance(dialect, BedrockConverse) and dialect.tools and not dialect.tools_while_streaming
-    )
+    return options.stream and not (tools and isinstance(dialect, BedrockConverse) and not dialect.tools_while_streaming)
 
 
 def _limits(out: Out) -> dict[str, Any]:

@@ -29,23 +29,15 @@ class ServerSentEvents:
             self._begun = True
             if buffer.startswith(b"\xef\xbb\xbf"):
                 del buffer[:3]
-        end = buffer.find(b"\n\n", self._seen)
-        if end < 0:
+        if buffer.find(b"\n\n", self._seen) < 0:
             self._seen = max(len(buffer) - 1, 0)
             if len(buffer) > MAX_FRAME:
                 raise BrokenStream(f"an event of more than {MAX_FRAME:,} bytes")
             return []
-        frames: list[Frame] = []
-        done = 0
-        while end >= 0:
-            frame = _frame(bytes(buffer[done:end]))
-            if frame is not None:
-                frames.append(frame)
-            done = end + 2
-            end = buffer.find(b"\n\n", done)
-        del buffer[:done]
-        self._seen = max(len(buffer) - 1, 0)
-        return frames
+        *blocks, rest = bytes(buffer).split(b"\n\n")
+        buffer[:] = rest
+        self._seen = max(len(rest) - 1, 0)
+        return [frame for frame in map(_frame, blocks) if frame is not None]
 
     def close(self) -> list[Frame]:
         """What the stream ended with, if that is an event without its empty line."""

@@ -11,7 +11,7 @@ from .ingest import NAME, ingest, recognise
 from .rules import RULES
 
 
-def path(model: Model, options: Options) -> str:
+def path(model: Model, options: Options, body: Body) -> str:
     """The model and the way of answering stand in the path."""
     if options.stream:
         return f"/models/{model.id}:streamGenerateContent?alt=sse"

@@ -10,7 +10,7 @@ from .ingest import ingest, recognise
 from .rules import RULES
 
 
-def path(model: Model, options: Options) -> str:
+def path(model: Model, options: Options, body: Body) -> str:
     return "/chat/completions"
 
 

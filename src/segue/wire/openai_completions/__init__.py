@@ -3,7 +3,7 @@
 from typing import Any
 
 from ...types import Model, Options
-from ..protocol import Protocol
+from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import encode
 from .ingest import ingest
@@ -12,7 +12,7 @@ from .rules import RULES
 from .sdk import sdk_kwargs
 
 
-def _path(model: Model, options: Options) -> str:
+def _path(model: Model, options: Options, body: Body) -> str:
     return "/chat/completions"
 
 

@@ -12,7 +12,7 @@ from .rules import RULES
 __all__ = ["PROTOCOL"]
 
 
-def _path(model: Model, options: Options) -> str:
+def _path(model: Model, options: Options, body: Body) -> str:
     return "/responses"
 
 
