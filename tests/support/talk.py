@@ -1,8 +1,12 @@
-"""A conversation with a stand-in, by segue's client: what was said, what follows, and what can be compared."""
+"""A conversation with a stand-in, by segue's client or a provider's SDK: what was said, what follows, what failed."""
 
-from typing import Any
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import msgspec
+import pytest
+from hypothesis import strategies as st
 
 import segue
 from segue.testing import Reply, StandIn
@@ -10,21 +14,26 @@ from segue.types import (
     AssistantContent,
     AssistantMessage,
     Context,
+    ImageContent,
     Message,
     Model,
     Options,
     TextContent,
+    ThinkingContent,
     ToolCall,
     ToolResultMessage,
     UserMessage,
 )
-from support.providers import reach
+from support.facts import ANY, FACTS
+from support.providers import CONTEXT, reach
+
+E = TypeVar("E", bound=Exception)
 
 
-def answered(context: Context, answer: AssistantMessage) -> Context:
+def answered(context: Context, answer: AssistantMessage, *shown: ImageContent) -> Context:
     """The conversation with ``answer``, and with results of its calls or another question."""
     results: list[Message] = [
-        ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls
+        ToolResultMessage(call.id, call.name, [TextContent("18 C"), *shown]) for call in answer.tool_calls
     ]
     return Context(
         system_prompt=context.system_prompt,
@@ -33,23 +42,18 @@ def answered(context: Context, answer: AssistantMessage) -> Context:
     )
 
 
-def bare(content: list[AssistantContent]) -> list[Any]:
-    """Blocks without what the provider made."""
-    return [
-        (block.name, block.arguments)
-        if isinstance(block, ToolCall)
-        else (type(block), block.text if isinstance(block, TextContent) else block.thinking)
-        for block in content
-    ]
-
-
 def told(
-    model: Model | str, context: Context, server: StandIn, streams: bool, options: Options | None = None
+    model: Model | str,
+    context: Context,
+    server: StandIn,
+    streams: bool,
+    options: Options | None = None,
+    **settings: Any,
 ) -> AssistantMessage:
-    """The answer of a stand-in."""
+    """The answer of a stand-in; ``settings`` are those of the connection."""
     if streams:
-        return segue.stream_sync(model, context, options, connection=reach(server)).finished()
-    return segue.complete_sync(model, context, options, connection=reach(server))
+        return segue.stream_sync(model, context, options, connection=reach(server, **settings)).finished()
+    return segue.complete_sync(model, context, options, connection=reach(server, **settings))
 
 
 def read_back(
@@ -65,3 +69,57 @@ def read_back(
     decoder.close()
     assert decoder.message is not None
     return spoken.content, decoder.message
+
+
+def contents(words: st.SearchStrategy[str] = ANY) -> st.SearchStrategy[list[AssistantContent]]:
+    """The blocks of an answer, whatever a model may say."""
+    blocks: st.SearchStrategy[AssistantContent] = st.one_of(
+        st.builds(TextContent, words),
+        st.builds(ThinkingContent, words, redacted=st.booleans()),
+        st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(words, words, max_size=2)),
+    )
+    return st.lists(blocks, min_size=1, max_size=5)
+
+
+# -- SDKs ------------------------------------------------------------------------------------------------------------
+
+
+def carried(
+    model: Model,
+    server: StandIn,
+    whole: Callable[[segue.Request], bytes],
+    pieces: Callable[[segue.Request], Iterable[bytes]],
+    *,
+    context: Context = CONTEXT,
+    same: Callable[[dict[str, Any], dict[str, Any]], bool] = operator.eq,
+) -> tuple[Context, AssistantMessage, list[str]]:
+    """Two turns of segue's conversation with the script of the protocol, which an SDK carries: the first answer in one
+    piece, the second one as a stream. The SDK sends what segue encodes, and segue reads what the SDK was given.
+
+    What was said before the second answer, that answer, and the types of its events.
+    """
+    facts = FACTS[model.protocol]
+    first, second = (facts.compared(reply.content, model) for reply in facts.script)
+    request = segue.encode(context, model, facts.options)
+    answer = segue.decode(whole(request), request)
+    assert same(server.requests[-1], request.body)
+    assert facts.compared(answer.content, model) == first and answer.stop_reason == "toolUse"
+
+    context = answered(context, answer)
+    request = segue.encode(context, model, msgspec.structs.replace(facts.options, stream=True))
+    decoder = segue.Decoder(request)
+    events: list[str] = [event.type for data in pieces(request) for event in decoder.feed(data)]
+    events += [event.type for event in decoder.close()]
+    assert same(server.requests[-1], request.body) and not server.refused
+    assert decoder.message is not None and decoder.message.stop_reason == "stop"
+    assert facts.compared(decoder.message.content, model) == second
+    assert [kind for kind in events if kind in ("start", "done")] == ["start", "done"]
+    return context, decoder.message, events
+
+
+def failing(standin: StandIn, error: type[E], ask: Callable[[StandIn], Iterable[Any]]) -> tuple[list[Any], E]:
+    """What an SDK gave of an answer before it raised ``error``, and that."""
+    seen: list[Any] = []
+    with standin as server, pytest.raises(error) as found:
+        seen.extend(ask(server))
+    return seen, found.value

@@ -8,26 +8,15 @@ import anthropic
 import httpx2
 import pytest
 from anthropic.types import Message, RawMessageStreamEvent
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from support.facts import ARGUMENTS, FACTS, TEXTS
+from support.journeys import IMAGE
 from support.providers import CONTEXT
-from support.talk import answered, bare, read_back, told
+from support.talk import answered, carried, failing, told
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.types import (
-    AssistantContent,
-    Context,
-    ImageContent,
-    Options,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import TextContent, ThinkingContent, ToolCall
 
 MODEL = "claude-haiku-4-5"
 TOOLS: list[Any] = [
@@ -44,17 +33,8 @@ ASKED: dict[str, Any] = {
     "tools": TOOLS,
     "thinking": {"type": "enabled", "budget_tokens": 1024},
 }
-CALLS: list[AssistantContent] = [
-    ThinkingContent("I should look it up. Two cities, two “calls”."),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-PICTURE: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PIXEL}}
+SCRIPT = FACTS["anthropic-messages"].script
+PICTURE: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": IMAGE.data}}
 
 
 def client_of(server: StandIn, **settings: Any) -> anthropic.Anthropic:
@@ -94,10 +74,7 @@ def results(content: list[Any]) -> Any:
 def test_a_tool_loop_of_the_sdk(client: anthropic.Anthropic, server: StandIn) -> None:
     first = client.messages.create(messages=[QUESTION], **ASKED)
     assert [block.type for block in first.content] == ["thinking", "text", "tool_use", "tool_use"]
-    assert [block.input for block in first.content if block.type == "tool_use"] == [
-        {"city": "Paris"},
-        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-    ]
+    assert [block.input for block in first.content if block.type == "tool_use"] == ARGUMENTS
     assert first.stop_reason == "tool_use" and first.id.startswith("msg_")
     assert (first.usage.input_tokens, first.usage.cache_read_input_tokens, first.usage.output_tokens) == (70, 20, 30)
     history: list[Any] = [QUESTION, {"role": "assistant", "content": first.content}, results(first.content)]
@@ -119,7 +96,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: anthropic.Anthropic, server: 
             texts.append("".join(stream.text_stream))
             message = stream.get_final_message()
         history += [{"role": "assistant", "content": message.content}, results(message.content)]
-    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert texts == TEXTS
     assert message.usage.output_tokens == 10
     assert not server.refused
 
@@ -264,26 +241,6 @@ def test_redacted_thinking_is_verified(client: anthropic.Anthropic, server: Stan
     assert len(server.refused) == 2
 
 
-def test_another_account_refuses_what_was_signed_here() -> None:
-    model = segue.get_model(f"anthropic/{MODEL}")
-    thinking = Options(reasoning="low")
-    with StandIn("anthropic", script=SCRIPT) as server, StandIn("anthropic", account="other") as other:
-        request = segue.encode(CONTEXT, model, thinking)
-        answer = segue.decode(_asked(server, request), request)
-        request = segue.encode(answered(CONTEXT, answer), model, thinking)
-        _asked(server, request)
-        with pytest.raises(anthropic.BadRequestError, match="Invalid `signature` in `thinking` block"):
-            _asked(other, request)
-        # segue's client knows that it is another endpoint, and sends what can be read there.
-        context = answered(CONTEXT, told(model, CONTEXT, server, False, thinking))
-        assert told(model, context, other, False, thinking).stop_reason == "stop"
-
-
-def _asked(server: StandIn, request: segue.Request) -> bytes:
-    with client_of(server) as client:
-        return client.messages.with_raw_response.create(**request.sdk_kwargs()).read()
-
-
 # -- faults ----------------------------------------------------------------------------------------------------------
 
 STATUSES: dict[FaultKind, tuple[type[anthropic.APIStatusError], int, str]] = {
@@ -299,14 +256,14 @@ STATUSES: dict[FaultKind, tuple[type[anthropic.APIStatusError], int, str]] = {
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, word = STATUSES[kind]
-    with (
-        StandIn("anthropic", script=[Fault(kind, retry_after=2)]) as server,
-        client_of(server) as client,
-        pytest.raises(error) as found,
-    ):
-        client.messages.create(messages=[QUESTION], **ASKED)
-    assert (found.value.status_code, found.value.type) == (status, word)
-    assert found.value.response.headers["retry-after"] == "2"
+    _, found = failing(StandIn("anthropic", script=[Fault(kind, retry_after=2)]), error, asked)
+    assert (found.status_code, found.type) == (status, word)
+    assert found.response.headers["retry-after"] == "2"
+
+
+def asked(server: StandIn) -> Any:
+    with client_of(server) as client:
+        return client.messages.create(messages=[QUESTION], **ASKED)
 
 
 IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
@@ -319,16 +276,17 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen: list[str] = []
+    seen, error = failing(StandIn("anthropic", script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    assert "content_block_delta" in seen and "message_stop" not in seen
+    assert getattr(error, "type", None) == ("overloaded_error" if kind == "error-event" else None)
+
+
+def streamed(server: StandIn) -> Iterator[str]:
     with (
-        StandIn("anthropic", script=[Fault(kind)]) as server,
         client_of(server, timeout=0.3) as client,
         client.messages.create(messages=[QUESTION], stream=True, **ASKED) as stream,
-        pytest.raises(IN_THE_STREAM[kind]) as found,
     ):
-        seen.extend(event.type for event in stream)
-    assert "content_block_delta" in seen and "message_stop" not in seen
-    assert getattr(found.value, "type", None) == ("overloaded_error" if kind == "error-event" else None)
+        yield from (event.type for event in stream)
 
 
 def test_a_wrong_key_is_refused(server: StandIn) -> None:
@@ -342,26 +300,6 @@ def test_a_wrong_key_is_refused(server: StandIn) -> None:
 
 # -- segue as the client ---------------------------------------------------------------------------------------------
 
-THINKING = Options(reasoning="medium", max_tokens=8000)
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize("name", [MODEL, "claude-opus-4-1", "claude-opus-4-6", "claude-opus-5-5"])
-def test_what_is_decoded_goes_back_and_is_accepted(name: str, streams: bool) -> None:
-    model = segue.get_model(f"anthropic/{name}")
-    with StandIn("anthropic", script=SCRIPT) as server:
-        first = told(model, CONTEXT, server, streams, THINKING)
-        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
-        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
-        context = answered(CONTEXT, first)
-        second = told(model, context, server, streams, THINKING)
-        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-        third = told(model, answered(context, second), server, streams, THINKING)
-        assert third.text == "Answer 3." and not server.refused
-        sent = [block["type"] for block in server.requests[-1]["messages"][1]["content"]]
-    assert sent == ["thinking", "text", "tool_use", "tool_use"]
-    assert not any(message.diagnostics for message in (first, second, third))
-
 
 def test_a_local_server_of_the_protocol() -> None:
     model = segue.get_model("local/smollm2-135m", protocol="anthropic-messages")
@@ -371,62 +309,15 @@ def test_a_local_server_of_the_protocol() -> None:
     assert not server.refused
 
 
-def test_streams_and_whole_answers_are_the_same_message() -> None:
-    found = []
-    for streams in (True, False):
-        with StandIn("anthropic", script=[*SCRIPT, Reply([TextContent("No.")], stop="error")]) as server:
-            found.append([told(f"anthropic/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
-    assert found[0] == found[1]
-
-
-def test_images_of_the_record_are_taken() -> None:
-    picture = ImageContent(PIXEL, "image/png")
-    context = Context(messages=[UserMessage([TextContent("What is this?"), picture])], tools=CONTEXT.tools)
-    with StandIn("anthropic", script=SCRIPT) as server:
-        first = told(f"anthropic/{MODEL}", context, server, True, THINKING)
-        shown = [ToolResultMessage(call.id, call.name, [TextContent("Sky:"), picture]) for call in first.tool_calls]
-        context = Context(messages=[*context.messages, first, *shown], tools=CONTEXT.tools)
-        assert told(f"anthropic/{MODEL}", context, server, False, THINKING).stop_reason == "stop"
-        assert json.dumps(server.requests[-1]).count(PIXEL) == 3 and not server.refused
-
-
-_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-
-
-@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
-def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
-    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
-    model = segue.get_model(f"anthropic/{MODEL}")
-    standin = StandIn("anthropic")
-    spoken, message = read_back(standin, Reply(content, stop=stop), model, CONTEXT, streams)
-    assert message.content == spoken
-    body = segue.encode(answered(CONTEXT, message), model).body
-    assert standin.objection(body, model) is None
-    thoughts = [block for turn in body["messages"] for block in turn["content"] if "thinking" in block["type"]]
-    if thoughts:
-        assert StandIn("anthropic", account="other").objection(body, model) is not None
-
-
 # -- the SDK with segue's requests -----------------------------------------------------------------------------------
 
 
 def test_the_sdk_sends_what_segue_encodes(client: anthropic.Anthropic, server: StandIn) -> None:
-    model = segue.get_model(f"anthropic/{MODEL}")
-    request = segue.encode(CONTEXT, model, THINKING)
-    raw = client.messages.with_raw_response.create(**request.sdk_kwargs())
-    first = segue.decode(raw.read(), request)
-    assert server.requests[-1] == request.body and bare(first.content) == bare(CALLS)
+    def whole(request: segue.Request) -> bytes:
+        return client.messages.with_raw_response.create(**request.sdk_kwargs()).read()
 
-    request = segue.encode(answered(CONTEXT, first), model, Options(stream=True, reasoning="medium", max_tokens=8000))
-    decoder = segue.Decoder(request)
-    with client.messages.with_streaming_response.create(**request.sdk_kwargs()) as response:
-        events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
-    events += decoder.close()
-    assert server.requests[-1] == request.body and not server.refused
-    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
-    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]
+    def pieces(request: segue.Request) -> Iterator[bytes]:
+        with client.messages.with_streaming_response.create(**request.sdk_kwargs()) as response:
+            yield from response.iter_bytes()
+
+    carried(segue.get_model(f"anthropic/{MODEL}"), server, whole, pieces)

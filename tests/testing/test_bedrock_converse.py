@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import boto3
@@ -13,31 +13,18 @@ import urllib3
 from botocore.config import Config
 from botocore.exceptions import ClientError, EventStreamError
 from botocore.exceptions import ReadTimeoutError as NoAnswerError
-from hypothesis import given
-from hypothesis import strategies as st
-from support.providers import CONTEXT, WEATHER, reach
+from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, TEXTS, THINKING, reasoning
+from support.facts import SONNET as MODEL
+from support.journeys import IMAGE
+from support.providers import CONTEXT, WEATHER
+from support.talk import answered, carried, failing, told
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.types import (
-    AssistantContent,
-    AssistantMessage,
-    Context,
-    ImageContent,
-    Message,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import AssistantContent, Context, TextContent, ThinkingContent, UserMessage
 from segue.wire.bedrock_converse.frames import EventStream
 
-MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
-BOUND = "global.anthropic.claude-fable-5-1"
-NOVA = "amazon.nova-2-lite-v1:0"
-LLAMA = "us.meta.llama4-scout-17b-instruct-v1:0"
+REF = f"amazon-bedrock/{MODEL}"
 ARN = f"arn:aws:bedrock:us-east-1:123456789012:inference-profile/{MODEL}"
 TOOLS: Any = {
     "tools": [
@@ -52,17 +39,8 @@ TOOLS: Any = {
 }
 QUESTION: Any = {"role": "user", "content": [{"text": "Weather in Paris and Rome?"}]}
 SYSTEM: Any = [{"text": "Be brief."}]
-THINKING = "I should look it up.\n\nTwo cities, two “calls”."
-CALLS: list[AssistantContent] = [
-    ThinkingContent(THINKING),
-    ThinkingContent("", redacted=True),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("Two numbers."), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=70, output=31, cache_read=20, cache_write=9, total_tokens=130)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+SCRIPT = FACTS["bedrock-converse"].script
+CALLS = SCRIPT[0].content
 
 SESSION = boto3.Session("none", "none", "none", "us-east-1")
 
@@ -153,11 +131,8 @@ def test_a_tool_loop_of_the_sdk(client: Any, server: StandIn) -> None:
     assert thought["reasoningContent"]["reasoningText"]["text"] == THINKING
     assert thought["reasoningContent"]["reasoningText"]["signature"]
     assert isinstance(redacted["reasoningContent"]["redactedContent"], bytes)
-    assert text == {"text": "Let me look."}
-    assert [call["toolUse"]["input"] for call in calls] == [
-        {"city": "Paris"},
-        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-    ]
+    assert text == {"text": TEXTS[0]}
+    assert [call["toolUse"]["input"] for call in calls] == ARGUMENTS
     assert all(call["toolUse"]["toolUseId"].startswith("tooluse_") for call in calls)
     assert first["stopReason"] == "tool_use" and first["metrics"]["latencyMs"] == 1
     assert first["usage"] == {
@@ -169,7 +144,7 @@ def test_a_tool_loop_of_the_sdk(client: Any, server: StandIn) -> None:
     }
     assert first["ResponseMetadata"]["RequestId"] == "req_1"
     second = asked(client, [QUESTION, message, results(message)])
-    assert second["output"]["message"]["content"][-1] == {"text": "18 C in Paris, 24 C in Rome ☀."}
+    assert second["output"]["message"]["content"][-1] == {"text": TEXTS[1]}
     assert second["stopReason"] == "end_turn" and not server.refused
 
 
@@ -184,7 +159,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: Any, server: StandIn) -> None
         history += [message, more if more["content"] else {"role": "user", "content": [{"text": "Go on."}]}]
         assert [name for event in events[-2:] for name in event] == ["messageStop", "metadata"]
         assert events[-2]["messageStop"]["stopReason"] == stop and events[-1]["metadata"]["usage"]["outputTokens"]
-    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀.", "Answer 3."]
+    assert texts == [*TEXTS, "Answer 3."]
     assert not server.refused
 
 
@@ -369,25 +344,25 @@ def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, act: Any) -
     assert (metadata["HTTPStatusCode"], metadata["HTTPHeaders"]["retry-after"]) == (status, "2")
 
 
-def test_faults_in_mid_stream_are_errors_of_the_sdk() -> None:
-    expected: dict[FaultKind, type[Exception]] = {
-        "error-event": EventStreamError,
-        "cut": urllib3.exceptions.ProtocolError,
-        "silence": urllib3.exceptions.ReadTimeoutError,
-    }
-    for kind, error in expected.items():
-        with (
-            StandIn("amazon-bedrock", script=[Fault(kind)]) as server,
-            client_of(server, read_timeout=0.3) as client,
-        ):
+IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
+    "error-event": EventStreamError,
+    "cut": urllib3.exceptions.ProtocolError,
+    "silence": urllib3.exceptions.ReadTimeoutError,
+}
+
+
+@pytest.mark.parametrize("kind", IN_THE_STREAM)
+def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
+    def events(server: StandIn) -> Iterator[Any]:
+        with client_of(server, read_timeout=0.3) as client:
             stream = client.converse_stream(modelId=MODEL, messages=[QUESTION])["stream"]
-            seen: list[Any] = []
-            with pytest.raises(error) as found:
-                seen.extend(stream)
-            stream.close()
-        assert assembled(seen)["content"][0]["text"].startswith("One two three")
-        if isinstance(found.value, EventStreamError):
-            assert found.value.response["Error"]["Code"] == "serviceUnavailableException"
+            with closing(stream):
+                yield from stream
+
+    seen, error = failing(StandIn("amazon-bedrock", script=[Fault(kind)]), IN_THE_STREAM[kind], events)
+    assert assembled(seen)["content"][0]["text"].startswith("One two three")
+    if isinstance(error, EventStreamError):
+        assert error.response["Error"]["Code"] == "serviceUnavailableException"
 
 
 def test_silence_before_a_whole_answer_is_an_error_of_the_sdk() -> None:
@@ -407,7 +382,7 @@ def test_what_the_sdk_does_not_notice_segue_does(kind: FaultKind) -> None:
         if kind == "broken-json":
             assert streamed(client, [QUESTION])[-1] == {"contentBlockDelta": {}}
         for streams in (False, True):
-            message = told(MODEL, CONTEXT, server, streams, retries=segue.Retries(attempts=0))
+            message = told(REF, CONTEXT, server, streams, retries=segue.Retries(attempts=0))
             assert message.stop_reason == "error"
             assert type(segue.error_of(message)) is segue.errors.NetworkError
             assert message.text.startswith("One two three") is streams
@@ -416,131 +391,12 @@ def test_what_the_sdk_does_not_notice_segue_does(kind: FaultKind) -> None:
 # -- segue as the client ---------------------------------------------------------------------------------------------
 
 
-def answered(context: Context, answer: AssistantMessage) -> Context:
-    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
-    return Context(
-        system_prompt=context.system_prompt,
-        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
-        tools=context.tools,
-    )
-
-
-def bare(content: list[AssistantContent]) -> list[Any]:
-    """Blocks without what the provider made; those that were withheld have no words, and empty ones are none."""
-    found: list[Any] = []
-    for block in content:
-        if isinstance(block, ToolCall):
-            found.append((block.name, block.arguments))
-        elif isinstance(block, TextContent):
-            found += [block.text] if block.text else []
-        elif block.redacted:
-            found.append(None)
-        elif block.thinking or block.thinking_signature:
-            found.append(("thinking", block.thinking))
-    return found
-
-
-def told(model: str, context: Context, server: StandIn, streams: bool, **settings: Any) -> AssistantMessage:
-    ref = f"amazon-bedrock/{model}"
-    if streams:
-        return segue.stream_sync(ref, context, connection=reach(server, **settings)).finished()
-    return segue.complete_sync(ref, context, connection=reach(server, **settings))
-
-
-def reasoning(body: dict[str, Any]) -> list[str]:
-    """What reasoning a request holds, by kind."""
-    blocks = [block for turn in body["messages"] for block in turn["content"]]
-    return [next(iter(block["reasoningContent"])) for block in blocks if "reasoningContent" in block]
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        MODEL,
-        BOUND,
-        NOVA,
-        LLAMA,
-        "anthropic.claude-3-5-sonnet-20241022-v2:0",
-        "mistral.mistral-large-2407-v1:0",
-        "moonshotai.kimi-k3",
-        "openai.gpt-oss-120b-1:0",
-        "qwen.qwen3-32b-v1:0",
-    ],
-)
-def test_what_is_decoded_goes_back_and_is_accepted(model: str, streams: bool) -> None:
-    with StandIn("amazon-bedrock", script=SCRIPT) as server:
-        first = told(model, CONTEXT, server, streams)
-        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
-        usage = first.usage
-        assert (usage.input, usage.output, usage.cache_read, usage.cache_write) == (70, 31, 20, 9)
-        assert usage.total_tokens == 130
-        context = answered(CONTEXT, first)
-        second = told(model, context, server, streams)
-        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-        third = told(model, answered(context, second), server, streams)
-        assert third.text == "Answer 3." and not server.refused
-        sent = reasoning(server.requests[-1])
-    whole = ["reasoningText", "redactedContent", "reasoningText"]
-    assert sent == (whole if model in (MODEL, BOUND) else [])
-    assert not any(message.diagnostics for message in (first, second, third))
-
-
-_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-
-
-@given(
-    st.lists(_blocks, min_size=1, max_size=5),
-    st.sampled_from(["stop", "length"]),
-    st.booleans(),
-    st.sampled_from([MODEL, BOUND, NOVA, LLAMA, "us.deepseek.r1-v1:0"]),
-)
-def test_what_the_voice_says_the_decoder_reads(
-    content: list[AssistantContent], stop: Any, streams: bool, name: str
-) -> None:
-    """Every block comes back, and the whole answer passes the rules and the check of signatures."""
-    model = segue.get_model(f"amazon-bedrock/{name}")
-    standin = StandIn("amazon-bedrock")
-    spoken = standin.spoken(Reply(content, stop=stop), model)
-    decoder = segue.Decoder(segue.encode(CONTEXT, model, segue.Options(stream=streams)))
-    for data in standin.voice.events(spoken) if streams else [json.dumps(standin.voice.whole(spoken)).encode()]:
-        decoder.feed(data)
-    decoder.close()
-    assert decoder.message is not None and bare(decoder.message.content) == bare(spoken.content)
-    body = segue.encode(answered(CONTEXT, decoder.message), model).body
-    assert standin.objection(body, model) is None
-    if reasoning(body) and name != "us.deepseek.r1-v1:0":
-        assert StandIn("amazon-bedrock", account="other").objection(body, model) is not None
-
-
-def test_another_account_refuses_what_was_signed_here() -> None:
-    model = segue.get_model(f"amazon-bedrock/{MODEL}")
-    with StandIn("amazon-bedrock", script=SCRIPT) as server, StandIn("amazon-bedrock", account="other") as other:
-        request = segue.encode(CONTEXT, model)
-        with client_of(server) as client:
-            [body] = bodies(client, "converse", request)
-        request = segue.encode(answered(CONTEXT, segue.decode(body, request)), model)
-        with client_of(other) as client, pytest.raises(client.exceptions.ValidationException, match="signature"):
-            client.converse(**request.sdk_kwargs())
-        # segue's client knows that it is another endpoint, and does not take the thinking there.
-        server.say(*SCRIPT)
-        told(MODEL, CONTEXT, server, False)
-        first = told(MODEL, CONTEXT, server, False)
-        assert told(MODEL, answered(CONTEXT, first), other, False).stop_reason == "stop"
-        assert reasoning(other.requests[-1]) == []
-
-
 def test_a_payload_of_your_own_is_sent_as_bytes() -> None:
     given: list[AssistantContent] = [ThinkingContent("", "no base64!", redacted=True), TextContent("Hm.")]
     with StandIn("amazon-bedrock", script=[Reply(given)]) as server:
-        message = told(MODEL, CONTEXT, server, True)
+        message = told(REF, CONTEXT, server, True)
         assert message.content[0] == ThinkingContent("", b64encode(b"no base64!").decode(), redacted=True)
-        again = told(MODEL, answered(CONTEXT, message), server, True)
+        again = told(REF, answered(CONTEXT, message), server, True)
     assert "Invalid `data` in `redacted_thinking` block" in (again.error_message or "")
 
 
@@ -575,32 +431,20 @@ def bodies(client: Any, operation: str, request: segue.Request) -> Iterator[byte
         answer["stream"].close()
 
 
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-
-
 def test_the_sdk_sends_what_segue_encodes(client: Any, server: StandIn) -> None:
-    model = segue.get_model(f"amazon-bedrock/{MODEL}")
-    context = Context(
-        system_prompt="Be brief.",
-        messages=[UserMessage([TextContent("Weather here?"), ImageContent(PIXEL, "image/png")])],
-        tools=[WEATHER],
-    )
-    request = segue.encode(context, model)
-    [body] = bodies(client, "converse", request)
-    first = segue.decode(body, request)
-    assert server.requests[-1] == request.body and bare(first.content) == bare(CALLS)
+    def whole(request: segue.Request) -> bytes:
+        [body] = bodies(client, "converse", request)
+        return body
 
-    request = segue.encode(answered(context, first), model, segue.Options(stream=True))
-    decoder = segue.Decoder(request)
-    events = [event for data in bodies(client, "converse_stream", request) for event in decoder.feed(data)]
-    events += decoder.close()
-    second = decoder.message
-    assert server.requests[-1] == request.body
-    assert second is not None and bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-    assert [event.type for event in events].count("text_delta") == 3 and second.usage.total_tokens == 30
+    def pieces(request: segue.Request) -> Iterator[bytes]:
+        return bodies(client, "converse_stream", request)
 
-    request = segue.encode(answered(answered(context, first), second), model)
-    [body] = bodies(client, "converse", request)
-    assert segue.decode(body, request).text == "Answer 3." and server.requests[-1] == request.body
+    model = segue.get_model(REF)
+    question = UserMessage([TextContent("Weather here?"), IMAGE])
+    context = Context(system_prompt="Be brief.", messages=[question], tools=[WEATHER])
+    context, second, events = carried(model, server, whole, pieces, context=context)
+    assert events.count("text_delta") == 3 and second.usage.total_tokens == 30
+    request = segue.encode(answered(context, second), model)
+    assert segue.decode(whole(request), request).text == "Answer 3." and server.requests[-1] == request.body
     assert reasoning(server.requests[-1]) == ["reasoningText", "redactedContent", "reasoningText"]
     assert not server.refused

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -13,22 +14,13 @@ from google.genai import errors, types
 from google.oauth2.credentials import Credentials
 from hypothesis import given
 from hypothesis import strategies as st
-from support.providers import CONTEXT, reach
+from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING, signatures
+from support.providers import CONTEXT
+from support.talk import answered, carried, contents, failing, read_back
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.types import (
-    AssistantContent,
-    AssistantMessage,
-    Context,
-    Message,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import AssistantContent, TextContent, ThinkingContent, ToolCall
 
 MODEL = "gemini-3.6-flash"
 OLDER = "gemini-2.5-pro"
@@ -47,15 +39,9 @@ CONFIG = types.GenerateContentConfig(
     automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
 )
 QUESTION: types.Content = types.UserContent("Weather in Paris and Rome?")
-CALLS: list[AssistantContent] = [
-    ThinkingContent("I should look it up.\n\nTwo cities, two “calls”."),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("Two numbers."), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=70, output=31, cache_read=30, total_tokens=131)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+GOOGLE = FACTS["google-generative-ai"]
+SCRIPT = GOOGLE.script
+CALLS, ANSWER = (reply.content for reply in SCRIPT)
 
 
 @contextmanager
@@ -112,17 +98,14 @@ def test_a_tool_loop_of_the_sdk(client: genai.Client, server: StandIn) -> None:
     chat = client.chats.create(model=MODEL, config=CONFIG)
     first = chat.send_message("Weather in Paris and Rome?")
     thought, text, *calls = parts_of(first)
-    assert (thought.text, thought.thought) == ("I should look it up.\n\nTwo cities, two “calls”.", True)
-    assert first.text == "Let me look." and text.thought is None
-    assert [call.function_call and call.function_call.args for call in calls] == [
-        {"city": "Paris"},
-        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-    ]
+    assert (thought.text, thought.thought) == (THINKING, True)
+    assert first.text == TEXTS[0] and text.thought is None
+    assert [call.function_call and call.function_call.args for call in calls] == ARGUMENTS
     assert [part.thought_signature is not None for part in (thought, text, *calls)] == [False, False, True, False]
     assert first.candidates and first.candidates[0].finish_reason is types.FinishReason.STOP
     assert (first.model_version, first.response_id) == (MODEL, f"{server.provider}-1")
     second = chat.send_message(results(calls))  # type: ignore[arg-type]
-    assert second.text == "18 C in Paris, 24 C in Rome ☀."
+    assert second.text == TEXTS[1]
     assert chat.send_message("Thanks.").text == "Answer 3."
     assert not server.refused
 
@@ -137,7 +120,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: genai.Client, server: StandIn
         history += [types.ModelContent(parts), types.UserContent(results(parts) or "Go on.")]
         last = chunks[-1].candidates
         assert last and last[0].finish_reason is types.FinishReason.STOP
-    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀.", "Answer 3."]
+    assert texts == [*TEXTS, "Answer 3."]
     assert not server.refused
 
 
@@ -150,7 +133,7 @@ def test_the_sdk_calls_functions_by_itself(client: genai.Client, server: StandIn
 
     config = types.GenerateContentConfig(tools=[weather])
     response = client.models.generate_content(model=MODEL, contents="Weather in Paris and Rome?", config=config)
-    assert (asked, response.text) == (["Paris", "Rome"], "18 C in Paris, 24 C in Rome ☀.")
+    assert (asked, response.text) == (["Paris", "Rome"], TEXTS[1])
     assert len(server.requests) == 2 and not server.refused
 
 
@@ -289,25 +272,23 @@ STATUSES: dict[FaultKind, tuple[type[errors.APIError], int, str]] = {
 }
 
 
-def go(client: genai.Client, streams: bool) -> None:
-    if streams:
-        list(client.models.generate_content_stream(model=MODEL, contents="go"))
-    else:
-        client.models.generate_content(model=MODEL, contents="go")
-
-
 @pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, streams: bool) -> None:
     error, code, status = STATUSES[kind]
-    with (
-        StandIn("google", script=[Fault(kind, retry_after=2)]) as server,
-        client_of(server) as client,
-        pytest.raises(error) as found,
-    ):
-        go(client, streams)
-    assert (found.value.code, found.value.status) == (code, status)
-    assert found.value.response.headers["retry-after"] == "2"
+    _, found = failing(StandIn("google", script=[Fault(kind, retry_after=2)]), error, streamed if streams else asked)
+    assert (found.code, found.status) == (code, status)
+    assert found.response.headers["retry-after"] == "2"
+
+
+def asked(server: StandIn) -> Any:
+    with client_of(server) as client:
+        return client.models.generate_content(model=MODEL, contents="go")
+
+
+def streamed(server: StandIn, timeout: int | None = None) -> Iterator[types.GenerateContentResponse]:
+    with client_of(server, timeout=timeout) as client:
+        yield from client.models.generate_content_stream(model=MODEL, contents="go")
 
 
 IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
@@ -320,135 +301,22 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen: list[types.GenerateContentResponse] = []
-    with (
-        StandIn("google", script=[Fault(kind)]) as server,
-        client_of(server, timeout=300) as client,
-        pytest.raises(IN_THE_STREAM[kind]) as found,
-    ):
-        seen.extend(client.models.generate_content_stream(model=MODEL, contents="go"))
+    seen, error = failing(StandIn("google", script=[Fault(kind)]), IN_THE_STREAM[kind], partial(streamed, timeout=300))
     assert parts_of(*seen) and not any(each.candidates and each.candidates[0].finish_reason for each in seen)
-    if isinstance(found.value, errors.APIError):
-        assert (found.value.code, found.value.status) == (503, "UNAVAILABLE")
+    if isinstance(error, errors.APIError):
+        assert (error.code, error.status) == (503, "UNAVAILABLE")
 
 
 # -- segue as the client ---------------------------------------------------------------------------------------------
 
 
-def answered(context: Context, answer: AssistantMessage) -> Context:
-    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
-    return Context(
-        system_prompt=context.system_prompt,
-        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
-        tools=context.tools,
-    )
-
-
-def bare(content: list[AssistantContent]) -> list[Any]:
-    """Blocks without what the provider made; parts of one kind in a row are one block, and withheld ones are none."""
-    found: list[Any] = []
-    for block in content:
-        if isinstance(block, ToolCall):
-            found.append((ToolCall, block.name, block.arguments))
-            continue
-        words = block.text if isinstance(block, TextContent) else "" if block.redacted else block.thinking
-        if words and found and found[-1][0] is type(block):
-            found[-1] = (type(block), found[-1][1] + words)
-        elif words:
-            found.append((type(block), words))
-    return found
-
-
-def told(ref: str, context: Context, server: StandIn, streams: bool) -> AssistantMessage:
-    if streams:
-        return segue.stream_sync(ref, context, connection=reach(server)).finished()
-    return segue.complete_sync(ref, context, connection=reach(server))
-
-
-def signatures(body: dict[str, Any]) -> list[str]:
-    """Which parts of a request are signed, by what they hold."""
-    parts = [part for content in body["contents"] for part in content["parts"]]
-    return [next(iter(part)) for part in parts if "thoughtSignature" in part]
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize("provider", ["google", "google-vertex"])
-@pytest.mark.parametrize("model", [MODEL, "gemini-3-pro-preview", OLDER, "gemini-2.0-flash"])
-def test_what_is_decoded_goes_back_and_is_accepted(provider: str, model: str, streams: bool) -> None:
-    ref = f"{provider}/{model}"
-    with StandIn(provider, script=SCRIPT) as server:
-        first = told(ref, CONTEXT, server, streams)
-        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
-        usage = (first.usage.input, first.usage.output, first.usage.cache_read, first.usage.total_tokens)
-        assert usage == (70, 31, 30, 131)
-        context = answered(CONTEXT, first)
-        second = told(ref, context, server, streams)
-        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-        third = told(ref, answered(context, second), server, streams)
-        assert third.text == "Answer 3." and not server.refused
-        sent = signatures(server.requests[-1])
-    assert sent == {MODEL: ["functionCall", "text"], OLDER: ["functionCall"], "gemini-2.0-flash": []}.get(model, sent)
-    assert not any(message.diagnostics for message in (first, second, third))
-
-
-_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-
-
-@given(
-    st.lists(_blocks, min_size=1, max_size=5),
-    st.sampled_from(["stop", "length"]),
-    st.booleans(),
-    st.sampled_from([f"google/{MODEL}", f"google/{OLDER}", f"google-vertex/{MODEL}"]),
-)
-def test_what_the_voice_says_the_decoder_reads(
-    content: list[AssistantContent], stop: Any, streams: bool, ref: str
+@given(contents(), st.sampled_from(["stop", "length"]), st.booleans(), st.sampled_from(GOOGLE.speakers))
+def test_no_words_are_lost_and_one_signature_is_all(
+    content: list[AssistantContent], stop: Any, streams: bool, model: segue.Model
 ) -> None:
-    """Every block comes back, and the whole answer passes the rules and the check of signatures."""
-    model = segue.get_model(ref)
-    standin = StandIn(model.provider)
-    spoken = standin.spoken(Reply(content, stop=stop), model)
-    decoder = segue.Decoder(segue.encode(CONTEXT, model))
-    for data in standin.voice.events(spoken) if streams else [json.dumps(standin.voice.whole(spoken)).encode()]:
-        decoder.feed(data)
-    decoder.close()
-    assert decoder.message is not None and bare(decoder.message.content) == bare(content)
-    body = segue.encode(answered(CONTEXT, decoder.message), model).body
-    assert standin.objection(body, model) is None
-    signed = [part for place in body["contents"] for part in place["parts"] if "thoughtSignature" in part]
-    genuine = [part for part in signed if not part["thoughtSignature"].startswith("skip_")]
-    assert len(genuine) <= 1
-    if genuine:
-        assert StandIn(model.provider, account="other").objection(body, model) is not None
-
-
-def test_another_account_refuses_what_was_signed_here() -> None:
-    model = segue.get_model(f"google/{MODEL}")
-    with StandIn("google", script=SCRIPT) as server, StandIn("google", account="other") as other:
-        request = segue.encode(CONTEXT, model)
-        answer = segue.decode(asked(server, request), request)
-        request = segue.encode(answered(CONTEXT, answer), model)
-        asked(server, request)
-        with pytest.raises(errors.ClientError, match="Corrupted thought signature"):
-            asked(other, request)
-        # segue's client knows that it is another endpoint, and sends the dummy there.
-        server.say(*SCRIPT)
-        context = answered(CONTEXT, segue.complete_sync(model, CONTEXT, connection=reach(server)))
-        assert segue.complete_sync(model, context, connection=reach(other)).stop_reason == "stop"
-
-
-def asked(server: StandIn, request: segue.Request) -> bytes:
-    """The answer's own bytes, as the SDK gives them to those who want them."""
-    kwargs = request.sdk_kwargs()
-    kwargs["config"]["shouldReturnHttpResponse"] = True
-    with client_of(server) as client:
-        answer = client.models.generate_content(**kwargs).sdk_http_response
-    assert answer is not None and answer.body is not None
-    return answer.body.encode()
+    _, message = read_back(StandIn(model.provider), Reply(content, stop=stop), model, CONTEXT, streams)
+    assert GOOGLE.compared(message.content, model) == GOOGLE.compared(content, model)
+    assert len(signatures(segue.encode(answered(CONTEXT, message), model).body, model)) <= 1
 
 
 # -- the SDK with segue's requests -----------------------------------------------------------------------------------
@@ -462,23 +330,23 @@ def plain(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_sdk_sends_what_segue_encodes(client: genai.Client, server: StandIn) -> None:
+    def whole(request: segue.Request) -> bytes:
+        kwargs = request.sdk_kwargs()
+        kwargs["config"]["shouldReturnHttpResponse"] = True  # the answer's own bytes
+        answer = client.models.generate_content(**kwargs).sdk_http_response
+        assert answer is not None and answer.body is not None
+        return answer.body.encode()
+
+    def pieces(request: segue.Request) -> Iterator[bytes]:
+        """Of a stream the SDK gives no bytes, but every chunk is the JSON of one event."""
+        for chunk in client.models.generate_content_stream(**request.sdk_kwargs()):
+            yield f"data: {chunk.model_dump_json(by_alias=True, exclude_none=True)}\n\n".encode()
+
     model = segue.get_model(f"{server.provider}/{MODEL}")
-    request = segue.encode(CONTEXT, model)
-    first = segue.decode(asked(server, request), request)
-    assert plain(server.requests[-1]) == plain(request.body) and bare(first.content) == bare(CALLS)
-
-    # Of a stream the SDK gives no bytes, but every chunk is the JSON of one event.
-    request = segue.encode(answered(CONTEXT, first), model, segue.Options(stream=True))
-    decoder = segue.Decoder(request)
-    events = []
-    for chunk in client.models.generate_content_stream(**request.sdk_kwargs()):
-        events += decoder.feed(f"data: {chunk.model_dump_json(by_alias=True, exclude_none=True)}\n\n".encode())
-    events += decoder.close()
-    second = decoder.message
-    assert plain(server.requests[-1]) == plain(request.body)
-    assert second is not None and bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-    assert [event.type for event in events].count("text_delta") == 3 and second.usage.total_tokens == 30
-
-    request = segue.encode(answered(answered(CONTEXT, first), second), model)
-    assert segue.decode(asked(server, request), request).text == "Answer 3."
+    context, second, events = carried(
+        model, server, whole, pieces, same=lambda sent, meant: plain(sent) == plain(meant)
+    )
+    assert events.count("text_delta") == 3 and second.usage.total_tokens == 30
+    request = segue.encode(answered(context, second), model)
+    assert segue.decode(whole(request), request).text == "Answer 3."
     assert signatures(server.requests[-1]) == ["functionCall", "text"] and not server.refused

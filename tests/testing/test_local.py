@@ -163,6 +163,34 @@ def test_the_template_is_part_of_the_package() -> None:
     assert "<tool_call>" in module.TEMPLATE.read_text(encoding="utf-8")
 
 
+UNASKED = """
+from segue.testing import LocalModel
+with LocalModel(context=512):
+    pass
+"""
+INTERRUPTED = """
+import signal
+from segue.testing import LocalModel
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+model = LocalModel(context=512)
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+try:
+    model.start()
+except KeyboardInterrupt:
+    pass
+else:
+    raise SystemExit("nobody was interrupted")
+"""
+
+
+@needs_model
+@pytest.mark.skipif(os.name == "nt", reason="no such signals there")
+@pytest.mark.parametrize("code", [UNASKED, INTERRUPTED], ids=["unasked", "interrupted"])
+def test_a_model_that_is_stopped_before_it_was_used_ends(code: str) -> None:
+    """llama.cpp waits for ever when it is stopped before it works, so that it is let come so far."""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
 # -- what is missing -------------------------------------------------------------------------------------------------
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mistralai.client import Mistral
 from mistralai.client.errors import HTTPValidationError, ResponseValidationError, SDKError
 from mistralai.client.models import (
@@ -18,23 +16,13 @@ from mistralai.client.models import (
     TextChunk,
     ThinkChunk,
 )
-from support.providers import CONTEXT
-from support.talk import answered, bare, read_back, told
+from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING
+from support.journeys import IMAGE
+from support.talk import carried, failing
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.types import (
-    AssistantContent,
-    Context,
-    ImageContent,
-    Options,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import TextContent
 
 MODEL = "mistral-medium-latest"
 TOOLS: list[Any] = [
@@ -48,17 +36,7 @@ TOOLS: list[Any] = [
     }
 ]
 QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
-THOUGHT = "I should look it up. Two cities, two “calls”."
-CALLS: list[AssistantContent] = [
-    ThinkingContent(THOUGHT),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=80, output=30, cache_read=20, total_tokens=130)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+SCRIPT = FACTS["mistral-chat"].script
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +83,15 @@ def test_a_tool_loop_of_the_sdk(client: Mistral, server: StandIn) -> None:
     assert message is not None and isinstance(message.content, list)
     thought, said = message.content
     assert isinstance(thought, ThinkChunk) and isinstance(thought.thinking[0], TextChunk)
-    assert thought.thinking[0].text == THOUGHT and thought.signature
-    assert isinstance(said, TextChunk) and said.text == "Let me look."
+    assert thought.thinking[0].text == THINKING and thought.signature
+    assert isinstance(said, TextChunk) and said.text == TEXTS[0]
     assert message.tool_calls and all(re.fullmatch("[A-Za-z0-9]{9}", call.id or "") for call in message.tool_calls)
-    assert [json.loads(str(call.function.arguments)) for call in message.tool_calls] == [
-        {"city": "Paris"},
-        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-    ]
+    assert [json.loads(str(call.function.arguments)) for call in message.tool_calls] == ARGUMENTS
     assert first.choices[0].finish_reason == "tool_calls" and first.usage.prompt_tokens == 100
     history: list[Any] = [QUESTION, message, *results(message)]
     second = client.chat.complete(model=MODEL, messages=history, tools=TOOLS).choices[0].message
     assert second is not None and isinstance(second.content, list)
-    assert isinstance(second.content[1], TextChunk) and second.content[1].text == "18 C in Paris, 24 C in Rome ☀."
+    assert isinstance(second.content[1], TextChunk) and second.content[1].text == TEXTS[1]
     history += [second, {"role": "user", "content": "And tomorrow?"}]
     third = client.chat.complete(model=MODEL, messages=history, tools=TOOLS).choices[0].message
     assert third is not None and third.content == "Answer 3." and third.tool_calls is None
@@ -145,7 +120,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: Mistral, server: StandIn) -> 
             message = heard(stream)
         texts.append(message.content[-1].text)  # type: ignore[index,union-attr]
         history += [message, *results(message)]
-    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert texts == TEXTS
     assert len(history) == 5 and not server.refused
 
 
@@ -183,7 +158,7 @@ def test_an_answer_that_was_cut_and_one_that_failed(http: httpx2.Client) -> None
 
 
 def test_images_are_taken_from_users_and_tools(client: Mistral, server: StandIn) -> None:
-    picture: Any = {"type": "image_url", "image_url": f"data:image/png;base64,{PIXEL}"}
+    picture: Any = {"type": "image_url", "image_url": f"data:image/png;base64,{IMAGE.data}"}
     question: Any = {"role": "user", "content": [picture, {"type": "text", "text": "What is the weather here?"}]}
     message = client.chat.complete(model=MODEL, messages=[question], tools=TOOLS).choices[0].message
     shown = [{**result, "content": [{"type": "text", "text": "The sky:"}, picture]} for result in results(message)]
@@ -302,10 +277,12 @@ STATUSES: dict[FaultKind, tuple[int, str | None]] = {
 
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
-    with StandIn("mistral", script=[Fault(kind, retry_after=2)]) as server, pytest.raises(SDKError) as found:
-        client_of(server, http).chat.complete(model=MODEL, messages=[QUESTION])
-    assert (found.value.status_code, json.loads(found.value.body).get("code")) == STATUSES[kind]
-    assert found.value.headers["retry-after"] == "2"
+    def asked(server: StandIn) -> Any:
+        return client_of(server, http).chat.complete(model=MODEL, messages=[QUESTION])
+
+    _, found = failing(StandIn("mistral", script=[Fault(kind, retry_after=2)]), SDKError, asked)
+    assert (found.status_code, json.loads(found.body).get("code")) == STATUSES[kind]
+    assert found.headers["retry-after"] == "2"
 
 
 IN_THE_STREAM: dict[FaultKind, tuple[type[Exception], str]] = {
@@ -318,13 +295,14 @@ IN_THE_STREAM: dict[FaultKind, tuple[type[Exception], str]] = {
 
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
-    error, words = IN_THE_STREAM[kind]
-    seen: list[Any] = []
-    with StandIn("mistral", script=[Fault(kind)]) as server:
+    def streamed(server: StandIn) -> Iterator[Any]:
         client = client_of(server, http, timeout_ms=300)
-        with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream, pytest.raises(error, match=words):
-            seen.extend(event.data.choices[0].delta.content for event in stream)
-    assert "".join(seen).startswith("One two")
+        with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream:
+            yield from (event.data.choices[0].delta.content for event in stream)
+
+    error, words = IN_THE_STREAM[kind]
+    seen, found = failing(StandIn("mistral", script=[Fault(kind)]), error, streamed)
+    assert "".join(seen).startswith("One two") and words in str(found)
 
 
 def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
@@ -332,81 +310,6 @@ def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
     with pytest.raises(SDKError, match="Unauthorized"):
         client.chat.complete(model=MODEL, messages=[QUESTION])
     assert not server.requests
-
-
-# -- segue as the client ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize("name", [MODEL, "magistral-medium-latest", "mistral-large-latest", "open-mistral-nemo"])
-def test_what_is_decoded_goes_back_and_is_accepted(name: str, streams: bool) -> None:
-    model = segue.get_model(f"mistral/{name}")
-    with StandIn("mistral", script=SCRIPT) as server:
-        first = told(model, CONTEXT, server, streams)
-        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
-        assert (first.usage.input, first.usage.cache_read, first.usage.output) == (80, 20, 30)
-        context = answered(CONTEXT, first)
-        second = told(model, context, server, streams)
-        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-        third = told(model, answered(context, second), server, streams)
-        assert third.text == "Answer 3." and not server.refused
-        signed = json.dumps(server.requests[-1]).count('"signature"')
-    assert signed == (2 if model.dialect.own_reasoning == "any" else 0)
-    assert not any(message.diagnostics for message in (first, second, third))
-
-
-def test_streams_and_whole_answers_are_the_same_message() -> None:
-    found = []
-    for streams in (True, False):
-        with StandIn("mistral", script=[*SCRIPT, Reply([TextContent("No")], stop="length")]) as server:
-            found.append([told(f"mistral/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
-    assert found[0] == found[1]
-
-
-def test_images_of_the_record_are_taken() -> None:
-    picture = ImageContent(PIXEL, "image/png")
-    context = Context(messages=[UserMessage([TextContent("What is this?"), picture])], tools=CONTEXT.tools)
-    for name in (MODEL, "mistral-large-latest"):  # one takes them in results, the other behind them
-        with StandIn("mistral", script=SCRIPT) as server:
-            first = told(f"mistral/{name}", context, server, True)
-            shown = [ToolResultMessage(call.id, call.name, [TextContent("Sky:"), picture]) for call in first.tool_calls]
-            after = Context(messages=[*context.messages, first, *shown], tools=CONTEXT.tools)
-            assert told(f"mistral/{name}", after, server, False).stop_reason == "stop"
-            assert json.dumps(server.requests[-1]).count(PIXEL) == 3 and not server.refused
-
-
-_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-
-
-@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
-def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
-    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
-    model = segue.get_model(f"mistral/{MODEL}")
-    standin = StandIn("mistral")
-    spoken, message = read_back(standin, Reply(content, stop=stop), model, CONTEXT, streams)
-    assert message.content == spoken
-    assert message.text == "".join(block.text for block in content if isinstance(block, TextContent))
-    body = segue.encode(answered(CONTEXT, message), model).body
-    assert standin.objection(body, model) is None
-    if '"signature"' in json.dumps(body):
-        assert StandIn("mistral", account="other").objection(body, model) is not None
-
-
-def test_another_account_refuses_what_was_signed_here(http: httpx2.Client) -> None:
-    model = segue.get_model(f"mistral/{MODEL}")
-    with StandIn("mistral", script=SCRIPT) as server, StandIn("mistral", account="other") as other:
-        request = segue.encode(CONTEXT, model)
-        answer = segue.decode(post(http, server, request.body).content, request)
-        body = segue.encode(answered(CONTEXT, answer), model).body
-        assert post(http, server, body).status_code == 200 and post(http, other, body).status_code == 400
-        # segue's client knows that it is another endpoint, and sends what can be read there.
-        context = answered(CONTEXT, told(model, CONTEXT, server, False))
-        assert told(model, context, other, False).stop_reason == "stop"
 
 
 # -- the SDK with segue's requests -----------------------------------------------------------------------------------
@@ -417,29 +320,26 @@ def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
 
     It fills in defaults of its own (``prefix``, ``index``), so that what is sent is compared as a conversation.
     """
-    model = segue.get_model(f"mistral/{MODEL}")
     raw: list[httpx2.Response] = []
     with (
         httpx2.Client(verify=False, event_hooks={"response": [raw.append]}) as http,
         client_of(server, http) as client,
     ):
-        request = segue.encode(CONTEXT, model)
-        client.chat.complete(**request.sdk_kwargs())
-        first = segue.decode(raw[-1].content, request)
-        assert same(server.requests[-1], request) and bare(first.content) == bare(CALLS)
 
-        request = segue.encode(answered(CONTEXT, first), model, Options(stream=True))
-        decoder = segue.Decoder(request)
-        with client.chat.stream(**request.sdk_kwargs()) as stream:
-            events = [event for data in stream.response.iter_bytes() for event in decoder.feed(data)]
-        events += decoder.close()
-    assert same(server.requests[-1], request) and not server.refused
-    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
-    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]
+        def whole(request: segue.Request) -> bytes:
+            client.chat.complete(**request.sdk_kwargs())
+            return raw[-1].content
+
+        def pieces(request: segue.Request) -> Iterator[bytes]:
+            with client.chat.stream(**request.sdk_kwargs()) as stream:
+                yield from stream.response.iter_bytes()
+
+        carried(segue.get_model(f"mistral/{MODEL}"), server, whole, pieces, same=same)
 
 
-def same(body: dict[str, Any], request: segue.Request) -> bool:
-    rest = {name: value for name, value in body.items() if name not in ("messages", "tools", "stream")}
-    kept = {name: value for name, value in request.body.items() if name not in ("messages", "tools", "stream")}
-    sent, meant = (segue.ingest(each, "mistral-chat") for each in (body, request.body))
-    return sent == meant and rest == kept
+def same(*bodies: dict[str, Any]) -> bool:
+    sent, meant = (segue.ingest(body, "mistral-chat") for body in bodies)
+    left, kept = (
+        {name: value for name, value in body.items() if name not in ("messages", "tools", "stream")} for body in bodies
+    )
+    return sent == meant and left == kept

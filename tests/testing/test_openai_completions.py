@@ -11,55 +11,27 @@ from cerebras.cloud import sdk as cerebras
 from cerebras.cloud.sdk.types.chat import ChatCompletion as CerebrasCompletion
 from groq.types.chat import ChatCompletion as GroqCompletion
 from groq.types.chat import ChatCompletionChunk as GroqChunk
-from hypothesis import given
-from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import TypeAdapter
+from support.facts import ARGUMENTS, CALLS, CLAUDE, FACTS, GEMINI, GLM, GPT, TEXTS, THINKING
+from support.openai_sdk import IN_THE_STREAM, STATUSES
 from support.providers import CONTEXT, reach
+from support.talk import answered, carried, failing, told
 from support.targets import built_in
 
 import segue
-from segue.dialects import OpenAICompletions
 from segue.testing import Fault, FaultKind, Reply, StandIn
 from segue.testing.voices.completions_manners import MANNERS
-from segue.types import (
-    AssistantContent,
-    AssistantMessage,
-    Context,
-    Message,
-    Model,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import TextContent, ThinkingContent, ToolCall
 
 PROTOCOL = "openai-completions"
 MODEL = "gpt-4.1"
-CLAUDE, GEMINI, GPT, GLM = (
-    "anthropic/claude-sonnet-4.5",
-    "google/gemini-3.1-pro-preview",
-    "openai/gpt-5",
-    "z-ai/glm-4.6",
-)
 PARAMETERS = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 TOOLS: list[Any] = [
     {"type": "function", "function": {"name": "weather", "description": "Weather", "parameters": PARAMETERS}}
 ]
 QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
-THINKING = "I should look it up.\n\nTwo cities, two “calls”."
-CALLS: list[AssistantContent] = [
-    ThinkingContent(THINKING),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("Two numbers."), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER, usage=USAGE)]
-TEXTS = ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+SCRIPT = FACTS[PROTOCOL].script
 
 
 def standin(provider: str = "openai", **settings: Any) -> StandIn:
@@ -122,10 +94,7 @@ def test_a_tool_loop_of_the_sdk(provider: str, model: str) -> None:
         first = client.chat.completions.create(messages=[QUESTION], **asked)
         message = first.choices[0].message
         assert message.content.endswith(TEXTS[0]) and first.choices[0].finish_reason == "tool_calls"
-        assert [json.loads(call.function.arguments) for call in message.tool_calls] == [
-            {"city": "Paris"},
-            {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-        ]
+        assert [json.loads(call.function.arguments) for call in message.tool_calls] == ARGUMENTS
         assert (first.usage.prompt_tokens, first.usage.total_tokens) == (100, 130)
         second = client.chat.completions.create(messages=[QUESTION, message, *results(message)], **asked)
         assert second.choices[0].message.content.endswith(TEXTS[1]) and second.choices[0].finish_reason == "stop"
@@ -356,48 +325,32 @@ def test_the_documented_dummy_is_fine() -> None:
 
 # -- faults ----------------------------------------------------------------------------------------------------------
 
-STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] = {
-    "rate-limit": (openai.RateLimitError, 429, "rate_limit_exceeded"),
-    "server-error": (openai.InternalServerError, 500, None),
-    "unavailable": (openai.InternalServerError, 503, None),
-    "overloaded": (openai.InternalServerError, 503, "server_is_overloaded"),
-    "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
-    "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
-}
-
 
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, code = STATUSES[kind]
-    with (
-        standin(script=[Fault(kind, retry_after=2)]) as server,
-        client_of(server) as client,
-        pytest.raises(error) as found,
-    ):
-        client.chat.completions.create(model=MODEL, messages=[QUESTION])
-    assert (found.value.status_code, found.value.code) == (status, code)
-    assert found.value.response.headers["retry-after"] == "2"
+    _, found = failing(standin(script=[Fault(kind, retry_after=2)]), error, asked)
+    assert (found.status_code, found.code) == (status, code)
+    assert found.response.headers["retry-after"] == "2"
 
 
-IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
-    "error-event": openai.APIError,
-    "cut": openai.APIConnectionError,
-    "silence": openai.APITimeoutError,
-    "broken-json": json.JSONDecodeError,
-}
+def asked(server: StandIn) -> Any:
+    with client_of(server) as client:
+        return client.chat.completions.create(model=MODEL, messages=[QUESTION])
 
 
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen: list[str] = []
+    seen, _ = failing(standin(script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    assert "One two" in "".join(seen)
+
+
+def streamed(server: StandIn) -> Iterator[str]:
     with (
-        standin(script=[Fault(kind)]) as server,
         client_of(server, timeout=0.3) as client,
         client.chat.completions.create(model=MODEL, messages=[QUESTION], stream=True) as stream,
-        pytest.raises(IN_THE_STREAM[kind]),
     ):
-        seen.extend(chunk.choices[0].delta.content or "" for chunk in stream)
-    assert "One two" in "".join(seen)
+        yield from (chunk.choices[0].delta.content or "" for chunk in stream)
 
 
 @pytest.mark.parametrize("provider", ["groq", "cerebras", "openrouter"])
@@ -442,82 +395,8 @@ def test_faults_of_every_provider_are_told_apart(provider: str) -> None:
 # -- segue as the client, for every dialect of the family ------------------------------------------------------------
 
 
-def targets() -> list[Model]:
-    """For every provider of the family, its models: one of each kind of dialect, or one that nobody knows."""
-    found: dict[Any, Model] = {}
-    for name, provider in built_in().providers.items():
-        if PROTOCOL in provider.protocols:
-            refs = [ref for ref in built_in().models if ref.startswith(f"{name}/")] or [f"{name}/some-model"]
-            for ref in refs:
-                model = built_in().resolve(ref, PROTOCOL)
-                found.setdefault((name, model.dialect), model)
-    return list(found.values())
-
-
-TARGETS = targets()
-
-
 def test_every_manner_is_that_of_a_provider() -> None:
-    assert set(MANNERS) <= {model.provider for model in TARGETS}
-
-
-def answered(context: Context, answer: AssistantMessage) -> Context:
-    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
-    return Context(
-        system_prompt=context.system_prompt,
-        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
-        tools=context.tools,
-    )
-
-
-def bare(content: list[AssistantContent], model: Model) -> list[Any]:
-    """Blocks without what the provider made, and without what it has no field for."""
-    return [
-        (block.name, block.arguments)
-        if isinstance(block, ToolCall)
-        else (type(block), block.text if isinstance(block, TextContent) else block.thinking)
-        for block in content
-        if not isinstance(block, ThinkingContent) or dialect_of(model).reasoning_field is not None
-    ]
-
-
-def dialect_of(model: Model) -> OpenAICompletions:
-    assert isinstance(model.dialect, OpenAICompletions)
-    return model.dialect
-
-
-def told(model: Model, context: Context, server: StandIn, streams: bool) -> AssistantMessage:
-    if streams:
-        return segue.stream_sync(model, context, connection=reach(server)).finished()
-    return segue.complete_sync(model, context, connection=reach(server))
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize("model", TARGETS, ids=lambda model: model.ref)
-def test_what_is_decoded_goes_back_and_is_accepted(model: Model, streams: bool) -> None:
-    with standin(model.provider, script=SCRIPT) as server:
-        first = told(model, CONTEXT, server, streams)
-        assert bare(first.content, model) == bare(CALLS, model) and first.stop_reason == "toolUse"
-        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
-        context = answered(CONTEXT, first)
-        second = told(model, context, server, streams)
-        assert bare(second.content, model) == bare(ANSWER, model) and second.stop_reason == "stop"
-        third = told(model, answered(context, second), server, streams)
-        assert third.text == "Answer 3." and not server.refused
-        assert not any(message.diagnostics for message in (first, second, third))
-        thought = first.content[0]
-        if isinstance(thought, ThinkingContent) and dialect_of(model).own_reasoning != "none":
-            assert came_back(server.requests[1], thought)
-
-
-def came_back(body: Any, thought: ThinkingContent) -> bool:
-    message = next(message for message in body["messages"] if message.get("tool_calls"))
-    signature = thought.thinking_signature
-    if signature is None:
-        return bool(message["content"].startswith(f"<think>\n{thought.thinking}\n</think>"))
-    if signature.startswith("["):
-        return all(entry in message["reasoning_details"] for entry in json.loads(signature))
-    return bool(message[signature] == thought.thinking)
+    assert set(MANNERS) <= {model.provider for model in FACTS[PROTOCOL].models}
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI, GPT, GLM])
@@ -532,61 +411,6 @@ def test_redacted_thinking_goes_back(model: str) -> None:
         assert entries[0]["type"] == "reasoning.encrypted" and not server.refused
 
 
-_words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=30)
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-SPEAKERS = [
-    built_in().resolve(ref, PROTOCOL)
-    for ref in (
-        *(f"openrouter/{model}" for model in (CLAUDE, GEMINI, GPT, GLM)),
-        "deepseek/deepseek-v4-pro",
-        "groq/openai/gpt-oss-120b",
-        "minimax/MiniMax-M2.5",
-        "openai/gpt-4.1",
-    )
-]
-
-
-@given(
-    st.sampled_from(SPEAKERS),
-    st.lists(_blocks, min_size=1, max_size=5),
-    st.sampled_from(["stop", "length"]),
-    st.booleans(),
-)
-def test_what_the_voice_says_the_decoder_reads(
-    model: Model, content: list[AssistantContent], stop: Any, streams: bool
-) -> None:
-    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
-    server = standin(model.provider)
-    spoken = server.spoken(Reply(content, stop=stop), model)
-    decoder = segue.Decoder(segue.encode(CONTEXT, model))
-    for data in server.voice.events(spoken) if streams else [json.dumps(server.voice.whole(spoken)).encode()]:
-        decoder.feed(data)
-    decoder.close()
-    assert decoder.message is not None and decoder.message.content == spoken.content
-    body = segue.encode(answered(CONTEXT, decoder.message), model).body
-    assert server.objection(body, model) is None
-    entries = [entry for message in body["messages"] for entry in message.get("reasoning_details", [])]
-    signed = any(entry["format"] != "unknown" and (entry.get("signature") or entry.get("data")) for entry in entries)
-    dummies = all(entry.get("data") == "skip_thought_signature_validator" for entry in entries)
-    refused = standin(model.provider, account="other").objection(body, model) is not None
-    assert refused is (signed and not dummies)
-
-
-def test_another_account_refuses_what_was_signed_here() -> None:
-    model = built_in().resolve(f"openrouter/{CLAUDE}", PROTOCOL)
-    with standin("openrouter", script=SCRIPT) as server, standin("openrouter", account="other") as other:
-        request = segue.encode(CONTEXT, model)
-        with client_of(server) as client:
-            raw = client.chat.completions.with_raw_response.create(**request.sdk_kwargs())
-        request = segue.encode(answered(CONTEXT, segue.decode(raw.http_response.content, request)), model)
-        with client_of(other) as client, pytest.raises(openai.BadRequestError):
-            client.chat.completions.create(**request.sdk_kwargs())
-
-
 # -- the SDKs with segue's requests ----------------------------------------------------------------------------------
 
 
@@ -594,17 +418,13 @@ def test_another_account_refuses_what_was_signed_here() -> None:
 def test_the_sdk_sends_what_segue_encodes(provider: str, name: str) -> None:
     model = built_in().resolve(f"{provider}/{name}", PROTOCOL)
     with standin(provider, script=SCRIPT) as server, client_of(server) as client:
-        request = segue.encode(CONTEXT, model)
-        raw = client.chat.completions.with_raw_response.create(**request.sdk_kwargs())
-        first = segue.decode(raw.http_response.content, request)
-        assert server.requests[-1] == request.body and bare(first.content, model) == bare(CALLS, model)
 
-        request = segue.encode(answered(CONTEXT, first), model, segue.Options(stream=True))
-        decoder = segue.Decoder(request)
-        with client.chat.completions.with_streaming_response.create(**request.sdk_kwargs()) as response:
-            events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
-        events += decoder.close()
-        assert server.requests[-1] == request.body and not server.refused
-    assert decoder.message is not None and bare(decoder.message.content, model) == bare(ANSWER, model)
-    assert decoder.message.usage.total_tokens == 130
-    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]
+        def whole(request: segue.Request) -> Any:
+            return client.chat.completions.with_raw_response.create(**request.sdk_kwargs()).http_response.content
+
+        def pieces(request: segue.Request) -> Iterator[bytes]:
+            with client.chat.completions.with_streaming_response.create(**request.sdk_kwargs()) as response:
+                yield from response.iter_bytes()
+
+        _, second, _ = carried(model, server, whole, pieces)
+    assert second.usage.total_tokens == 130

@@ -6,28 +6,17 @@ from typing import Any
 
 import openai
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
-from support.providers import CONTEXT, reach
+from support.facts import ARGUMENTS, CALLS, FACTS, TEXTS
+from support.openai_sdk import IN_THE_STREAM, STATUSES
+from support.talk import carried, failing
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
 from segue.testing.signatures import Signer
 from segue.testing.voices.item_ids import is_issued, new_id, reasoning_of
-from segue.types import (
-    AssistantContent,
-    AssistantMessage,
-    Context,
-    Message,
-    TextContent,
-    ThinkingContent,
-    ToolCall,
-    ToolResultMessage,
-    Usage,
-    UserMessage,
-)
+from segue.types import TextContent
 
 MODEL = "gpt-5.6-terra"
 TOOLS: list[Any] = [
@@ -40,16 +29,7 @@ TOOLS: list[Any] = [
     }
 ]
 QUESTION: Any = {"role": "user", "content": "Weather in Paris and Rome?"}
-THINKING = "I should look it up.\n\nTwo cities, two “calls”."
-CALLS: list[AssistantContent] = [
-    ThinkingContent(THINKING),
-    TextContent("Let me look."),
-    ToolCall("", "weather", {"city": "Paris"}),
-    ToolCall("", "weather", {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'}),
-]
-ANSWER: list[AssistantContent] = [ThinkingContent("", redacted=True), TextContent("18 C in Paris, 24 C in Rome ☀.")]
-USAGE = Usage(input=70, output=30, cache_read=20, cache_write=10, total_tokens=130)
-SCRIPT = [Reply(CALLS, usage=USAGE), Reply(ANSWER)]
+SCRIPT = FACTS["openai-responses"].script
 
 
 def client_of(server: StandIn, **settings: Any) -> openai.OpenAI:
@@ -87,15 +67,12 @@ def test_a_tool_loop_of_the_sdk(client: openai.OpenAI, server: StandIn, store: b
     more: Any = {} if store is None else {"store": store}
     first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, **more)
     assert [item.type for item in first.output] == ["reasoning", "message", "function_call", "function_call"]
-    assert [json.loads(item.arguments) for item in first.output if item.type == "function_call"] == [
-        {"city": "Paris"},
-        {"city": "Rome", "days": 3, "note": 'a "quoted" \\ ✓'},
-    ]
-    assert first.status == "completed" and first.output_text == "Let me look."
+    assert [json.loads(item.arguments) for item in first.output if item.type == "function_call"] == ARGUMENTS
+    assert first.status == "completed" and first.output_text == TEXTS[0]
     assert first.usage is not None and first.usage.input_tokens == 100
     history: list[Any] = [QUESTION, *first.output, *outputs(first)]
     second = client.responses.create(model=MODEL, input=history, tools=TOOLS, **more)
-    assert second.output_text == "18 C in Paris, 24 C in Rome ☀."
+    assert second.output_text == TEXTS[1]
     assert not server.refused
 
 
@@ -108,7 +85,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandI
             response = stream.get_final_response()
         history += [item.to_dict() for item in response.output]
         history = [_without_parsed(item) for item in history] + outputs(response)
-    assert texts == ["Let me look.", "18 C in Paris, 24 C in Rome ☀."]
+    assert texts == TEXTS
     assert not server.refused
 
 
@@ -271,49 +248,33 @@ def test_an_id_tells_its_reasoning_and_its_account() -> None:
 
 # -- faults ----------------------------------------------------------------------------------------------------------
 
-STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] = {
-    "rate-limit": (openai.RateLimitError, 429, "rate_limit_exceeded"),
-    "server-error": (openai.InternalServerError, 500, None),
-    "unavailable": (openai.InternalServerError, 503, None),
-    "overloaded": (openai.InternalServerError, 503, "server_is_overloaded"),
-    "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
-    "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
-}
-
 
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, code = STATUSES[kind]
-    with (
-        StandIn("openai", script=[Fault(kind, retry_after=2)]) as server,
-        client_of(server) as client,
-        pytest.raises(error) as found,
-    ):
-        client.responses.create(model=MODEL, input="go")
-    assert (found.value.status_code, found.value.code) == (status, code)
-    assert found.value.response.headers["retry-after"] == "2"
+    _, found = failing(StandIn("openai", script=[Fault(kind, retry_after=2)]), error, asked)
+    assert (found.status_code, found.code) == (status, code)
+    assert found.response.headers["retry-after"] == "2"
 
 
-IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
-    "error-event": openai.APIError,
-    "cut": openai.APIConnectionError,
-    "silence": openai.APITimeoutError,
-    "broken-json": json.JSONDecodeError,
-}
+def asked(server: StandIn) -> Any:
+    with client_of(server) as client:
+        return client.responses.create(model=MODEL, input="go")
 
 
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen: list[str] = []
+    seen, error = failing(StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    assert "response.output_text.delta" in seen and "response.completed" not in seen
+    assert getattr(error, "code", None) == ("server_is_overloaded" if kind == "error-event" else None)
+
+
+def streamed(server: StandIn) -> Iterator[str]:
     with (
-        StandIn("openai", script=[Fault(kind)]) as server,
         client_of(server, timeout=0.3) as client,
         client.responses.create(model=MODEL, input="go", stream=True) as stream,
-        pytest.raises(IN_THE_STREAM[kind]) as found,
     ):
-        seen.extend(event.type for event in stream)
-    assert "response.output_text.delta" in seen and "response.completed" not in seen
-    assert getattr(found.value, "code", None) == ("server_is_overloaded" if kind == "error-event" else None)
+        yield from (event.type for event in stream)
 
 
 def test_a_wrong_key_is_refused(server: StandIn) -> None:
@@ -321,118 +282,15 @@ def test_a_wrong_key_is_refused(server: StandIn) -> None:
         client.responses.create(model=MODEL, input="go")
 
 
-# -- segue as the client ---------------------------------------------------------------------------------------------
-
-
-def answered(context: Context, answer: AssistantMessage) -> Context:
-    calls: list[Message] = [ToolResultMessage(call.id, call.name, [TextContent("18 C")]) for call in answer.tool_calls]
-    return Context(
-        system_prompt=context.system_prompt,
-        messages=[*context.messages, answer, *(calls or [UserMessage("And tomorrow?")])],
-        tools=context.tools,
-    )
-
-
-def bare(content: list[AssistantContent]) -> list[Any]:
-    """Blocks without what the provider made."""
-    return [
-        (block.name, block.arguments)
-        if isinstance(block, ToolCall)
-        else (type(block), block.text if isinstance(block, TextContent) else block.thinking)
-        for block in content
-    ]
-
-
-def told(model: str, context: Context, server: StandIn, streams: bool) -> AssistantMessage:
-    if streams:
-        return segue.stream_sync(model, context, connection=reach(server)).finished()
-    return segue.complete_sync(model, context, connection=reach(server))
-
-
-@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize("ref", ["openai/gpt-5.6-terra", "openai/gpt-5.1", "azure/gpt-5.4", "azure/o3"])
-def test_what_is_decoded_goes_back_and_is_accepted(ref: str, streams: bool) -> None:
-    with StandIn(ref.partition("/")[0], script=SCRIPT) as server:
-        first = told(ref, CONTEXT, server, streams)
-        assert bare(first.content) == bare(CALLS) and first.stop_reason == "toolUse"
-        assert (first.usage.input, first.usage.cache_read, first.usage.cache_write) == (70, 20, 10)
-        context = answered(CONTEXT, first)
-        second = told(ref, context, server, streams)
-        assert bare(second.content) == bare(ANSWER) and second.stop_reason == "stop"
-        third = told(ref, answered(context, second), server, streams)
-        assert third.text == "Answer 3." and not server.refused
-        sent = [item.get("id", "")[:2] for item in server.requests[-1]["input"]]
-    assert sent == ["", "rs", "ms", "fc", "fc", "", "", "rs", "ms", ""]
-    assert not any(message.diagnostics for message in (first, second, third))
-
-
-def test_streams_and_whole_answers_are_the_same_message() -> None:
-    found = []
-    for streams in (True, False):
-        with StandIn("openai", script=[*SCRIPT, Reply([TextContent("No.")], stop="error")]) as server:
-            found.append([told(f"openai/{MODEL}", CONTEXT, server, streams).content for _ in range(3)])
-    assert found[0] == found[1]
-
-
-_words = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.just("one\n\ntwo\n\n\n\nthree")
-_blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-    st.builds(TextContent, _words),
-    st.builds(ThinkingContent, _words, redacted=st.booleans()),
-    st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(_words, _words, max_size=2)),
-)
-
-
-@given(st.lists(_blocks, min_size=1, max_size=5), st.sampled_from(["stop", "length"]), st.booleans())
-def test_what_the_voice_says_the_decoder_reads(content: list[AssistantContent], stop: Any, streams: bool) -> None:
-    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures."""
-    model = segue.get_model(f"openai/{MODEL}")
-    standin = StandIn("openai")
-    spoken = standin.spoken(Reply(content, stop=stop), model)
-    decoder = segue.Decoder(segue.encode(CONTEXT, model))
-    told = standin.voice.events(spoken) if streams else [json.dumps(standin.voice.whole(spoken)).encode()]
-    for data in told:
-        decoder.feed(data)
-    decoder.close()
-    assert decoder.message is not None and decoder.message.content == spoken.content
-    body = segue.encode(answered(CONTEXT, decoder.message), model).body
-    assert standin.objection(body, model) is None
-    if any(item.get("id") for item in body["input"]):
-        assert StandIn("openai", account="other").objection(body, model) is not None
-
-
-def test_another_account_refuses_what_was_signed_here() -> None:
-    model = segue.get_model(f"openai/{MODEL}")
-    with StandIn("openai", script=SCRIPT) as server, StandIn("openai", account="other") as other:
-        answer = segue.decode(_asked(server, segue.encode(CONTEXT, model)), segue.encode(CONTEXT, model))
-        request = segue.encode(answered(CONTEXT, answer), model)
-        _asked(server, request)
-        with pytest.raises(openai.BadRequestError, match="could not be verified"):
-            _asked(other, request)
-        # segue's client knows that it is another endpoint, and sends what can be read there.
-        context = answered(CONTEXT, segue.complete_sync(model, CONTEXT, connection=reach(server)))
-        assert segue.complete_sync(model, context, connection=reach(other)).stop_reason == "stop"
-
-
-def _asked(server: StandIn, request: segue.Request) -> bytes:
-    with client_of(server) as client:
-        return client.responses.with_raw_response.create(**request.sdk_kwargs()).content
-
-
 # -- the SDK with segue's requests -----------------------------------------------------------------------------------
 
 
 def test_the_sdk_sends_what_segue_encodes(client: openai.OpenAI, server: StandIn) -> None:
-    model = segue.get_model(f"openai/{MODEL}")
-    request = segue.encode(CONTEXT, model)
-    raw = client.responses.with_raw_response.create(**request.sdk_kwargs())
-    first = segue.decode(raw.content, request)
-    assert server.requests[-1] == request.body and bare(first.content) == bare(CALLS)
+    def whole(request: segue.Request) -> bytes:
+        return client.responses.with_raw_response.create(**request.sdk_kwargs()).content
 
-    request = segue.encode(answered(CONTEXT, first), model, segue.Options(stream=True))
-    decoder = segue.Decoder(request)
-    with client.responses.with_streaming_response.create(**request.sdk_kwargs()) as response:
-        events = [event for data in response.iter_bytes() for event in decoder.feed(data)]
-    events += decoder.close()
-    assert server.requests[-1] == request.body and not server.refused
-    assert decoder.message is not None and bare(decoder.message.content) == bare(ANSWER)
-    assert [event.type for event in events if event.type in ("start", "done")] == ["start", "done"]
+    def pieces(request: segue.Request) -> Iterator[bytes]:
+        with client.responses.with_streaming_response.create(**request.sdk_kwargs()) as response:
+            yield from response.iter_bytes()
+
+    carried(segue.get_model(f"openai/{MODEL}"), server, whole, pieces)

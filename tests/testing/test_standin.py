@@ -1,4 +1,5 @@
-"""What all stand-ins share, whatever protocol they speak: paths, keys, bodies, scripts, records, and the command."""
+"""What all stand-ins share, whatever protocol they speak: paths, keys, bodies, scripts, conversations, records, and the
+command."""
 
 import json
 import signal
@@ -15,8 +16,12 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.facts import FACTS, Facts
+from support.journeys import IMAGE
 from support.providers import CONTEXT, MODELS, OPTIONS, reach
-from support.talk import answered, read_back, told
+from support.talk import answered, contents, read_back, told
 
 import segue
 from segue import Retries, Timeouts
@@ -25,11 +30,12 @@ from segue.testing.voices import FILES, voice_of
 from segue.types import (
     AssistantMessage,
     Context,
-    ImageContent,
+    Model,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
+    Usage,
     UserMessage,
 )
 
@@ -41,6 +47,11 @@ REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall(
 @pytest.fixture(params=PROTOCOLS, scope="module")
 def protocol(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def facts(protocol: str) -> Facts:
+    return FACTS[protocol]
 
 
 @pytest.fixture
@@ -56,7 +67,11 @@ def http() -> Iterator[httpx2.Client]:
 
 
 def standin(protocol: str, **settings: Any) -> StandIn:
-    return StandIn(MODELS[protocol].provider, protocol=protocol, **settings)
+    return standin_for(MODELS[protocol], **settings)
+
+
+def standin_for(model: Model, **settings: Any) -> StandIn:
+    return StandIn(model.provider, protocol=model.protocol, **settings)
 
 
 def request_of(server: StandIn, context: Context = CONTEXT) -> segue.Request:
@@ -163,13 +178,12 @@ def test_a_model_that_no_row_describes_is_served_without_a_warning(server: Stand
 
 ABSENT = object()
 JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], [None], [[]], [{}], {"type": None}, {"type": "thinking"}]
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 
 def conversation(server: StandIn) -> segue.Request:
     """A request with all that a conversation can hold."""
     model = MODELS[server.protocol]
-    question = UserMessage([TextContent("Weather here?"), ImageContent(PIXEL, "image/png")])
+    question = UserMessage([TextContent("Weather here?"), IMAGE])
     context = Context(system_prompt="Be brief.", messages=[question], tools=CONTEXT.tools)
     for reply in (REPLY, Reply([TextContent("18 C.")])):
         context = answered(context, read_back(server, reply, model, context, streams=False)[1])
@@ -265,6 +279,99 @@ def test_a_pause_is_made_between_events(server: StandIn) -> None:
     began = time.monotonic()
     assert told(MODELS[server.protocol], CONTEXT, server, True).stop_reason == "stop"
     assert time.monotonic() - began > 0.08
+
+
+# -- conversations ---------------------------------------------------------------------------------------------------
+
+
+def counted(usage: Usage) -> tuple[int, ...]:
+    return (usage.input, usage.output, usage.cache_read, usage.cache_write, usage.total_tokens)
+
+
+@pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(model, id=f"{name}-{model.ref}") for name, facts in FACTS.items() for model in facts.models],
+)
+def test_what_is_decoded_goes_back_and_is_accepted(model: Model, streams: bool) -> None:
+    """segue's client through a tool loop and on: nothing is lost or refused, and what the account made comes back."""
+    facts = FACTS[model.protocol]
+    calls, answer = (facts.compared(reply.content, model) for reply in facts.script)
+    with standin_for(model, script=facts.script) as server:
+        first = told(model, CONTEXT, server, streams, facts.options)
+        assert facts.compared(first.content, model) == calls and first.stop_reason == "toolUse"
+        assert counted(first.usage) == counted(facts.script[0].usage)
+        context = answered(CONTEXT, first)
+        second = told(model, context, server, streams, facts.options)
+        assert facts.compared(second.content, model) == answer and second.stop_reason == "stop"
+        third = told(model, answered(context, second), server, streams, facts.options)
+        assert third.text == "Answer 3." and not server.refused
+        held, expected = facts.came_back(server.requests, first, model)
+    assert held == expected
+    assert not any(message.diagnostics for message in (first, second, third))
+
+
+def test_streams_and_whole_answers_are_the_same_message(facts: Facts) -> None:
+    model = facts.speakers[0]
+    ends = [Reply([TextContent("No.")], stop="error"), Reply([TextContent("No")], stop="length")]
+    found = []
+    for streams in (True, False):
+        with standin_for(model, script=[*facts.script, *ends]) as server:
+            answers = [told(model, CONTEXT, server, streams, retries=ONCE).content for _ in range(4)]
+            found.append(answers if facts.exact else [facts.compared(answer, model) for answer in answers])
+    assert found[0] == found[1]
+
+
+def test_images_of_the_record_are_taken(facts: Facts) -> None:
+    context = Context(messages=[UserMessage([TextContent("What is this?"), IMAGE])], tools=CONTEXT.tools)
+    for model in facts.seeing:
+        with standin_for(model, script=facts.script) as server:
+            first = told(model, context, server, True, facts.options)
+            after = answered(context, first, IMAGE)
+            assert told(model, after, server, False, facts.options).stop_reason == "stop"
+            assert json.dumps(server.requests[-1]).count(IMAGE.data) == 3 and not server.refused
+
+
+@given(data=st.data(), stop=st.sampled_from(["stop", "length"]), streams=st.booleans())
+def test_what_the_voice_says_the_decoder_reads(protocol: str, data: st.DataObject, stop: Any, streams: bool) -> None:
+    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures;
+    another account refuses it if there is a signature in it, and only then."""
+    facts = FACTS[protocol]
+    model = data.draw(st.sampled_from(facts.speakers), "model")
+    content = data.draw(contents(facts.words), "content")
+    here = standin_for(model)
+    spoken, message = read_back(here, Reply(content, stop=stop), model, CONTEXT, streams)
+    assert facts.compared(message.content, model) == facts.compared(spoken, model)
+    assert message.content == spoken or not facts.exact
+    texts = [block.text for block in content if isinstance(block, TextContent) and block.text]
+    assert message.text == facts.between.join(texts)
+    body = segue.encode(answered(CONTEXT, message), model).body
+    assert here.objection(body, model) is None
+    refused = standin_for(model, account="other").objection(body, model) is not None
+    assert refused is bool(facts.signed(body, model))
+
+
+def test_another_account_refuses_what_was_signed_here(http: httpx2.Client, facts: Facts) -> None:
+    model = facts.speakers[0]
+
+    def posted(server: StandIn, request: segue.Request) -> httpx2.Response:
+        headers = {**request.headers, "authorization": f"Bearer {server.key}"}
+        return http.post(server.url + request.path, content=request.json(), headers=headers)
+
+    with standin_for(model, script=facts.script) as server, standin_for(model, account="other") as other:
+        request = segue.encode(CONTEXT, model, facts.options)
+        answer = segue.decode(posted(server, request).content, request)
+        request = segue.encode(answered(CONTEXT, answer), model, facts.options)
+        assert posted(server, request).status_code == 200
+        refused = posted(other, request)
+        assert refused.status_code == 400 and facts.refusal in refused.text
+        # segue's client knows that it is another endpoint, and sends what can be read there.
+        server.say(*facts.script)
+        context = CONTEXT
+        for _ in facts.script:
+            context = answered(context, told(model, context, server, False, facts.options))
+            assert told(model, context, other, False, facts.options).stop_reason == "stop"
+            assert not facts.signed(other.requests[-1], model)
 
 
 # -- what is recorded ------------------------------------------------------------------------------------------------
@@ -448,3 +555,12 @@ def test_the_command_refuses_what_it_cannot_do(arguments: list[str], words: str)
         with command(*(argument.format(port=port) for argument in arguments)) as process:
             rest, said = process.communicate(timeout=10)
     assert (process.returncode, rest) == (2, "") and words in said and "Traceback" not in said
+
+
+def test_a_client_that_goes_away_in_the_middle_of_its_request_was_not_refused() -> None:
+    with StandIn("anthropic") as server:
+        with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as half:
+            half.sendall(b'POST /v1/messages HTTP/1.1\r\ncontent-length: 900\r\n\r\n{"model":')
+            half.shutdown(socket.SHUT_WR)
+            assert half.recv(1) == b""
+        assert not server.requests and not server.refused

@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with LocalModel(args.weights, port=args.port, context=args.context) as server:
-        print(server.url, flush=True)
         print(f"segue: local/{MODEL} listens at {server.url}; Ctrl-C ends it", file=sys.stderr)
+        print(server.url, flush=True)
         threading.Event().wait()
     return 0

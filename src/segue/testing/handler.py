@@ -24,7 +24,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         standin: StandIn = self.server.standin
-        data = self.rfile.read(int(self.headers.get("content-length") or 0))
+        size = int(self.headers.get("content-length") or 0)
+        data = self.rfile.read(size)
+        if len(data) < size:  # the client is gone, in the middle of its request: there is nobody to answer
+            self.close_connection = True
+            return
         route = standin.voice.route(self.path.partition("?")[0])
         if route is None:
             self._refuse(Refusal(404, "not_found_error", f"no such path: {self.path}"))

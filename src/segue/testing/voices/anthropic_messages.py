@@ -5,14 +5,13 @@ Shapes: anthropic 2.8.0, types/raw_*_event.py (2026-11).
 
 import re
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from typing import Any, assert_never
 
 from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
-from .common import arguments_of, pieces, sse, with_ids
+from ..voice import Body, Refusal, Spoken, Voice
+from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
 
 _STOPS: dict[StopReason, str] = {
     "stop": "end_turn",
@@ -22,10 +21,6 @@ _STOPS: dict[StopReason, str] = {
     "aborted": "end_turn",
 }
 _REDACTED = "redacted"
-
-
-def _route(path: str) -> Route | None:
-    return Route() if path.endswith("/v1/messages") else None
 
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
@@ -54,7 +49,7 @@ def _block(block: AssistantContent) -> Body:
 
 def _message(spoken: Spoken) -> Body:
     return {
-        "id": f"msg_{blake2b(spoken.id.encode(), digest_size=12).hexdigest()}",
+        "id": f"msg_{answer_id(spoken, 12)}",
         "type": "message",
         "role": "assistant",
         "model": spoken.model.id,
@@ -147,7 +142,7 @@ _FAULTS: dict[FaultKind, Refusal] = {
 }
 
 VOICE = Voice(
-    route=_route,
+    route=route_to("/v1/messages"),
     complete=_complete,
     whole=_whole,
     events=_events,

@@ -1,15 +1,23 @@
-"""What voices share: text in pieces, server-sent events, ids."""
+"""What voices share: paths, text in pieces, server-sent events, ids, and the errors of OpenAI's two protocols."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from ...types import AssistantContent, ToolCall
 from ..signatures import Signer
+from ..voice import Body, Refusal, Route, Spoken
 
 SIZE = 12
 """Characters of one delta: small, so that deltas cut words, numbers and escapes as real ones do."""
+
+
+def route_to(ending: str) -> Callable[[str], Route | None]:
+    """The route of a protocol with one path, which says neither the model nor whether to stream."""
+    return lambda path: Route() if path.endswith(ending) else None
 
 
 def pieces(text: str) -> Iterator[str]:
@@ -31,15 +39,39 @@ def arguments_of(call: ToolCall) -> str:
 
 def with_ids(content: list[AssistantContent], prefix: str, length: int, signer: Signer) -> list[AssistantContent]:
     """The same blocks; calls without an id have one in the provider's form."""
-    return [
-        ToolCall(fresh_id(prefix, length, signer), block.name, block.arguments, block.thought_signature)
-        if isinstance(block, ToolCall) and not block.id
-        else block
-        for block in content
-    ]
+    return [with_id(block, prefix, length, signer) if isinstance(block, ToolCall) else block for block in content]
+
+
+def with_id(call: ToolCall, prefix: str, length: int, signer: Signer) -> ToolCall:
+    """The call, with an id in the provider's form if it has none."""
+    if call.id:
+        return call
+    return ToolCall(fresh_id(prefix, length, signer), call.name, call.arguments, call.thought_signature)
 
 
 def fresh_id(prefix: str, length: int, signer: Signer) -> str:
     """An id of letters and digits, never the same twice."""
     letters = [letter for letter in signer.issue(prefix)[::-1] if letter.isalnum()]
     return prefix + "".join(letters[:length])
+
+
+def answer_id(spoken: Spoken, size: int) -> str:
+    """The id of an answer, without the provider's prefix: ``size`` bytes in hex."""
+    return blake2b(spoken.id.encode(), digest_size=size).hexdigest()
+
+
+_path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
+
+
+def openai_error(refusal: Refusal, types: Mapping[str, str]) -> Body:
+    """An error in the shape of OpenAI. ``types`` has the type of an error by its code; a kind that is not in it is a
+    type itself, and its code is null."""
+    param = _path_of(refusal.text)
+    return {
+        "error": {
+            "message": refusal.text,
+            "type": types.get(refusal.kind, refusal.kind),
+            "param": param[1] if param is not None else None,
+            "code": refusal.kind if refusal.kind in types else None,
+        }
+    }

@@ -4,7 +4,6 @@ The shape and the words of errors, where a stream counts tokens, and what client
 is OpenAI's. Sources stand at the rows (issues of public clients, SDKs; until 2026-11); what is unverified says so.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from msgspec import Struct
 
 from ..script import FaultKind
 from ..voice import Body, Refusal
-from .common import sse
+from .common import openai_error, sse
 
 # -- shapes of errors ------------------------------------------------------------------------------------------------
 
@@ -29,20 +28,11 @@ _CODES = {
     "token_quota_exceeded": "too_many_requests_error",
     "queue_exceeded": "too_many_requests_error",
 }
-"""The type of an error by its code. A kind of error that is not here is a type, and its code is null."""
-_path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
+"""The type of an error by its code."""
 
 
 def _openai(refusal: Refusal) -> Body:
-    param = _path_of(refusal.text)
-    return {
-        "error": {
-            "message": refusal.text,
-            "type": _CODES.get(refusal.kind, refusal.kind),
-            "param": param[1] if param is not None else None,
-            "code": refusal.kind if refusal.kind in _CODES else None,
-        }
-    }
+    return openai_error(refusal, _CODES)
 
 
 def _deepseek(refusal: Refusal) -> Body:

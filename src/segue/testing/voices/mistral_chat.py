@@ -8,7 +8,6 @@ for fields that nobody knows sipeed/picoclaw#1502 (2026-03).
 
 import re
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from typing import Any
 
 from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
@@ -16,8 +15,8 @@ from ...wire.mistral_chat.rules_content import chunks_of
 from ...wire.mistral_chat.rules_order import turns
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
-from .common import arguments_of, pieces, sse, with_ids
+from ..voice import Body, Refusal, Spoken, Voice
+from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
 
 _STOPS: dict[StopReason, str] = {
     "stop": "stop",
@@ -29,10 +28,6 @@ _STOPS: dict[StopReason, str] = {
 # What is signed: "Signature to replay some reasoning blocks across turns" (mistralai 3.7.0, ``ThinkChunk``) names
 # no text that it is bound to, and a client may give the thinking back in the chunks in which it came.
 _SIGNED = "thinking"
-
-
-def _route(path: str) -> Route | None:
-    return Route() if path.endswith("/chat/completions") else None
 
 
 # -- what the provider makes -----------------------------------------------------------------------------------------
@@ -105,8 +100,7 @@ def _usage(spoken: Spoken) -> Body:
 
 
 def _head(spoken: Spoken, kind: str) -> Body:
-    made = blake2b(spoken.id.encode(), digest_size=16).hexdigest()
-    return {"id": made, "object": kind, "created": spoken.created, "model": spoken.model.id}
+    return {"id": answer_id(spoken, 16), "object": kind, "created": spoken.created, "model": spoken.model.id}
 
 
 def _whole(spoken: Spoken) -> Body:
@@ -231,7 +225,7 @@ _FAULTS: dict[FaultKind, Refusal] = {
 }
 
 VOICE = Voice(
-    route=_route,
+    route=route_to("/chat/completions"),
     complete=_complete,
     whole=_whole,
     events=_events,

@@ -6,7 +6,6 @@ answer is one message: its reasoning in the field that the model's dialect names
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -16,8 +15,8 @@ from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingC
 from ...wire.openai_completions.reasoning import DETAILS, EXTRA, extra_content
 from ...wire.openai_completions.walk import answers, calls, get, many, messages
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
-from .common import arguments_of, fresh_id, pieces, sse
+from ..voice import Body, Refusal, Spoken, Voice
+from .common import answer_id, arguments_of, pieces, route_to, sse, with_id
 from .completions_manners import FAULTS, MANNERS, Manner
 from .reasoning_details import call_entry, deltas, forged_entry, readable, thinking_entries
 
@@ -31,10 +30,6 @@ _STOPS: dict[StopReason, str] = {
 _TAGS = "think-tags"
 _BETWEEN = "\n\n"
 """Between the texts of a reply, and between its thoughts: a message has one of each."""
-
-
-def _route(path: str) -> Route | None:
-    return Route() if path.endswith("/chat/completions") else None
 
 
 def _dialect(model: Model) -> OpenAICompletions:
@@ -76,12 +71,7 @@ def _with_ids(called: list[ToolCall], signer: Signer, model: Model) -> list[Tool
     if form == "kimi":
         return called
     prefix, length = ("", 9) if form == "nine" else ("call_", 24)
-    return [
-        call
-        if call.id
-        else ToolCall(fresh_id(prefix, length, signer), call.name, call.arguments, call.thought_signature)
-        for call in called
-    ]
+    return [with_id(call, prefix, length, signer) for call in called]
 
 
 # -- the message -----------------------------------------------------------------------------------------------------
@@ -161,7 +151,7 @@ def _usage(usage: Usage) -> Body:
 
 def _head(spoken: Spoken, kind: str, manner: Manner) -> Body:
     return {
-        "id": f"chatcmpl-{blake2b(spoken.id.encode(), digest_size=14).hexdigest()}",
+        "id": f"chatcmpl-{answer_id(spoken, 14)}",
         "object": kind,
         "created": spoken.created,
         "model": spoken.model.id,
@@ -268,7 +258,7 @@ def _voice(manner: Manner) -> Voice:
         return Refusal(refused.status, refused.kind, refused.text.replace("{}", words))
 
     return Voice(
-        route=_route,
+        route=route_to("/chat/completions"),
         complete=_complete,
         whole=partial(_whole, manner=manner),
         events=partial(_events, manner=manner),

@@ -5,9 +5,7 @@ Shapes: openai 3.49.0, types/responses/response_*_event.py (2026-11). Words: ope
 reasoning), Wei-Shaw/sub2api#6631 (overload, in the stream, 2026-09).
 """
 
-import re
 from collections.abc import Iterable, Iterator
-from hashlib import blake2b
 from typing import Any, assert_never
 
 import msgspec
@@ -18,16 +16,12 @@ from ...wire.openai_responses.replay import message_of, message_signature
 from ...wire.openai_responses.walk import items, made_by_model, text
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
-from .common import arguments_of, pieces, sse, with_ids
+from ..voice import Body, Refusal, Spoken, Voice
+from .common import answer_id, arguments_of, openai_error, pieces, route_to, sse, with_ids
 from .item_ids import encrypted, is_issued, new_id, owner_of, reasoning_of
 
 _APART = "\n\n"
 """Between the parts of a summary."""
-
-
-def _route(path: str) -> Route | None:
-    return Route() if path.endswith("/responses") else None
 
 
 # -- what the provider makes -----------------------------------------------------------------------------------------
@@ -143,7 +137,7 @@ def _items(spoken: Spoken) -> list[Body]:
 def _response(spoken: Spoken, status: str, output: list[Body]) -> Body:
     """The response as every event of its life shows it; what it repeats of a request are the defaults."""
     return {
-        "id": f"resp_{blake2b(spoken.id.encode(), digest_size=24).hexdigest()}",
+        "id": f"resp_{answer_id(spoken, 24)}",
         "object": "response",
         "created_at": spoken.created,
         "status": status,
@@ -327,24 +321,15 @@ _CODES = {
     "rate_limit_exceeded": "tokens",
     "server_is_overloaded": "service_unavailable_error",
 }
-"""The type of an error by its code. A kind of error that is not here is a type, and its code is null."""
+"""The type of an error by its code."""
 _BEGINNINGS = {
     "The encrypted content": "invalid_encrypted_content",
     "Previous response": "previous_response_not_found",
 }
-_path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
 
 
 def _error(refusal: Refusal) -> Body:
-    param = _path_of(refusal.text)
-    return {
-        "error": {
-            "message": refusal.text,
-            "type": _CODES.get(refusal.kind, refusal.kind),
-            "param": param[1] if param is not None else None,
-            "code": refusal.kind if refusal.kind in _CODES else None,
-        }
-    }
+    return openai_error(refusal, _CODES)
 
 
 def _error_event(refusal: Refusal) -> bytes:
@@ -388,7 +373,7 @@ _FAULTS: dict[FaultKind, Refusal] = {
 }
 
 VOICE = Voice(
-    route=_route,
+    route=route_to("/responses"),
     complete=_complete,
     whole=_whole,
     events=_events,

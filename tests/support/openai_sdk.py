@@ -1,0 +1,25 @@
+"""What OpenAI's SDK makes of the faults of a stand-in, whichever of its two protocols is spoken."""
+
+import json
+
+import openai
+
+from segue.testing import FaultKind
+
+STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] = {
+    "rate-limit": (openai.RateLimitError, 429, "rate_limit_exceeded"),
+    "server-error": (openai.InternalServerError, 500, None),
+    "unavailable": (openai.InternalServerError, 503, None),
+    "overloaded": (openai.InternalServerError, 503, "server_is_overloaded"),
+    "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
+    "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
+}
+"""Before a stream: the error, its status and its code."""
+
+IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
+    "error-event": openai.APIError,
+    "cut": openai.APIConnectionError,
+    "silence": openai.APITimeoutError,
+    "broken-json": json.JSONDecodeError,
+}
+"""In the middle of one."""
