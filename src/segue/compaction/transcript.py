@@ -1,0 +1,182 @@
+"""Messages as text that a model can read: who said what, what was called, what a tool reported.
+
+Every mark carries a word that occurs nowhere in the text, so that nothing which a tool reported can pass for a mark.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+from msgspec import Struct
+
+from ..projection.pairing import Pairing
+from ..projection.passes.failed_turns import FAILED_STOPS
+from ..types import (
+    AssistantMessage,
+    ImageContent,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from ..types.text import scrub, scrub_json
+from ..types.value import encode
+from .values import is_summary, text_of_summary
+
+WORD = 8
+"""How many letters the word of the marks has."""
+LEAST_TEXT = 48
+"""A text is not cut to fewer bytes than this; the whole is cut instead."""
+NOTE = "\n[{word} {left_out:,} characters left out here]\n"
+NOTE_BYTES = len(NOTE) + WORD + 10
+
+
+class Piece(Struct, frozen=True):
+    """A text and what it is. ``bulky``: of what tools take and report, and of thinking, less is kept than of words."""
+
+    label: str
+    text: str
+    bulky: bool = False
+
+    def written(self, word: str, limit: int | None = None) -> str:
+        """With its mark, the text cut in the middle where it has more bytes than ``limit``."""
+        text = self.text if limit is None else cut_in_the_middle(self.text, self.limit(limit), word)
+        return f"[{word} {self.label}]\n{text}\n"
+
+    def limit(self, limit: int) -> int:
+        return limit if self.bulky else 4 * limit
+
+    def size(self, limit: int | None = None) -> int:
+        """At most so many bytes are written."""
+        text = byte_length(self.text)
+        if limit is not None and text > self.limit(limit):
+            text = self.limit(limit) + NOTE_BYTES
+        return byte_length(self.label) + WORD + 5 + text
+
+
+class Transcript:
+    """A conversation in pieces. Calls have numbers, so that a result says which call it answers."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = messages
+        self._pairing = Pairing(messages)
+        self._first: dict[int, int] = {}  # by index of an answer: the number of its first call
+        self._answered: dict[int, int] = {}  # by index of a result: the number of the call
+        number = 1
+        for index, batch in self._pairing.batches.items():
+            self._first[index] = number
+            self._answered |= {answer: number + at for at, answer in enumerate(batch.answers) if answer >= 0}
+            number += len(batch.calls)
+
+    def pieces(self, start: int, end: int) -> list[Piece]:
+        """What the messages from ``start`` to ``end`` (exclusive) say."""
+        return [piece for index in range(start, end) for piece in self._of(index)]
+
+    def _of(self, index: int) -> Iterator[Piece]:
+        message = self._messages[index]
+        match message:
+            case UserMessage():
+                if is_summary(message):
+                    yield Piece("summary of what came before", scrub(text_of_summary(message)))
+                else:
+                    yield from _blocks("user", message.content, bulky=False)
+            case AssistantMessage():
+                yield from self._answer(index, message)
+            case ToolResultMessage():
+                blocks = message.content or [TextContent("(no output)")]
+                yield from _blocks(self._result_label(index, message), blocks, bulky=True)
+
+    def _answer(self, index: int, message: AssistantMessage) -> Iterator[Piece]:
+        who = "assistant"
+        if message.stop_reason in FAILED_STOPS:
+            who += f", broken off ({message.stop_reason})"
+        at = 0
+        for block in message.content:
+            match block:
+                case TextContent():
+                    if block.text.strip():
+                        yield Piece(who, scrub(block.text))
+                case ThinkingContent():
+                    if block.thinking.strip() and not block.redacted:
+                        yield Piece(f"{who}, thinking", scrub(block.thinking), bulky=True)
+                case ToolCall():
+                    lacks = ", without a result" if self._pairing.batches[index].answers[at] < 0 else ""
+                    label = f"{who}, call {self._first[index] + at} of tool {_plain(block.name)}{lacks}"
+                    yield Piece(label, _arguments(block), bulky=True)
+                    at += 1
+
+    def _result_label(self, index: int, result: ToolResultMessage) -> str:
+        name, number = _plain(result.tool_name), self._answered.get(index)
+        if number is not None:
+            label = f"tool result of call {number} ({name})"
+        elif self._pairing.strays.get(index) == "duplicate":
+            label = f"tool result that came once more ({name})"
+        else:
+            label = f"tool result of an earlier call ({name})"
+        if result.synthetic:
+            label += ", standing in for one that never came"
+        return label + (", an error" if result.is_error else "")
+
+
+def marking_word(pieces: Sequence[Piece], *others: str) -> str:
+    """A word for the marks that occurs in none of the texts. No chance in it: the same texts give the same word."""
+    texts = [text for piece in pieces for text in (piece.label, piece.text)] + list(others)
+    digest = blake2b(digest_size=WORD // 2)
+    for text in texts:
+        digest.update(text.encode("utf-8", "replace"))
+    while any(digest.hexdigest() in text for text in texts):
+        digest.update(b"again")
+    return digest.hexdigest()
+
+
+def written(pieces: Sequence[Piece], word: str, budget: int) -> str:
+    """All pieces in at most ``budget`` bytes: the longest texts are cut in the middle, all to the same length."""
+    if sum(piece.size() for piece in pieces) <= budget:
+        return "".join(piece.written(word) for piece in pieces)
+    low, high = LEAST_TEXT, max(budget, LEAST_TEXT)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(piece.size(middle) for piece in pieces) <= budget:
+            low = middle
+        else:
+            high = middle - 1
+    # Where the marks alone are too many, the middle of the whole goes.
+    return cut_in_the_middle("".join(piece.written(word, low) for piece in pieces), budget, word)
+
+
+def cut_in_the_middle(text: str, limit: int, word: str) -> str:
+    """``text`` in about ``limit`` bytes, and a note; as it is, if it has no more."""
+    if byte_length(text) <= limit:
+        return text
+    data, half = text.encode("utf-8", "replace"), max(limit - NOTE_BYTES, 0) // 2
+    head = data[:half].decode("utf-8", "ignore")
+    tail = data[len(data) - half :].decode("utf-8", "ignore")
+    return head + NOTE.format(word=word, left_out=len(text) - len(head) - len(tail)) + tail
+
+
+def byte_length(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _blocks(label: str, blocks: Sequence[object], *, bulky: bool) -> Iterator[Piece]:
+    for block in blocks:
+        if isinstance(block, TextContent):
+            yield Piece(label, scrub(block.text), bulky)
+        elif isinstance(block, ImageContent):
+            size = f"{len(block.data) * 3 // 4:,} bytes"
+            yield Piece(f"{label}, an image", f"({_plain(block.mime_type)}, {size}, not shown)", bulky)
+
+
+def _arguments(call: ToolCall) -> str:
+    for arguments in (call.arguments, scrub_json(call.arguments)):
+        try:
+            return encode(arguments).decode()
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            continue
+    return "(arguments that cannot be written)"
+
+
+def _plain(name: str) -> str:
+    """A name that keeps its mark on one line and short."""
+    return " ".join(scrub(name).split())[:80] or "no name"
