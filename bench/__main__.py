@@ -7,7 +7,7 @@ import msgspec
 
 from segue import Context
 
-from . import decoding, encoding, projection, talking
+from . import decoding, encoding, projection, sessions, talking
 from .conversations import tool_history
 from .measure import import_times, medians, table
 from .peers.pydantic_models import Conversation
@@ -59,6 +59,7 @@ def main() -> None:
     encoding.run()
     decoding.run()
     talking.run()
+    sessions.run()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from pathlib import Path
 from segue.projection.pipeline import PASSES
 from segue.projection.policy import PRESETS
 from segue.projection.summary import PHRASES
+from segue.router.rules import RULES as FAILURES
 from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
 from segue.wire.registry import FOLDERS, protocol_of
@@ -66,10 +67,28 @@ def phrases(title: str, table: tuple[Phrase, ...]) -> list[str]:
     return rows
 
 
+STEPS = {
+    "again": "the same member again",
+    "other": "another member",
+    "larger": "a member with a larger window",
+    "compact": "compaction, once",
+}
+RESTS = {"rest": "for `rest`", "long_rest": "for `long_rest`", None: ""}
+
+
+def failures() -> list[str]:
+    rows = ["| failure | steps, in order, before giving up | the member rests | because |", "|---|---|---|---|"]
+    for kind, rule in FAILURES.items():
+        steps = ", then ".join(STEPS[step] for step in rule.steps) or "none"
+        rows.append(f"| `{kind.__name__}` | {steps} | {RESTS[rule.rest]} | {rule.why} |")
+    return rows
+
+
 TABLES = {
     "passes": passes,
     "codes": codes,
     "presets": presets,
+    "failures": failures,
     "rules": rules,
     "overflow": lambda: phrases("provider", OVERFLOW),
     "lookalikes": lambda: phrases("what it is", LOOKALIKES),

@@ -1,8 +1,11 @@
 """Two sizes of the same tests: `make test` runs the small one, `make soak` the one with the full counts."""
 
 import os
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+from support.postgres import Postgres, running
 
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
 
@@ -16,3 +19,10 @@ COMMON = {
 settings.register_profile("test", max_examples=60, **COMMON)  # type: ignore[arg-type]
 settings.register_profile("soak", max_examples=1000, **COMMON)  # type: ignore[arg-type]
 settings.load_profile("soak" if SOAK else "test")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real server, started when the first test asks for it."""
+    with running() as server:
+        yield server

@@ -10,6 +10,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .agent import CallResult as CallResult
+    from .agent import CallStart as CallStart
+    from .agent import Compaction as Compaction
+    from .agent import Interruption as Interruption
+    from .agent import Retried as Retried
+    from .agent import Runner as Runner
+    from .agent import Session as Session
+    from .agent import Switch as Switch
+    from .agent import TurnEnd as TurnEnd
+    from .agent import TurnEvent as TurnEvent
+    from .agent import TurnStart as TurnStart
+    from .agent import TurnStream as TurnStream
     from .catalog import Catalog as Catalog
     from .catalog import Provider as Provider
     from .catalog import UnknownModelWarning as UnknownModelWarning
@@ -29,6 +41,7 @@ if TYPE_CHECKING:
     from .client import stream_sync as stream_sync
     from .errors import AuthenticationError as AuthenticationError
     from .errors import CatalogError as CatalogError
+    from .errors import ConflictError as ConflictError
     from .errors import ContextOverflowError as ContextOverflowError
     from .errors import FormatError as FormatError
     from .errors import InvalidRequestError as InvalidRequestError
@@ -42,7 +55,9 @@ if TYPE_CHECKING:
     from .errors import RefusedError as RefusedError
     from .errors import SegueError as SegueError
     from .errors import ServerError as ServerError
+    from .errors import SessionError as SessionError
     from .errors import SettingError as SettingError
+    from .errors import TransferError as TransferError
     from .errors import UnknownProviderError as UnknownProviderError
     from .errors import VersionError as VersionError
     from .projection import ContextTranslationStrategy as ContextTranslationStrategy
@@ -60,6 +75,12 @@ if TYPE_CHECKING:
     from .render import ingest as ingest
     from .render import lint as lint
     from .render import preview as preview
+    from .router import Failover as Failover
+    from .router import Fixed as Fixed
+    from .router import Patience as Patience
+    from .router import RoundRobin as RoundRobin
+    from .router import Router as Router
+    from .router import Weighted as Weighted
     from .rules import Finding as Finding
     from .rules import Rule as Rule
     from .rules import is_context_overflow as is_context_overflow
@@ -106,6 +127,20 @@ if TYPE_CHECKING:
     from .types import write_jsonl as write_jsonl
 
 _ROOMS = {
+    "agent": (
+        "CallResult",
+        "CallStart",
+        "Compaction",
+        "Interruption",
+        "Retried",
+        "Runner",
+        "Session",
+        "Switch",
+        "TurnEnd",
+        "TurnEvent",
+        "TurnStart",
+        "TurnStream",
+    ),
     "catalog": (
         "Catalog",
         "Provider",
@@ -130,6 +165,7 @@ _ROOMS = {
     "errors": (
         "AuthenticationError",
         "CatalogError",
+        "ConflictError",
         "ContextOverflowError",
         "FormatError",
         "InvalidRequestError",
@@ -143,7 +179,9 @@ _ROOMS = {
         "RefusedError",
         "SegueError",
         "ServerError",
+        "SessionError",
         "SettingError",
+        "TransferError",
         "UnknownProviderError",
         "VersionError",
     ),
@@ -165,6 +203,14 @@ _ROOMS = {
         "ingest",
         "lint",
         "preview",
+    ),
+    "router": (
+        "Failover",
+        "Fixed",
+        "Patience",
+        "RoundRobin",
+        "Router",
+        "Weighted",
     ),
     "rules": (
         "Finding",

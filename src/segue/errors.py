@@ -8,7 +8,8 @@
     │   └── UnknownProviderError
     ├── CatalogError            a catalog file has faults; all of them are listed
     ├── SessionError            a session that is not there, is there already, or cannot be read
-    │   └── ConflictError       somebody else has written to the session in the meantime
+    │   ├── ConflictError       somebody else has written to the session in the meantime
+    │   └── TransferError       an exported session has lines that cannot be read; all of them are listed
     ├── SettingError            a key or another setting is missing: the text names the variable to set
     └── ProviderError           what a provider did, or the way to it
         ├── RateLimitError          too much in too short a time; may say when to come back
@@ -100,6 +101,19 @@ class SessionError(SegueError):
 
 class ConflictError(SessionError):
     """Somebody else has written to the session in the meantime; nothing was written. Open it again to see what."""
+
+
+class TransferError(SessionError, ValueError):
+    """An exported session that cannot be read; nothing was written. ``faults`` has every bad line, with its number."""
+
+    def __init__(self, faults: Sequence[FormatError]) -> None:
+        self.faults = tuple(faults)
+        super().__init__(self.faults)
+
+    def __str__(self) -> str:
+        told = [str(fault) for fault in self.faults[:3]]
+        rest = len(self.faults) - len(told)
+        return "; ".join([*told, f"and {rest} more"] if rest else told)
 
 
 class SettingError(SegueError, LookupError):

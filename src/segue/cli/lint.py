@@ -32,11 +32,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.buffer.write(msgspec.json.encode(findings) + b"\n")
     else:
-        _draw(findings)
+        draw_findings(findings)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 
-def _draw(findings: list[Finding]) -> None:
+def draw_findings(findings: list[Finding]) -> None:
+    """Each finding, with what the provider answers and where that was seen."""
     screen = console()
     for finding in findings:
         screen.print(f"{finding.severity} {finding.rule}  {finding.path}", style=_STYLES[finding.severity])

@@ -189,12 +189,12 @@ class Picture:
         from rich.padding import Padding
         from rich.text import Text
 
-        line: Text = Text.assemble(*((_printable(text), style) for text, style in parts if text))
+        line: Text = Text.assemble(*((printable(text), style) for text, style in parts if text))
         shown: RenderableType = Padding(line, (0, 0, 0, indent), expand=False) if indent else line
         self.console.print(shown)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text from tools may hold escape codes and half characters; neither may reach the terminal."""
     text = text.replace("\r\n", "\n").expandtabs(4)
     return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)

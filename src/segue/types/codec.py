@@ -85,7 +85,7 @@ def write(value: Any) -> bytes:
         value = _scrubbed(value)
         data = _encoded(value)
     # The encoder writes NaN and infinities as null, without a word.
-    if not isinstance(value, Value) or value._may_hide_nan():
+    if (not isinstance(value, Value) or value._may_hide_nan()) and b"null" in data:
         refuse_non_finite(value)
     return data
 
@@ -107,7 +107,7 @@ def _scrubbed(value: Any) -> Any:
         return scrub(value)
     if isinstance(value, dict):
         return scrub_json(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_scrubbed(item) for item in value]
     if isinstance(value, Struct):
         return type(value)(**{name: _scrubbed(getattr(value, name)) for name in value.__struct_fields__})

@@ -1,0 +1,85 @@
+"""What a model would get of a stored session, and what of it would be refused. Reads the log; writes nothing."""
+
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from ..projection import PolicyLike
+from ..render import Preview, lint, preview
+from ..rules import Finding
+from ..session import Store
+from ..types import AssistantMessage, Change, Context, Message, Model, UserMessage
+from .recovery import Interruption, closing_results, interruption
+from .state import State
+
+NEXT = "…"
+"""What stands for the user's next message, which nobody knows yet."""
+
+
+class SessionCheck(Struct, frozen=True):
+    """The next request of a session, judged."""
+
+    session: str
+    entries: list[int | None]
+    """For each message of the rendered history, the number of its entry in the log; ``None`` where none is yet."""
+    preview: Preview
+    findings: list[Finding]
+    """What the provider would refuse, in spite of every repair."""
+    interrupted: Interruption | None
+    """The turn that is not closed: it runs elsewhere, or was broken off and is closed when the session goes on."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing would be refused."""
+        return not self.preview.limits and not any(finding.severity == "error" for finding in self.findings)
+
+    def entry_of(self, change: Change) -> int | None:
+        """The number of the entry that a change is about."""
+        return None if change.message is None else self.entries[change.message]
+
+    def document(self) -> dict[str, Any]:
+        """All of it, as JSON can hold it."""
+        ahead = self.preview
+        return {
+            "session": self.session,
+            "model": ahead.model.ref,
+            "ok": self.ok,
+            "changes": [{"entry": self.entry_of(change), **_told(change)} for change in ahead.changes],
+            "findings": self.findings,
+            "limits": ahead.limits,
+            "fits": ahead.fits,
+            "sure": ahead.sure,
+            "tokens": ahead.tokens,
+            "contextWindow": ahead.model.context_window,
+            "interrupted": None
+            if self.interrupted is None
+            else {"notStarted": self.interrupted.not_started, "unknown": self.interrupted.unknown},
+        }
+
+
+def check_session(store: Store, session: str, model: Model, policy: PolicyLike = None) -> SessionCheck:
+    """Judge the next request of a stored session to ``model``."""
+    state, numbers = State(), {}
+    for stored in store.read(session):
+        state.apply(stored.entry)
+        numbers[stored.entry.key] = stored.number
+    messages: list[Message] = list(state.messages)
+    entries = [numbers.get(state.key_of(at)) for at in range(len(messages))]
+    found = interruption(state)
+    messages += closing_results(state.unanswered()) if found is not None else []
+    if not messages or isinstance(messages[-1], AssistantMessage):
+        messages.append(UserMessage(NEXT))
+    context = Context(system_prompt=state.system_prompt, messages=messages)
+    ahead = preview(context, model, policy)
+    return SessionCheck(
+        session=session,
+        entries=entries + [None] * (len(messages) - len(entries)),
+        preview=ahead,
+        findings=lint(ahead.request.body, model.protocol, model),
+        interrupted=found,
+    )
+
+
+def _told(change: Change) -> dict[str, Any]:
+    return {name: value for name, value in asdict(change).items() if name != "message"}

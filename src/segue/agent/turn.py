@@ -1,0 +1,258 @@
+"""One turn: from the user's message to the final answer. Every step is in the log before it is told.
+
+The turn is a coroutine that tells events as it goes; ``stream.py`` runs it in a task of its own and hands the events
+out. However it ends, by an answer, a failure, a cancellation or an error of somebody's code, the log is closed.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import aclosing, suppress
+from typing import TYPE_CHECKING
+
+from ..client import stream
+from ..compaction import needed
+from ..errors import ConflictError, ProviderError, SessionError
+from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
+from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
+from ..types import AssistantMessage, Model, ToolCall, ToolResultMessage, UserMessage
+from .calls import Runner, failed_result
+from .compact import compact, too_long
+from .events import CallResult, CallStart, Compaction, Retried, Switch, TurnEnd, TurnEvent, TurnStart
+from .identity import with_identity
+from .recovery import NOT_STARTED, UNKNOWN, closing_results
+
+if TYPE_CHECKING:
+    from .session import Session
+
+CANCELLED = "This call was not run: the turn was cancelled before it started."
+CANCELLED_RUNNING = "The turn was cancelled while this call ran; whether it had an effect is not known."
+NOT_RUN = "This call was not run: {}. Make the call again."
+CUT = "the answer reached its limit of length"
+NO_RESULT = "whatever runs the tools gave no result for this call"
+
+
+class Turn:
+    """A turn of a session, while it runs."""
+
+    def __init__(
+        self, session: "Session", said: UserMessage, runner: Runner, tell: Callable[[TurnEvent], None]
+    ) -> None:
+        self.session = session
+        self.said = said
+        self.runner = runner
+        self.tell = tell
+        self.router = session.router  # a switch during the turn is for the next one
+        self.compacted = False
+        """Whether this request was compacted already."""
+        self.arriving: AssistantMessage | None = None
+        """What has arrived of an answer that is not in the log yet."""
+        self.model: Model = self.router.begin(self._situation())
+        self.begun = session.entry(
+            TurnBegun, model=self.model.ref, protocol=self.model.protocol, owner=session.owner.name
+        )
+
+    async def run(self) -> TurnEnd:
+        """Run the turn; the last event, which is not told, is returned."""
+        try:
+            await self.session.append(self.begun, self.session.said(self.said))
+            self.tell(TurnStart(self.model.ref, self.said))
+            while True:
+                answer, reason = await self._answer()
+                if reason is not None:
+                    return await self._ended(TurnEnd("failed", answer, reason))
+                if answer.stop_reason != "toolUse":
+                    return await self._ended(TurnEnd("done", answer), _none_run(answer))
+                await self._run_calls(answer)
+        except asyncio.CancelledError:
+            return TurnEnd("cancelled", await self._broken_off("cancelled", "", CANCELLED, CANCELLED_RUNNING))
+        except ConflictError:
+            raise  # the log is somebody else's now
+        except Exception as error:
+            await self._broken_off("failed", str(error) or type(error).__name__, NOT_STARTED, UNKNOWN)
+            raise
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    async def _answer(self) -> tuple[AssistantMessage, str | None]:
+        """The answer to the next request, as it is in the log; and why it was given up, if it was."""
+        attempts: list[str] = []
+        tries: Counter[str] = Counter()
+        self.compacted = False
+        while True:
+            await self._make_room(first=not tries[self.model.ref])
+            message, error = await self._request()
+            tries[self.model.ref] += 1
+            if error is None:
+                [stored] = await self._store(message, attempts)
+                self.router.succeeded(self.model, self._situation())
+                return stored, None
+            decision = self.router.failed(self.model, error, tries[self.model.ref], self._situation())
+            message = await self._failed(message, error, decision, attempts)
+            if isinstance(decision, GiveUp):
+                return message, f"{decision.reason}: {error.text}"
+            obstacle = await self._follow(decision)
+            if obstacle is not None:
+                return message, f"{decision.reason}: {error.text}; {obstacle}"
+
+    async def _request(self) -> tuple[AssistantMessage, ProviderError | None]:
+        """Send the conversation once; the events of the answer are told as they come."""
+        session = self.session
+        connection = session.connection(self.model, retries=False)
+        answer = stream(self.model, session.context, session.options, session.policy, connection)
+        async with answer:
+            try:
+                async for event in answer:
+                    self.tell(event)
+            finally:
+                self.arriving = answer.message
+        assert answer.message is not None
+        return answer.message, answer.error
+
+    async def _store(self, message: AssistantMessage, attempts: list[str], *before: AnyEntry) -> list[AssistantMessage]:
+        """Write an answer with the attempts before it, if there is anything in it or it is a good one."""
+        self.arriving = None  # what is given to `append` is written, even if this task is cancelled meanwhile
+        said = self._said(message, attempts)
+        await self.session.append(*before, *said)
+        return [each.message for each in said if isinstance(each.message, AssistantMessage)]
+
+    def _said(self, message: AssistantMessage | None, attempts: Sequence[str] = ()) -> list[Said]:
+        if message is None or (not message.content and message.stop_reason in ("error", "aborted")):
+            return []
+        return [self.session.said(with_identity(message, self.model, self.session.state), tuple(attempts))]
+
+    async def _failed(
+        self, message: AssistantMessage, error: ProviderError, decision: Decision, attempts: list[str]
+    ) -> AssistantMessage:
+        """Write down a failed attempt. What had arrived is stored as failed: its calls never run, and the next attempt
+        starts clean."""
+        entry: Failed = self.session.entry(
+            Failed,
+            model=self.model.ref,
+            protocol=self.model.protocol,
+            kind=error.kind,
+            text=error.text,
+            then=decision.word,
+            status=error.status,
+            request_id=error.request_id,
+        )
+        attempts.append(entry.key)
+        stored = await self._store(message, attempts, entry)
+        return stored[0] if stored else message
+
+    async def _follow(self, decision: Decision) -> str | None:
+        """Do what the router decided about a failure; or say why it cannot be done."""
+        if isinstance(decision, Compact):
+            return await self._compact()
+        assert not isinstance(decision, GiveUp)
+        if isinstance(decision, Next):
+            self.model = decision.model
+            self.tell(Switch(self.model.ref, decision.reason))
+        elif isinstance(decision, Retry):
+            self.tell(Retried(self.model.ref, decision.reason, decision.wait))
+        await asyncio.sleep(decision.wait)
+        return None
+
+    async def _make_room(self, first: bool) -> None:
+        """A summary before the first request to a model whose window the conversation may not fit. If none can be made
+        the request is sent as it is: the estimate is a careful one, and the provider has the last word."""
+        session = self.session
+        if first and not self.compacted and needed(session.context, self.model, session.options, policy=session.policy):
+            await self._compact()
+
+    async def _compact(self) -> str | None:
+        """Make the history shorter; or say why that is not possible."""
+        session, before = self.session, len(self.session.state.messages)
+        try:
+            summary = await compact(session, self.model)
+        except ConflictError:
+            raise
+        except SessionError as error:
+            return str(error)
+        if summary is None:
+            return too_long(session, self.model)
+        self.compacted = True
+        self.tell(Compaction(summary, before - len(session.state.messages) + 1))
+        return None
+
+    # -- calls -------------------------------------------------------------------------------------------------------
+
+    async def _run_calls(self, message: AssistantMessage) -> None:
+        """Run the calls of an answer: one result for each, in the log as soon as it is there."""
+        waiting = {call.id: call for call in message.runnable_calls}
+        for call in message.tool_calls:
+            if call.id not in waiting:
+                await self._result(failed_result(call, _unfit(message, call)))
+        if not waiting:
+            return
+
+        async def started(call: ToolCall) -> None:
+            await self.session.append(self.session.entry(CallStarted, call=call.id))
+            self.tell(CallStart(call))
+
+        async with aclosing(self.runner.run(list(waiting.values()), started)) as running:
+            async for result in running:
+                if waiting.pop(result.tool_call_id, None) is not None:
+                    await self._result(result)
+        for call in waiting.values():
+            await self._result(failed_result(call, NO_RESULT))
+
+    async def _result(self, result: ToolResultMessage) -> None:
+        await self.session.append(self.session.said(result))
+        self.tell(CallResult(result))
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    async def _ended(self, end: TurnEnd, results: Sequence[ToolResultMessage] = ()) -> TurnEnd:
+        ended = self.session.entry(TurnEnded, how=end.how, reason=end.reason or None)
+        with suppress(asyncio.CancelledError):  # too late: it is written
+            await self.session.append(*[self.session.said(result) for result in results], ended)
+        for result in results:
+            self.tell(CallResult(result))
+        return end
+
+    async def _broken_off(self, how: str, reason: str, not_started: str, unknown: str) -> AssistantMessage | None:
+        """Close the log: what had arrived is stored, and calls without a result get one that says so."""
+        session = self.session
+        if session.state.turn is None or session.state.turn.key != self.begun.key:
+            return None  # it had not begun
+        arrived, self.arriving = self._said(self.arriving), None
+        results: list[ToolResultMessage] = []
+        if arrived and isinstance(arrived[0].message, AssistantMessage):
+            answer = arrived[0].message
+            # It had all arrived, and only its entry was missing.
+            calls = [] if answer.stop_reason in ("error", "aborted") else answer.tool_calls
+            results = closing_results([(call, False) for call in calls], not_started, unknown)
+        results += closing_results(session.state.unanswered(), not_started, unknown)
+        ended = session.entry(TurnEnded, how=how, reason=reason or None)
+        with suppress(asyncio.CancelledError):
+            await session.append(*arrived, *[session.said(result) for result in results], ended)
+        for result in results:
+            self.tell(CallResult(result))
+        message = arrived[0].message if arrived else None
+        return message if isinstance(message, AssistantMessage) else None
+
+    def _situation(self) -> Situation:
+        state = self.session.state
+        return Situation(
+            turn=state.turns - (state.turn is not None),
+            last=self.session.last_model(),
+            origins=state.origins,
+            tokens=self.session.estimate(),
+            now=self.session.now(),
+            compacted=self.compacted,
+            conversation=self.session.id,
+        )
+
+
+def _unfit(message: AssistantMessage, call: ToolCall) -> str:
+    """What is told of a call that must not run."""
+    at = next(at for at, block in enumerate(message.content) if isinstance(block, ToolCall) and block.id == call.id)
+    words = [each.message for each in message.diagnostics if each.details and each.details.get("block") == at]
+    return NOT_RUN.format(words[0] if words and words[0] else "it cannot be read")
+
+
+def _none_run(message: AssistantMessage) -> list[ToolResultMessage]:
+    """What is told of the calls of a last answer, none of which may run."""
+    why = CUT if message.stop_reason == "length" else f"the answer ended with {message.stop_reason}"
+    return [failed_result(call, NOT_RUN.format(why)) for call in message.tool_calls]

@@ -1,0 +1,55 @@
+"""`segue sessions check`: what a model would get of a stored session, what would be repaired, what would be refused."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..catalog import Catalog, get_model
+from ..projection import PRESETS
+from ..session import open_store
+from .lint import draw_findings
+from .terminal import console
+
+if TYPE_CHECKING:
+    from ..agent.check import SessionCheck
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", metavar="SESSION")
+    parser.add_argument("--to", required=True, metavar="PROVIDER/MODEL", help="the model that would go on")
+    parser.add_argument("--policy", default="default", choices=PRESETS, help="a preset of choices (default: default)")
+    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..agent.check import check_session  # the room that has it brings HTTP, which the other actions do without
+
+    model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
+    with open_store(args.store, create=False) as store:
+        found = check_session(store, args.session, model, args.policy)
+    if args.json:
+        sys.stdout.buffer.write(msgspec.json.encode(found.document()) + b"\n")
+    else:
+        _draw(found)
+    return 0 if found.ok else 1
+
+
+def _draw(found: "SessionCheck") -> None:
+    screen = console()
+    head, *rest = found.preview.summary().splitlines()
+    screen.print(f"session {found.session}: {head}", style="bold")
+    for line in rest:
+        screen.print(f"  {line}", style="red" if line.startswith(("over a limit", "does not")) else "")
+    if found.interrupted is not None:
+        waiting, unknown = len(found.interrupted.not_started), len(found.interrupted.unknown)
+        words = f"{waiting} of its calls not started, {unknown} with an unknown outcome"
+        screen.print(f"  a turn is not closed: {words}", style="yellow")
+    for change in found.preview.changes:
+        number = found.entry_of(change)
+        where = "    " if number is None else f"{number:>3} "
+        detail = f"  {change.detail}" if change.detail else ""
+        screen.print(f"{where}~ {change.code}{detail}", style="red" if change.lossy else "yellow")
+    draw_findings(found.findings)

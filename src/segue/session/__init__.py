@@ -1,0 +1,41 @@
+"""Sessions as logs of entries, and the stores that keep them. What a turn is, is told by ``agent``."""
+
+from .entries import (
+    AnyEntry,
+    CallStarted,
+    Compacted,
+    Entry,
+    Failed,
+    ModelChosen,
+    Prompted,
+    Said,
+    TurnBegun,
+    TurnEnded,
+)
+from .postgres import PostgresStore
+from .sqlite import SQLiteStore
+from .store import SessionInfo, Store, Stored
+from .transfer import export_session, import_session
+from .where import default_path, open_store
+
+__all__ = [
+    "AnyEntry",
+    "CallStarted",
+    "Compacted",
+    "Entry",
+    "Failed",
+    "ModelChosen",
+    "PostgresStore",
+    "Prompted",
+    "SQLiteStore",
+    "Said",
+    "SessionInfo",
+    "Store",
+    "Stored",
+    "TurnBegun",
+    "TurnEnded",
+    "default_path",
+    "export_session",
+    "import_session",
+    "open_store",
+]

@@ -1,0 +1,30 @@
+"""All six providers as stand-ins, and a store in memory; tests that talk are watched: none may tell a key."""
+
+from collections.abc import Iterator
+
+import pytest
+from support.secrets import nothing_tells_a_key
+from support.sessions import Providers
+
+from segue.session import SQLiteStore, Store
+
+__all__ = ["nothing_tells_a_key"]
+
+
+@pytest.fixture(scope="session")
+def standins() -> Iterator[Providers]:
+    with Providers() as started:
+        yield started
+
+
+@pytest.fixture
+def providers(standins: Providers) -> Providers:
+    """All of them, with nothing said yet."""
+    standins.clear()
+    return standins
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with SQLiteStore(":memory:") as opened:
+        yield opened

@@ -1,0 +1,233 @@
+"""What goes wrong is in the log and on the answer; what another model can cure is cured, all else is shown."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from support.providers import MODELS
+from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather
+
+import segue
+from segue import Connection, Failover, Fixed, Patience, Session
+from segue.session import Failed, Said, Store
+from segue.testing import Fault, FaultKind, Reply
+from segue.types import AssistantMessage, TextContent
+
+ONE, OTHER = "anthropic-messages", "openai-responses"
+TOOLS = {"weather": weather}
+LONG = Reply([TextContent("One two three four five six seven. " * 6), *asks("Nowhere").content])
+
+
+def both(**settings: Any) -> Failover:
+    return Failover([MODELS[ONE], MODELS[OTHER]], patience=replace(QUICK, **settings))
+
+
+def attempts(session: Session) -> list[Failed]:
+    return [entry for entry in entries(session) if isinstance(entry, Failed)]
+
+
+def last_answer(session: Session) -> Said:
+    return [e for e in entries(session) if isinstance(e, Said) and isinstance(e.message, AssistantMessage)][-1]
+
+
+def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(both(), store)
+        providers[ONE].say(Fault("overloaded"), Fault("rate-limit"), Fault("server-error"))
+        told = [event async for event in session.stream("Hello?")]
+        assert [event.type for event in told if event.type in ("retry", "switch")] == ["retry", "retry", "switch"]
+        failed = attempts(session)
+        assert [each.kind for each in failed] == ["overloaded", "rate-limit", "server"]
+        assert [each.then for each in failed] == ["retry", "retry", "next"]
+        assert all(each.model == MODELS[ONE].ref and each.text and each.status and each.request_id for each in failed)
+        assert last_answer(session).attempts == tuple(each.key for each in failed)
+        check(session)
+
+    run(talk())
+    assert not providers.objections()
+
+
+@pytest.mark.parametrize("kind", ["cut", "broken-json", "error-event"])
+def test_output_that_broke_off_is_stored_as_failed_and_never_glued(
+    providers: Providers, store: Store, kind: FaultKind
+) -> None:
+    async def talk() -> None:
+        session = providers.session(both(retries=0), store)
+        providers[ONE].say(Fault(kind, LONG))
+        providers[OTHER].say("The whole answer.")
+        answer = await session.ask("Hello?", {"weather": lambda city: pytest.fail("it ran")})
+        assert answer.text == "The whole answer."
+        first, second = [message for message in said(session) if isinstance(message, AssistantMessage)]
+        assert first.stop_reason == "error" and first.text.startswith("One two") and first.protocol == ONE
+        assert second == answer and not texts(session.messages)
+        [sent] = providers.sent(OTHER).messages
+        assert "One two" not in str(sent), "the next attempt starts clean"
+        check(session)
+
+    run(talk())
+
+
+def test_a_turn_that_nobody_can_answer_fails_and_says_why(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(both(), store)
+        for protocol in (ONE, OTHER):
+            providers[protocol].say(*[Fault("server-error")] * 9)
+        async with session.stream("Hello?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and end.message is not None and end.message.stop_reason == "error"
+        assert MODELS[OTHER].ref in end.reason and "every other member rests" in end.reason
+        assert attempts(session)[-1].then == "give-up" and len(attempts(session)) == 6
+        check(session)
+        providers.clear()
+        assert (await session.ask("Anybody?")).stop_reason == "stop", "a turn that somebody wants is tried"
+        check(session)
+
+    run(talk())
+
+
+def test_members_that_fail_in_turn_are_not_tried_for_ever(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(both(rest=0.0, retries=1), store)
+        for protocol in (ONE, OTHER):
+            providers[protocol].say(*[Fault("server-error")] * 99)
+        assert (await session.ask("Hello?")).stop_reason == "error"
+        assert len(attempts(session)) < 12
+
+    run(talk())
+
+
+@pytest.mark.parametrize("kind", ["wrong-key", "unavailable"])
+def test_a_member_whose_account_or_capacity_is_the_trouble_is_left(
+    providers: Providers, store: Store, kind: FaultKind
+) -> None:
+    async def talk() -> None:
+        session = providers.session(both(), store)
+        providers[ONE].say(*[Fault(kind)] * 3)
+        assert (await session.ask("Hello?")).protocol == OTHER
+
+    run(talk())
+
+
+def test_a_bad_request_of_our_own_is_shown_and_not_tried_elsewhere(providers: Providers, store: Store) -> None:
+    def spoiled(model: segue.Model) -> Connection:
+        def spoil(body: dict[str, Any]) -> None:
+            body["messages"] = [{"role": "wizard", "content": "abracadabra"}]
+
+        return replace(providers.connection(model), on_request=spoil if model.protocol == ONE else None)
+
+    async def talk() -> None:
+        session = providers.session(both(), store, connection=spoiled)
+        async with session.stream("Hello?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and "invalid-request" in end.reason
+        assert providers[ONE].refused[0].text in end.reason, "in the provider's words"
+        assert end.message is not None and isinstance(segue.error_of(end.message), segue.InvalidRequestError)
+        assert [each.kind for each in attempts(session)] == ["invalid-request"]
+        check(session)
+
+    run(talk())
+    assert len(providers[ONE].requests) == 1 and not providers[OTHER].requests
+
+
+def test_a_refusal_is_an_answer_and_not_a_failure_to_get_around(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(both(), store)
+        providers[ONE].say(Reply([TextContent("I would rather")], "error"))
+        answer = await session.ask("Hello?")
+        assert answer.stop_reason == "error" and answer.protocol == ONE and answer in session.messages
+        assert [each.kind for each in attempts(session)] == ["refused"]
+        check(session)
+
+    run(talk())
+    assert not providers[OTHER].requests
+
+
+# -- overflow --
+
+
+def test_overflow_leads_to_one_larger_model(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        small = replace(MODELS[ONE], context_window=100_000)
+        large = replace(MODELS[OTHER], context_window=400_000)
+        session = providers.session(Failover([small, large], patience=QUICK), store)
+        providers[ONE].say("Hello.", Fault("overflow"))
+        await session.ask("Hello?")
+        assert (await session.ask("And now?")).protocol == OTHER
+        assert [each.then for each in attempts(session)] == ["next"]
+        check(session)
+
+    run(talk())
+
+
+def test_overflow_leads_to_one_compaction(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(Fixed(MODELS[ONE], patience=QUICK), store)
+        providers[ONE].say("Hello.", "Again.", Fault("overflow"), "They said hello.", "Here I am.")
+        await session.ask("Hello?")
+        await session.ask("Hello again?")
+        told = [event async for event in session.stream("And now?")]
+        assert [event.type for event in told if event.type == "compaction"] == ["compaction"]
+        assert session.messages[-1].text == "Here I am."  # type: ignore[union-attr]
+        assert "They said hello." in str(session.messages[0])
+        assert [each.then for each in attempts(session)] == ["compact"]
+        assert last_answer(session).attempts == (attempts(session)[0].key,)
+        check(session)
+
+    run(talk())
+
+
+def test_overflow_after_a_compaction_is_a_clear_error(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(Fixed(MODELS[ONE], patience=QUICK), store)
+        providers[ONE].say("Hello.", "Again.", Fault("overflow"), "They said hello.", Fault("overflow"))
+        await session.ask("Hello?")
+        await session.ask("Hello again?")
+        async with session.stream("And now?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and "does not fit into the window" in end.reason
+        assert "compacted already" in end.reason
+        assert [each.then for each in attempts(session)] == ["compact", "give-up"]
+        check(session)
+
+    run(talk())
+
+
+def test_overflow_with_nothing_to_summarise_is_a_clear_error(providers: Providers, store: Store) -> None:
+    """The running turn is never cut, so nothing is sent a second time."""
+
+    async def talk() -> None:
+        session = providers.session(Fixed(MODELS[ONE], patience=QUICK), store)
+        providers[ONE].say(Fault("overflow"))
+        async with session.stream("Hello?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and "nothing before the running turn" in end.reason
+        check(session)
+
+    run(talk())
+    assert len(providers[ONE].requests) == 1
+
+
+def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(Fixed(MODELS[ONE], patience=QUICK), store)
+        providers[ONE].say("Hello.", "Again.", Fault("overflow"), *[Fault("server-error")] * 3)
+        await session.ask("Hello?")
+        await session.ask("Hello again?")
+        async with session.stream("And now?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and "could not be summarised" in end.reason
+        check(session)
+
+    run(talk())
+
+
+def test_an_unhealthy_member_rests_for_other_sessions_too(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0))
+        one, two = (providers.session(router, store) for _ in range(2))
+        providers[ONE].say(Fault("server-error"))
+        assert (await one.ask("Hello?")).protocol == OTHER
+        assert (await two.ask("Hello?")).protocol == OTHER
+        assert len(providers[ONE].requests) == 1
+
+    run(talk())

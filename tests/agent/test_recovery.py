@@ -1,0 +1,255 @@
+"""A process that is killed in mid-turn leaves a session that opens, tells what had happened, and goes on."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from support.providers import MODELS
+from support.sessions import PAIRS, Providers, asks, check, entries, run, texts, weather
+from support.victim import Victims, victims
+
+import segue
+from segue import Interruption, Session
+from segue.agent.owner import LEASE, Owner, lives
+from segue.session import CallStarted, Said, Store, TurnBegun, TurnEnded, open_store
+from segue.testing import Fault, Reply, StandIn
+from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
+
+SOAK = bool(os.environ.get("SEGUE_SOAK"))
+KILLS = {"sqlite": 500 if SOAK else 25, "postgresql": 100 if SOAK else 8}
+SESSIONS = 5
+"""Kills after which another session is begun: histories grow, and with them the time that they take to check."""
+
+
+class Endless(StandIn):
+    """Asks for tools in every turn, and then answers, for ever and at leisure."""
+
+    def next_answer(self, body: dict[str, Any]) -> Reply | Fault:
+        if isinstance(self.conversation(body).messages[-1], ToolResultMessage):
+            return Reply([TextContent("Mild. " * 10)], pause=0.001)
+        return Reply(asks("Paris", "Rome", "Oslo").content, pause=0.001)
+
+
+@pytest.fixture(scope="module")
+def endless() -> Iterator[Providers]:
+    with Providers(Endless) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def prey() -> Iterator[Victims]:
+    with victims() as ready:
+        yield ready
+
+
+@pytest.fixture(params=KILLS)
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, int]:
+    kills = KILLS[request.param]
+    if request.param == "sqlite":
+        return str(tmp_path / "sessions.db"), kills
+    address: str = request.getfixturevalue("postgres").fresh()
+    return address, kills
+
+
+def expected(session: Session) -> tuple[list[str], list[str]] | None:
+    """What the log says was broken off, read another way than the session does."""
+    log = entries(session)
+    begun = max((at for at, entry in enumerate(log) if isinstance(entry, TurnBegun)), default=None)
+    if begun is None or any(isinstance(entry, TurnEnded) for entry in log[begun:]):
+        return None
+    asked: list[str] = []
+    for entry in log[begun:]:
+        message = entry.message if isinstance(entry, Said) else None
+        if isinstance(message, AssistantMessage):
+            asked += [call.id for call in message.tool_calls]
+        elif isinstance(message, ToolResultMessage):
+            asked.remove(message.tool_call_id)
+    started = {entry.call for entry in log[begun:] if isinstance(entry, CallStarted)}
+    return [call for call in asked if call not in started], [call for call in asked if call in started]
+
+
+def told(found: Interruption | None) -> tuple[list[str], list[str]] | None:
+    return None if found is None else ([c.id for c in found.not_started], [c.id for c in found.unknown])
+
+
+def test_a_killed_process_loses_nothing_that_was_acknowledged(
+    endless: Providers, prey: Victims, where: tuple[str, int]
+) -> None:
+    address, kills = where
+    chance = Random(915)
+    standins = {protocol: (each.url, each.key) for protocol, each in endless.standins.items()}
+    broken = unknown = 0
+    with open_store(address) as store:
+        for kill in range(kills):
+            if kill % SESSIONS == 0:
+                session = endless.session(segue.RoundRobin(MODELS.values()), store)
+            head = prey.killed(
+                after=chance.randrange(50),
+                pause=chance.random() / 100,
+                where=address,
+                session_id=session.id,
+                standins=standins,
+                seed=kill,
+            )
+            session = endless.reopened(session, segue.RoundRobin(MODELS.values()))
+            assert session.head >= head, "an acknowledged entry is missing"
+            found = session.interrupted
+            assert told(found) == expected(session)
+            broken += found is not None
+            unknown += bool(found and found.unknown)
+            run(goes_on(endless, session, found))
+    assert not endless.objections()
+    assert broken > kills // 2 and unknown > 0, "most of them were hit in mid-turn"
+
+
+async def goes_on(endless: Providers, session: Session, found: Interruption | None) -> None:
+    """The next request is accepted, says what is unknown, and a real result that comes late wins."""
+    answer = await session.ask("What happened?", {"weather": weather})
+    assert answer.stop_reason == "stop", answer.error_message
+    check(session)
+    calls = [*found.not_started, *found.unknown] if found else []
+    shown = texts(endless.sent(answer.protocol).messages)
+    assert sum("interrupted" in text for text in shown) >= len(calls)
+    for call in found.unknown if found else []:
+        late = ToolResultMessage(call.id, call.name, [TextContent(f"late but real: {call.id}")])
+        await session.add_result(late)
+        assert f"late but real: {call.id}" in texts(rendered(session, MODELS["bedrock-converse"]))
+
+
+def rendered(session: Session, model: segue.Model) -> list[segue.Message]:
+    context = segue.Context(messages=[*session.messages, UserMessage("So?")], tools=session.tools)
+    return list(segue.ingest(segue.encode(context, model).body, model.protocol).messages)
+
+
+# -- the same without a crash: a log that somebody left --
+
+
+def left(providers: Providers, store: Store, protocol: str, owner: str = "elsewhere/1/0/x", time: int = 0) -> Session:
+    """A session that was broken off after three calls: one with its result, one that was started, one that was not."""
+    session = providers.session(MODELS[protocol], store)
+    model = MODELS[protocol]
+    calls = [ToolCall(f"toolu_{at}", "weather", {"city": city}) for at, city in enumerate(("Paris", "Rome", "Oslo"))]
+    answer = segue.AssistantMessage(
+        content=calls, protocol=protocol, provider=model.provider, model=model.id, stop_reason="toolUse"
+    )
+    log: list[Any] = [
+        TurnBegun(key="1", time=time, model=model.ref, protocol=protocol, owner=owner),
+        Said(key="2", time=time, message=UserMessage("Weather?")),
+        Said(key="3", time=time, message=answer),
+        CallStarted(key="4", time=time, call="toolu_0"),
+        CallStarted(key="5", time=time, call="toolu_1"),
+        Said(key="6", time=time, message=ToolResultMessage("toolu_0", "weather", [TextContent(weather("Paris"))])),
+    ]
+    store.append(session.id, log, after=store.head(session.id))
+    return providers.reopened(session)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
+def test_what_was_broken_off_is_told_and_a_late_result_wins(
+    providers: Providers, store: Store, one: str, other: str
+) -> None:
+    async def talk() -> None:
+        session = left(providers, store, one)
+        found = session.interrupted
+        assert told(found) == (["toolu_2"], ["toolu_1"])
+        session.switch(MODELS[other])
+        await session.ask("And now?")
+        real, unknown, not_run = texts(providers.sent(other).messages)
+        assert real == weather("Paris") and "not known" in unknown and "not run" in not_run
+        check(session)
+        await session.add_result(ToolResultMessage("toolu_1", "weather", [TextContent(weather("Rome"))]))
+        await session.ask("And now?")
+        assert texts(providers.sent(other).messages)[:2] == [weather("Paris"), weather("Rome")]
+        assert "not run" in texts(providers.sent(other).messages)[2]
+        check(session)
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_recovering_twice_is_recovering_once(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = left(providers, store, "mistral-chat")
+        assert told(await session.recover()) == (["toolu_2"], ["toolu_1"])
+        before = entries(session)
+        assert await session.recover() is None and entries(session) == before
+        assert isinstance(before[-1], TurnEnded) and before[-1].how == "recovered"
+        check(session)
+
+    run(talk())
+
+
+def test_a_result_for_a_call_that_nobody_made_or_that_has_one_is_an_error(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = left(providers, store, "mistral-chat")
+        with pytest.raises(segue.SessionError, match="no call with the id 'toolu_9'"):
+            await session.add_result(ToolResultMessage("toolu_9", "weather", [TextContent("18 C")]))
+        with pytest.raises(segue.SessionError, match="has its result already"):
+            await session.add_result(ToolResultMessage("toolu_0", "weather", [TextContent("19 C")]))
+
+    run(talk())
+
+
+def test_the_calls_of_a_last_answer_that_was_cut_for_length_are_closed_after_a_crash(
+    providers: Providers, store: Store
+) -> None:
+    """Between the answer and the end of its turn."""
+
+    async def talk() -> None:
+        session = providers.session(MODELS["mistral-chat"], store)
+        providers["mistral-chat"].say(replace(asks("Paris"), stop="length"))
+        await session.ask("Weather?")
+        store.fork(session.id, store.head(session.id) - 2, "crashed", time=1)
+        crashed = Session.open("crashed", store=store, tools=session.tools, connection=providers.connection)
+        found = await crashed.recover()
+        assert found is not None and [call.name for call in found.not_started] == ["weather"]
+        check(crashed)
+
+    run(talk())
+
+
+def test_a_turn_on_another_machine_is_left_alone_for_a_while(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        now = 1_700_000_000_000
+        session = left(providers, store, "mistral-chat", time=now)
+        session._clock = lambda: now / 1000 + 60
+        assert session.interrupted is None
+        with pytest.raises(segue.ConflictError, match=r"running elsewhere \(elsewhere/1/0/x\)"):
+            await session.ask("Me, too.")
+        session._clock = lambda: (now + LEASE) / 1000 + 60
+        assert session.interrupted is not None
+        assert (await session.ask("And now?")).stop_reason == "stop"
+
+    run(talk())
+
+
+def test_who_lives() -> None:
+    """A process that is there, and that is the same one: a number is given to another sooner or later."""
+    owner = Owner()
+    host, _, birth, _ = owner.name.split("/")
+    assert not lives(owner.name, 0), "in this process, only who has begun something"
+    owner.begins()
+    assert lives(owner.name, 10 * LEASE)
+    owner.ends()
+    assert not lives(owner.name, 0)
+    parent = os.getppid()
+    assert lives(f"{host}/{parent}//x", 10 * LEASE)
+    assert not lives(f"{host}/{2**22 + 1}/{birth}/x", 0) and not lives(f"{host}/{2**70}/1/x", 0)
+    if Path("/proc/self/stat").exists():
+        assert not lives(f"{host}/{parent}/1{birth}/x", 0)
+    assert lives("elsewhere/1/1/x", 0) and not lives("elsewhere/1/1/x", LEASE)
+    assert not lives("", LEASE)
+
+
+def test_a_process_that_is_dead_and_not_buried_does_not_live() -> None:
+    child = os.spawnlp(os.P_NOWAIT, "true", "true")
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+    try:
+        host = Owner().name.split("/")[0]
+        assert not lives(f"{host}/{child}//x", 0)
+    finally:
+        os.waitpid(child, 0)

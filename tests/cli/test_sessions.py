@@ -1,0 +1,260 @@
+"""`segue sessions`: list, show, fork, export, import and delete, on the command line."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.entries import said
+from support.postgres import Postgres
+
+from segue.cli import main
+from segue.session import (
+    CallStarted,
+    Compacted,
+    Failed,
+    ModelChosen,
+    Prompted,
+    Said,
+    TurnBegun,
+    TurnEnded,
+    open_store,
+)
+from segue.types import AssistantMessage, Context, TextContent, ToolCall, ToolResultMessage, UserMessage
+
+Captured = pytest.CaptureFixture[str]
+
+
+def answer(text: str, model: str, **fields: Any) -> AssistantMessage:
+    blocks = [TextContent(text), *([ToolCall("c1", "look", {"at": "oven"})] if "look" in text else [])]
+    named: dict[str, Any] = {"stop_reason": "stop", **fields}
+    return AssistantMessage(content=blocks, protocol="p", provider="bakery", model=model, **named)
+
+
+def entries() -> list[Any]:
+    """A turn with a call, a switch, a turn that failed over, a compaction, a turn that was cancelled."""
+    found = ToolResultMessage("c1", "look", [TextContent("it is warm")])
+    made: list[Any] = [
+        (Prompted, {"system_prompt": "Be brief."}),
+        (TurnBegun, {"model": "bakery/rye", "protocol": "p"}),
+        (Said, {"message": UserMessage("Is the oven on?")}),
+        (Said, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
+        (CallStarted, {"call": "c1"}),
+        (Said, {"message": found}),
+        (Said, {"message": answer("It is.", "rye")}),
+        (TurnEnded, {"how": "done"}),
+        (ModelChosen, {"model": "bakery/spelt", "protocol": "q"}),
+        (TurnBegun, {"model": "bakery/spelt", "protocol": "q"}),
+        (Said, {"message": UserMessage("And now?")}),
+        (
+            Failed,
+            {
+                "model": "bakery/spelt",
+                "protocol": "q",
+                "kind": "rate-limit",
+                "text": "slow down",
+                "then": "retry",
+                "status": 429,
+            },
+        ),
+        (Said, {"message": answer("Still on.", "spelt")}),
+        (TurnEnded, {"how": "done"}),
+        (Compacted, {"summary": UserMessage("They asked about an oven."), "first": "k11", "model": "bakery/spelt"}),
+        (Said, {"message": UserMessage("Off with it!")}),
+        (TurnEnded, {"how": "cancelled", "reason": "by the user"}),
+    ]
+    numbered = enumerate(made, 1)
+    return [kind(key=f"k{number}", time=1_700_000_000_000 + number, **fields) for number, (kind, fields) in numbered]
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    where = str(tmp_path / "sessions.db")
+    with open_store(where) as store:
+        store.create("oven", time=1_600_000_000_000, title="About the oven")
+        store.append("oven", entries(), after=0)
+        store.create("empty", time=1_500_000_000_000)
+    return where
+
+
+def sessions(path: str, *words: str) -> int:
+    return main(["sessions", "--store", path, *words])
+
+
+def test_list(path: str, capsys: Captured) -> None:
+    assert sessions(path, "fork", "oven", "--at", "3", "--as", "shorter") == 0
+    capsys.readouterr()
+    assert sessions(path, "list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["shorter", "oven", "empty"]
+    assert lines[0].endswith("3  About the oven  (from oven, entry 3)")
+    assert lines[1] == "oven     2023-11-14 22:13      17  About the oven"
+    assert lines[2] == "empty    2017-07-14 02:40       0"
+
+
+def test_list_as_json(path: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert sessions(path, "list", "--json") == 0
+    first, _ = map(json.loads, capsysbinary.readouterr().out.splitlines())
+    assert first == {
+        "id": "oven",
+        "created": 1_600_000_000_000,
+        "changed": 1_700_000_000_017,
+        "entries": 17,
+        "title": "About the oven",
+        "parent": None,
+        "parentEntry": None,
+    }
+
+
+def test_titles_and_times_from_elsewhere_do_no_harm(path: str, capsys: Captured) -> None:
+    with open_store(path) as store:
+        store.create("odd", time=2**62, title="two\nlines \x1b[2J")
+    assert sessions(path, "list") == 0
+    assert "two lines \N{REPLACEMENT CHARACTER}[2J" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_show_draws_the_conversation_and_what_happened_besides(path: str, capsys: Captured) -> None:
+    assert sessions(path, "show", "oven") == 0
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert shown == [
+        "session oven  About the oven",
+        "1 § system prompt",
+        "Be brief.",
+        "3 user",
+        "Is the oven on?",
+        "4 bakery/rye",
+        "I look.",
+        '→ look(at="oven")',
+        "✓ it is warm",
+        "7 bakery/rye",
+        "It is.",
+        "9 ⇄ from the next turn on bakery/spelt  (q)",
+        "11 user",
+        "And now?",
+        "12 ✗ bakery/spelt failed: rate-limit, HTTP 429; tried again  slow down",
+        "13 bakery/spelt  ⇄ was bakery/rye",
+        "Still on.",
+        "15 ≡ compacted by bakery/spelt: what stands before entry 11 is now this summary",
+        "They asked about an oven.",
+        "16 user",
+        "Off with it!",
+        "17 ■ the turn ended: cancelled  by the user",
+        "7 messages · 2 models",
+    ]
+
+
+def test_show_as_json_is_a_conversation(path: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert sessions(path, "show", "oven", "--json") == 0
+    context = Context.from_json(capsysbinary.readouterr().out)
+    assert context.system_prompt == "Be brief."
+    assert context.messages == [entry.message for entry in entries() if isinstance(entry, Said)]
+
+
+def test_fork_finds_a_name_and_prints_it(path: str, capsys: Captured) -> None:
+    for expected in ("oven-at-17", "oven-at-17-2", "oven-at-17-3"):
+        assert sessions(path, "fork", "oven") == 0
+        assert capsys.readouterr().out == f"{expected}\n"
+    with open_store(path) as store:
+        assert store.info("oven-at-17-2").entries == 17
+        assert store.info("oven-at-17-2").created > 1_700_000_000_000
+
+
+def test_export_and_import(path: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert sessions(path, "export", "oven") == 0
+    data = capsysbinary.readouterr().out
+    assert data.count(b"\n") == 18
+    file, other = str(tmp_path / "oven.jsonl"), str(tmp_path / "other.db")
+    assert sessions(path, "export", "oven", "-o", file) == 0
+    assert Path(file).read_bytes() == data
+    for expected in (b"17", b"0"):
+        assert sessions(other, "import", file) == 0
+        done = capsysbinary.readouterr()
+        assert (done.out, done.err) == (b"oven\n", b"segue: new entries: " + expected + b"\n")
+    assert sessions(other, "export", "oven") == 0
+    assert capsysbinary.readouterr().out == data
+    assert sessions(other, "import", file, "--as", "again") == 0
+    assert capsysbinary.readouterr().out == b"again\n"
+
+
+def test_import_from_standard_input(path: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    line = b'{"entry":"session","version":1,"id":"piped","created":1,"changed":1,"entries":0}\n'
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(line)))
+    assert sessions(path, "import", "-") == 0
+    assert capsys.readouterr().out == "piped\n"
+
+
+def test_every_bad_line_of_an_import_is_told(path: str, tmp_path: Path, capsys: Captured) -> None:
+    file = tmp_path / "bad.jsonl"
+    header = '{"entry":"session","version":1,"id":"bad","created":1,"changed":1,"entries":2}\n'
+    file.write_text(header + "{oops\n" + '{"entry":"whatever"}\n')
+    assert sessions(path, "import", str(file)) == 2
+    done = capsys.readouterr()
+    assert done.out == ""
+    assert done.err.splitlines() == [
+        f"segue: {file}:2: not JSON: object keys must be strings (byte 1)",
+        f"segue: {file}:3: entry: Invalid value 'whatever'",
+    ]
+    with open_store(path) as store:
+        assert len(store.sessions()) == 2
+
+
+def test_delete(path: str, capsys: Captured) -> None:
+    assert sessions(path, "delete", "none", "oven") == 2
+    assert capsys.readouterr().err == "segue: there is no session none\n"
+    with open_store(path) as store:
+        assert [info.id for info in store.sessions()] == ["empty"]
+    assert sessions(path, "delete", "empty") == 0
+
+
+@pytest.mark.parametrize("action", [["show", "none"], ["fork", "none"], ["export", "none"]])
+def test_a_session_that_is_not_there(path: str, action: list[str], capsys: Captured) -> None:
+    assert sessions(path, *action) == 2
+    assert capsys.readouterr().err == "segue: there is no session none\n"
+
+
+def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, capsys: Captured) -> None:
+    for action in (["list"], ["show", "x"], ["fork", "x"], ["export", "x"], ["delete", "x"]):
+        assert sessions(str(tmp_path / "typo.db"), *action) == 2
+        assert "typo.db: there is no store of sessions" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_was_ever_stored_the_list_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.delenv("SEGUE_SESSIONS", raising=False)
+    monkeypatch.setattr("segue.cli.sessions.default_path", lambda: tmp_path / "sessions.db")
+    assert main(["sessions", "list"]) == 0
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("SEGUE_SESSIONS", str(tmp_path / "typo.db"))
+    assert main(["sessions", "list"]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_store_may_be_named_before_or_behind(path: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    assert main(["sessions", "list", "--store", path]) == 0
+    behind = capsys.readouterr().out
+    monkeypatch.setenv("SEGUE_SESSIONS", path)
+    assert main(["sessions", "list"]) == 0
+    assert capsys.readouterr().out == behind != ""
+
+
+def test_a_users_own_postgresql(postgres: Postgres) -> None:
+    where = postgres.fresh()
+    with open_store(where) as store:
+        store.create("s", time=0, title="on a server")
+        store.append("s", [said("a", "hello there")], after=0)
+    for action, words in ((["list"], "on a server"), (["show", "s"], "hello there")):
+        done = subprocess.run(
+            [sys.executable, "-m", "segue", "sessions", "--store", where, *action], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        assert words in done.stdout

@@ -1,0 +1,91 @@
+"""A writer is killed at any instant: its session opens, what was acknowledged is there, and every entry is whole."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import SOAK
+from support import writers
+from support.postgres import Postgres
+from support.writers import batch_of, whole_batches
+
+from segue.session import open_store
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is neither fork nor SIGKILL on Windows")
+
+
+class Nursery:
+    """Starts writers and kills them."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def run_and_kill(self, where: str, session: str, run: str, chance: random.Random) -> tuple[int, int]:
+        """The number of the last entry that was acknowledged, and how many appends were."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{where} {session} {run}\n")
+        self.process.stdin.flush()
+        acknowledged: list[int] = []
+        while not (said := self.line()).startswith("pid"):  # the child was quicker than its parent
+            acknowledged.append(int(said))
+        pid = int(said.removeprefix("pid "))
+        # While it opens the store, between two appends, or in the midst of one.
+        appends = chance.choice([0, 0, 1, 2, 5, 15])
+        while len(acknowledged) < appends:
+            acknowledged.append(int(self.line()))
+        time.sleep(chance.uniform(0, 0.004 if appends else 0.05))
+        os.kill(pid, signal.SIGKILL)
+        while not (said := self.line()).startswith("end"):
+            acknowledged.append(int(said))
+        assert said == f"end {-signal.SIGKILL}", "the writer ended before it was killed"
+        return (acknowledged[-1] if acknowledged else 0), len(acknowledged)
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    command = [sys.executable, str(Path(writers.__file__)), "nursery"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Nursery(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def check(where: str, session: str, run: str, last: int, appends: int) -> None:
+    """It opens, it is whole, and it goes on."""
+    with open_store(where) as store:
+        if session not in [info.id for info in store.sessions()]:
+            assert last == 0
+            return
+        head = store.head(session)
+        assert head >= last, "an acknowledged entry is missing"
+        batches = whole_batches(store, session)
+        mine = [number for name, number in batches if name == run]
+        # The last append may have been written and not acknowledged; more than one cannot.
+        assert mine == list(range(len(mine))) and appends <= len(mine) <= appends + 1
+        assert store.append(session, batch_of(f"{run}-after", 0, 2, 10), after=head) == head + 2
+
+
+def test_sqlite_keeps_what_it_acknowledged(nursery: Nursery, tmp_path: Path) -> None:
+    chance = random.Random(1)
+    for run in range(500 if SOAK else 30):
+        where, session = str(tmp_path / f"{run // 10}.db"), f"s{run // 5}"
+        check(where, session, f"r{run}", *nursery.run_and_kill(where, session, f"r{run}", chance))
+
+
+def test_postgresql_keeps_what_it_acknowledged(nursery: Nursery, postgres: Postgres) -> None:
+    chance = random.Random(2)
+    where = ""
+    for run in range(100 if SOAK else 10):
+        where = where if run % 5 else postgres.fresh()
+        session = f"s{run // 5}"
+        check(where, session, f"r{run}", *nursery.run_and_kill(where, session, f"r{run}", chance))

@@ -1,0 +1,137 @@
+"""What is SQLite's own: the file, its modes, and what is no store."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.entries import said
+
+from segue.errors import SessionError
+from segue.session import SQLiteStore, migrations
+from segue.session.migrations import MIGRATIONS, Migration
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "sessions.db"
+
+
+def test_commits_are_on_disk_before_they_are_acknowledged(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        (mode,), (synchronous,) = (store._rows(f"PRAGMA {name}")[0] for name in ("journal_mode", "synchronous"))
+    assert (mode, synchronous) == ("wal", 2)  # FULL
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "sessions.db"
+    with SQLiteStore(path) as store:
+        store.create("s", time=0)
+        modes = {file.name: file.stat().st_mode & 0o777 for file in path.parent.iterdir()}
+    assert set(modes) == {"sessions.db", "sessions.db-wal", "sessions.db-shm"}
+    assert set(modes.values()) == {0o600}
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_a_store_in_memory_is_nobody_elses() -> None:
+    with SQLiteStore(":memory:") as one, SQLiteStore(":memory:") as other:
+        one.create("s", time=0)
+        assert other.sessions() == []
+        assert not one.blocks
+
+
+def test_a_file_that_is_no_database(path: Path) -> None:
+    path.write_text("This is a letter, and a rather long one, to be sure." * 20)
+    with pytest.raises(SessionError, match=r"sessions\.db: this is no store of sessions"):
+        SQLiteStore(path)
+
+
+def test_a_place_where_nothing_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionError, match="no store can be made there"):
+        SQLiteStore(tmp_path / "file" / "sessions.db")
+
+
+def test_a_store_of_a_newer_segue_is_refused(path: Path) -> None:
+    SQLiteStore(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("INSERT INTO segue_migrations VALUES (99, 'who knows')")
+    connection.close()
+    with pytest.raises(SessionError, match="its tables are of step 99, and this segue knows 1 of them; update segue"):
+        SQLiteStore(path)
+
+
+def test_a_later_step_is_taken_once_and_keeps_what_is_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with SQLiteStore(path) as store:
+        store.create("s", time=0)
+        store.append("s", [said("a")], after=0)
+    step = Migration(2, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
+    monkeypatch.setattr(migrations, "NEWEST", 2)
+    for _ in range(2):
+        with SQLiteStore(path) as store:
+            assert [stored.entry for stored in store.read("s")] == [said("a")]
+            assert store._rows("SELECT number FROM segue_migrations ORDER BY number") == [(1,), (2,)]
+            assert store._rows("SELECT more FROM segue_sessions") == [(None,)]
+
+
+def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    SQLiteStore(path).close()
+    step = Migration(2, "a bad one", ("CREATE TABLE segue_more (x {integer})", "NONSENSE"))
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
+        with pytest.raises(SessionError, match="syntax error"):
+            SQLiteStore(path)
+    with SQLiteStore(path) as store:
+        assert store._rows("SELECT name FROM sqlite_master WHERE name = 'segue_more'") == []
+
+
+def test_the_steps_are_numbered_without_gaps() -> None:
+    assert [step.number for step in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+    assert all(step.why for step in MIGRATIONS)
+
+
+def test_an_entry_that_was_damaged_is_named(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        store.create("s", time=0)
+        store.append("s", [said("a"), said("b")], after=0)
+        with store._writing() as tables:
+            tables.run("UPDATE segue_entries SET body = ? WHERE number = 2", b'{"entry":"mess')
+        with pytest.raises(SessionError, match="entry 2 of session s cannot be read: not JSON: the text ends"):
+            list(store.read("s"))
+
+
+def test_a_failure_in_mid_append_leaves_nothing_half_written(path: Path) -> None:
+    with SQLiteStore(path) as store:
+        store.create("s", time=0)
+        with store._writing() as tables:
+            tables.run(
+                "CREATE TRIGGER stop BEFORE INSERT ON segue_entries WHEN NEW.number = 3 "
+                "BEGIN SELECT RAISE(FAIL, 'the disk is gone'); END"
+            )
+        with pytest.raises(SessionError):
+            store.append("s", [said(key) for key in "abcd"], after=0)
+        assert list(store.read("s")) == []
+        assert store.append("s", [said("x")], after=0) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_store_does_not_outlive_a_fork(path: Path) -> None:
+    code = f"""
+import os
+from segue.errors import SessionError
+from segue.session import SQLiteStore
+store = SQLiteStore({str(path)!r})
+if os.fork() == 0:
+    try:
+        store.sessions()
+    except SessionError as error:
+        os._exit(7 if "opened before this process was forked" in str(error) else 1)
+    os._exit(2)
+assert os.waitstatus_to_exitcode(os.wait()[1]) == 7
+assert store.sessions() == []
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,67 @@
+"""Entries of every kind, for tests of stores."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from segue.session import (
+    AnyEntry,
+    CallStarted,
+    Compacted,
+    Failed,
+    ModelChosen,
+    Prompted,
+    Said,
+    TurnBegun,
+    TurnEnded,
+)
+from segue.types import TextContent, UserMessage
+
+from . import values
+
+
+def said(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> Said:
+    return Said(key=key, time=time, message=UserMessage(text))
+
+
+def text_of(entry: AnyEntry) -> str:
+    assert isinstance(entry, Said) and isinstance(entry.message, UserMessage)
+    (block,) = entry.message.content
+    assert isinstance(block, TextContent)
+    return block.text
+
+
+times = st.integers(0, 2**53)
+keys = st.text(min_size=1, max_size=300)
+
+
+def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
+    """Any entry; what is empty or absent included."""
+    common: dict[str, Any] = {"key": key, "time": times}
+    name = {"model": values.texts, "protocol": values.texts}
+    return st.one_of(
+        st.builds(Said, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)),
+        st.builds(Prompted, **common, system_prompt=values.optional_texts),
+        st.builds(TurnBegun, **common, **name, owner=values.texts),
+        st.builds(TurnEnded, **common, how=values.texts, reason=values.optional_texts),
+        st.builds(ModelChosen, **common, **name),
+        st.builds(CallStarted, **common, call=values.texts),
+        st.builds(
+            Failed,
+            **common,
+            **name,
+            kind=values.texts,
+            text=values.texts,
+            then=values.texts,
+            status=st.none() | st.integers(100, 599),
+            request_id=values.optional_texts,
+        ),
+        st.builds(
+            Compacted,
+            **common,
+            summary=values.user_messages,
+            first=values.texts,
+            model=values.texts,
+            details=values.json_objects,
+        ),
+    )

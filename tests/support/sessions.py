@@ -1,0 +1,208 @@
+"""Sessions in tests: every provider as a stand-in, and what must hold of a log whatever has happened."""
+
+import asyncio
+import atexit
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from contextlib import ExitStack
+from itertools import permutations
+from typing import Any, TypeVar
+
+import segue
+from segue import Connection, Patience, Retries
+from segue.agent import Session
+from segue.agent.calls import Started
+from segue.agent.state import State, rebuilt
+from segue.session import AnyEntry, Said, Store
+from segue.testing import Reply, StandIn
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
+from support.providers import MODELS, OPTIONS, WEATHER
+
+T = TypeVar("T")
+
+PAIRS = list(permutations(MODELS, 2))
+QUICK = Patience(first_wait=0.001, longest_wait=0.002)
+CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
+
+
+class Providers:
+    """The stand-ins, by protocol."""
+
+    def __init__(self, kind: type[StandIn] = StandIn) -> None:
+        self.standins = {
+            protocol: kind(model.provider, protocol=protocol, account=protocol) for protocol, model in MODELS.items()
+        }
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Providers":
+        for standin in self.standins.values():
+            self._stack.enter_context(standin)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._stack.close()
+
+    def __getitem__(self, protocol: str) -> StandIn:
+        return self.standins[protocol]
+
+    def connection(self, model: Model) -> Connection:
+        standin = self.standins[model.protocol]
+        retries = Retries(first_wait=0.001, longest_wait=0.002)
+        return Connection(base_url=standin.url, api_key=standin.key, retries=retries)
+
+    def session(self, model: Any, store: Store, **settings: Any) -> Session:
+        settings = {"tools": [WEATHER], "options": OPTIONS, "connection": self.connection} | settings
+        return Session.create(model, store=store, system_prompt="Be brief.", **settings)
+
+    def reopened(self, session: Session, model: Any = None) -> Session:
+        settings: dict[str, Any] = {"tools": session.tools, "options": session.options, "policy": session.policy}
+        return Session.open(
+            session.id, model or session.router, store=session.store, connection=session._connection, **settings
+        )
+
+    def objections(self) -> list[str]:
+        """What was refused because a rule was broken; faults on demand are not."""
+        told = []
+        for standin in self.standins.values():
+            on_demand = {fault.text for fault in standin.voice.faults.values()}
+            told += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
+        return told
+
+    def clear(self) -> None:
+        for standin in self.standins.values():
+            standin.requests.clear()
+            standin.refused.clear()
+            standin._script.clear()
+
+    def sent(self, protocol: str, at: int = -1) -> Context:
+        """The conversation that a request held."""
+        standin = self.standins[protocol]
+        return standin.conversation(standin.requests[at])
+
+
+LOOP = asyncio.Runner()
+"""One event loop for all tests of a process: each new one would load the certificates of the machine anew."""
+atexit.register(LOOP.close)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """Run to the end; no task may be left."""
+
+    async def watched() -> T:
+        result = await main
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not left, left
+        return result
+
+    return LOOP.run(watched())
+
+
+def asks(*cities: str, ids: Sequence[str] = ()) -> Reply:
+    """An answer that thinks and calls."""
+    calls = [ToolCall(ids[at] if ids else "", "weather", {"city": city}) for at, city in enumerate(cities)]
+    return Reply([ThinkingContent("I should look."), *calls])
+
+
+def weather(city: str, **_: Any) -> str:
+    return f"18 C in {city}"
+
+
+class InOrder:
+    """Runs calls so that they finish in the order that is given; those that are not in it never do."""
+
+    def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
+        self.order, self.finished = order, finished
+
+    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
+        for call in calls:
+            await started(call)
+        for at in self.order:
+            call = calls[at]
+            yield ToolResultMessage(call.id, call.name, [TextContent(weather(**call.arguments))])
+        if len(self.order) < len(calls):
+            self.finished()
+            await asyncio.sleep(60)
+
+
+def entries(session: Session) -> list[AnyEntry]:
+    return [stored.entry for stored in session.store.read(session.id)]
+
+
+def said(session: Session) -> list[Message]:
+    """Every message of the log, also those that a summary stands for."""
+    return [entry.message for entry in entries(session) if isinstance(entry, Said)]
+
+
+def texts(messages: Sequence[Message]) -> list[str]:
+    """The texts of results, in their order."""
+    return [
+        "".join(block.text for block in message.content if isinstance(block, TextContent))
+        for message in messages
+        if isinstance(message, ToolResultMessage)
+    ]
+
+
+def words(context: Context) -> str:
+    """Everything that a conversation says in text."""
+    return "\n".join(
+        block.text for message in context.messages for block in message.content if isinstance(block, TextContent)
+    )
+
+
+def fields(state: State) -> dict[str, Any]:
+    return vars(state)
+
+
+def check(session: Session) -> None:
+    """What must hold after every turn: the log is closed, the state follows from it, each call of an answer that did
+    not fail has one result, and the next request is right for every protocol."""
+    log = entries(session)
+    assert fields(rebuilt(log)) == fields(session.state)
+    assert session.state.turn is None and session.interrupted is None
+    messages = said(session)
+    answers = [message for message in messages if isinstance(message, AssistantMessage)]
+    ids = [call.id for message in answers for call in message.tool_calls]
+    assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
+    standing = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
+    for message in answers:
+        if message.stop_reason not in ("error", "aborted"):
+            assert all(standing[call.id] >= 1 for call in message.tool_calls), "each call has a result"
+    lints_clean(session)
+
+
+def lints_clean(session: Session, text: str = "And now?") -> None:
+    """The next request breaks no rule of any protocol, and says what the rendered history says."""
+    asked = session.context
+    context = Context(
+        system_prompt=asked.system_prompt, messages=[*asked.messages, UserMessage(text)], tools=asked.tools
+    )
+    for protocol, model in MODELS.items():
+        request = segue.encode(context, model, OPTIONS)
+        findings = [each for each in segue.lint(request.body, protocol, model) if each.severity == "error"]
+        assert not findings, (protocol, findings)
+
+
+def nothing_is_lost(session: Session) -> None:
+    """Every real result of the rendered history is in the request of every protocol."""
+    context = Context(messages=[*session.messages, UserMessage("And now?")], tools=session.tools)
+    real = [
+        text
+        for message in session.messages
+        if isinstance(message, ToolResultMessage) and not message.synthetic
+        for text in texts([message])
+    ]
+    for protocol, model in MODELS.items():
+        body = segue.encode(context, model, OPTIONS).body
+        sent = segue.ingest(body, protocol)
+        shown = "\n".join(texts(sent.messages)) + words(sent)
+        assert not [text for text in real if text not in shown], protocol

@@ -1,0 +1,135 @@
+"""A process that runs turns until it is killed. For each line of its standard input it makes a child that does; so each
+comes quickly, from a process that has loaded everything and has neither threads nor connections."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from random import Random
+from signal import SIGKILL
+from subprocess import PIPE, Popen
+from typing import Any
+
+import httpx2
+
+from segue import Connection, RoundRobin, Session
+from segue.agent.calls import Started
+from segue.session import open_store
+from segue.types import Model, TextContent, ToolCall, ToolResultMessage
+from support.providers import MODELS, OPTIONS, WEATHER
+
+
+def tell(**what: Any) -> None:
+    os.write(1, json.dumps(what).encode() + b"\n")  # one write, so that lines of two processes do not mix
+
+
+class AtOnce:
+    """Starts all calls and finishes them in any order, each after a moment."""
+
+    def __init__(self, chance: Random) -> None:
+        self.chance = chance
+
+    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
+        waiting = list(calls)
+        begun: list[ToolCall] = []
+        while waiting or begun:
+            if waiting and (not begun or self.chance.random() < 0.5):
+                begun.append(waiting.pop(0))
+                await started(begun[-1])
+            else:
+                await asyncio.sleep(self.chance.random() / 500)
+                call = begun.pop(self.chance.randrange(len(begun)))
+                yield ToolResultMessage(call.id, call.name, [TextContent(f"real result of {call.id}")])
+
+
+@asynccontextmanager
+async def reached(standins: dict[str, tuple[str, str]]) -> AsyncIterator[dict[str, Any]]:
+    """The settings of a session whose models are these stand-ins."""
+    async with httpx2.AsyncClient(verify=False, timeout=None) as http:
+
+        def connection(model: Model) -> Connection:
+            url, key = standins[model.protocol]
+            return Connection(base_url=url, api_key=key, http=http)
+
+        yield {"tools": [WEATHER], "options": OPTIONS, "connection": connection}
+
+
+async def warm(standins: dict[str, tuple[str, str]]) -> None:
+    """Load everything that a turn needs, so that no child has to."""
+    async with reached(standins) as settings:
+        with open_store(":memory:") as store:
+            session = Session.create(RoundRobin(MODELS.values()), store=store, **settings)
+            for _ in MODELS:
+                await session.ask("Weather?", AtOnce(Random(0)))
+
+
+async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]], seed: int) -> None:
+    async with reached(standins) as settings:
+        router = RoundRobin(MODELS.values())
+        session = Session.open(session_id, router, store=open_store(where), **settings)
+        while True:
+            async for _ in session.stream("Weather?", AtOnce(Random(seed))):
+                tell(head=session.head)
+
+
+def main() -> None:
+    warmed = False
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if not warmed:
+            asyncio.run(warm(asked["standins"]))
+            warmed = True
+        child = os.fork()
+        if not child:
+            os.close(0)
+            try:
+                asyncio.run(turns(**asked))
+            except BaseException as error:  # noqa: BLE001, it must not come back to the caller's loop
+                tell(error=repr(error))
+                os._exit(1)
+        tell(child=child)
+        os.waitpid(child, 0)
+        tell(gone=child)
+
+
+class Victims:
+    """The process that makes victims."""
+
+    def __init__(self, process: "Popen[bytes]") -> None:
+        self.process = process
+
+    def killed(self, after: int, pause: float, **asked: Any) -> int:
+        """Run turns and kill the process that does, after so many events; the last number that it acknowledged."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(asked).encode() + b"\n")
+        self.process.stdin.flush()
+        child = head = events = 0
+        doomed = False
+        for line in self.process.stdout:
+            told = json.loads(line)
+            assert "error" not in told, told
+            child = told.get("child", child)
+            if "head" in told:
+                head, events = max(head, told["head"]), events + 1
+            if "gone" in told:
+                return head
+            if child and events >= after and not doomed:
+                time.sleep(pause)
+                os.kill(child, SIGKILL)
+                doomed = True
+        raise AssertionError("the process that makes victims is gone")
+
+
+@contextmanager
+def victims() -> Iterator[Victims]:
+    tests = str(Path(__file__).parents[1])
+    code = f"import sys; sys.path.insert(0, {tests!r}); from support.victim import main; main()"
+    with Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE) as process:
+        try:
+            yield Victims(process)
+        finally:
+            process.kill()
