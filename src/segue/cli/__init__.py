@@ -21,7 +21,7 @@ COMMANDS = {
     "encode": "the request body that sends a conversation to a model",
     "lint": "what a provider would refuse in a request body, and why",
     "import": "the conversation that a request body holds",
-    "sessions": "stored conversations: list, show, check, fork, export, import, delete",
+    "sessions": "stored conversations: show, check, fork, export, …",
     "standin": "a strict stand-in for a provider, on loopback",
     "local": "a small real model, on loopback and offline",
 }
