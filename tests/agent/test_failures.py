@@ -40,7 +40,10 @@ def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers
         assert [each.kind for each in failed] == ["overloaded", "rate-limit", "server"]
         assert [each.then for each in failed] == ["retry", "retry", "next"]
         assert all(each.model == MODELS[ONE].ref and each.text and each.status and each.request_id for each in failed)
-        assert last_answer(session).attempts == tuple(each.key for each in failed)
+        answer = last_answer(session)
+        assert answer.attempts == tuple(each.key for each in failed)
+        told_of = [each for each in answer.message.diagnostics if each.type == "attempt-failed"]
+        assert [(each.message, each.details["kind"]) for each in told_of] == [(each.text, each.kind) for each in failed]
         check(session)
 
     run(talk())

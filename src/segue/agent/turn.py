@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ..client import stream
 from ..compaction import needed
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
 from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
-from ..types import AssistantMessage, Model, ToolCall, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, Diagnostic, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long
 from .events import CallResult, CallStart, Compaction, Retried, Switch, TurnEnd, TurnEvent, TurnStart
@@ -76,7 +78,7 @@ class Turn:
 
     async def _answer(self) -> tuple[AssistantMessage, str | None]:
         """The answer to the next request, as it is in the log; and why it was given up, if it was."""
-        attempts: list[str] = []
+        attempts: list[Failed] = []
         tries: Counter[str] = Counter()
         self.compacted = False
         while True:
@@ -109,20 +111,26 @@ class Turn:
         assert answer.message is not None
         return answer.message, answer.error
 
-    async def _store(self, message: AssistantMessage, attempts: list[str], *before: AnyEntry) -> list[AssistantMessage]:
+    async def _store(
+        self, message: AssistantMessage, attempts: Sequence[Failed], *before: AnyEntry
+    ) -> list[AssistantMessage]:
         """Write an answer with the attempts before it, if there is anything in it or it is a good one."""
         self.arriving = None  # what is given to `append` is written, even if this task is cancelled meanwhile
         said = self._said(message, attempts)
         await self.session.append(*before, *said)
         return [each.message for each in said if isinstance(each.message, AssistantMessage)]
 
-    def _said(self, message: AssistantMessage | None, attempts: Sequence[str] = ()) -> list[Said]:
+    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
+        """The entry of an answer, which tells of the attempts before it."""
         if message is None or (not message.content and message.stop_reason in ("error", "aborted")):
             return []
-        return [self.session.said(with_identity(message, self.model, self.session.state), tuple(attempts))]
+        if attempts:
+            message = replace(message, diagnostics=[*message.diagnostics, *map(_told_of, attempts)])
+        keys = tuple([each.key for each in attempts])
+        return [self.session.said(with_identity(message, self.model, self.session.state), keys)]
 
     async def _failed(
-        self, message: AssistantMessage, error: ProviderError, decision: Decision, attempts: list[str]
+        self, message: AssistantMessage, error: ProviderError, decision: Decision, attempts: list[Failed]
     ) -> AssistantMessage:
         """Write down a failed attempt. What had arrived is stored as failed: its calls never run, and the next attempt
         starts clean."""
@@ -136,7 +144,7 @@ class Turn:
             status=error.status,
             request_id=error.request_id,
         )
-        attempts.append(entry.key)
+        attempts.append(entry)
         stored = await self._store(message, attempts, entry)
         return stored[0] if stored else message
 
@@ -243,6 +251,12 @@ class Turn:
             compacted=self.compacted,
             conversation=self.session.id,
         )
+
+
+def _told_of(attempt: Failed) -> Diagnostic:
+    """An attempt that failed, on the answer that came after it."""
+    details = {"model": attempt.model, "kind": attempt.kind, "then": attempt.then}
+    return Diagnostic("attempt-failed", attempt.time, attempt.text, details)
 
 
 def _unfit(message: AssistantMessage, call: ToolCall) -> str:
