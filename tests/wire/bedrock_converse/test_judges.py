@@ -48,13 +48,13 @@ def test_histories_of_every_origin_are_accepted_and_come_back_the_same(name: str
         assert encode(ingest(request.body, "bedrock-converse", model), model).body == request.body
 
 
-@settings(max_examples=1_200 if SOAK else 100)
+@settings(max_examples=500 if SOAK else 100)
 @given(st.data(), OPTIONS, st.sampled_from(sorted(MODELS)))
 def test_torn_histories_with_any_options_are_accepted(data: st.DataObject, options: Options, name: str) -> None:
     judged(encode(data.draw(torn_contexts(MODELS[name])), MODELS[name], options))
 
 
-@settings(max_examples=800 if SOAK else 50)
+@settings(max_examples=400 if SOAK else 50)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_torn_histories_come_back_the_same(data: st.DataObject, name: str) -> None:
     model = MODELS[name]
@@ -101,7 +101,7 @@ def is_closed(request: Request) -> bool:
     return any(CLOSING in change.detail and "ends with the user" in change.detail for change in request.changes)
 
 
-@settings(max_examples=1_200 if SOAK else 100)
+@settings(max_examples=500 if SOAK else 100)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_appending_turns_only_appends(data: st.DataObject, name: str, options: Options) -> None:
     """Wherever what is projected only grows: the encoder adds no dependence of its own on what comes later."""
