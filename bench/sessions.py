@@ -19,6 +19,7 @@ from .measure import medians, table
 LENGTHS = (100, 1_000, 10_000)
 ROUNDS = 200
 SESSION = "s"
+MODEL = "anthropic/claude-sonnet-4-5"
 
 
 def stored(path: Path, messages: int) -> SQLiteStore:
@@ -33,8 +34,7 @@ def stored(path: Path, messages: int) -> SQLiteStore:
 
 def opened(path: Path) -> Context:
     with SQLiteStore(path) as store:
-        entries = [stored.entry for stored in store.read(SESSION)]
-    return Context(messages=[entry.message for entry in entries if isinstance(entry, Said)])
+        return segue.Session.open(SESSION, MODEL, store=store).context
 
 
 def run() -> None:
@@ -49,7 +49,7 @@ def run() -> None:
 
 
 def opening(path: Path, messages: int) -> None:
-    model = segue.get_model("anthropic/claude-sonnet-4-5")
+    model = segue.get_model(MODEL)
     times = medians(
         {
             "read the bytes of the file": path.read_bytes,
