@@ -15,7 +15,6 @@ import msgspec
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     ImageContent,
     Message,
@@ -28,6 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.given import answer
 from .shapes import BLOCKS, SERVER_RESULTS
 
 Json = dict[str, Any]
@@ -107,19 +107,7 @@ class _Reader:
         calls = [block for block in content if type(block) is ToolCall]
         for call in calls:
             self._names[call.id] = call.name
-        self.messages.append(self._answer(content, "toolUse" if calls else "stop"))
-
-    def _answer(self, content: list[AssistantContent], stop: Any) -> AssistantMessage:
-        model = self._model
-        return AssistantMessage(
-            content=content,
-            protocol=PROTOCOL_NAME if model is None else model.protocol,
-            provider="" if model is None else model.provider,
-            model="" if model is None else model.id,
-            endpoint=None if model is None else model.endpoint,
-            stop_reason=stop,
-            timestamp=self._now,
-        )
+        self.messages.append(answer(PROTOCOL_NAME, self._model, content, self._now))
 
 
 # -- blocks of an answer ---------------------------------------------------------------------------------------------

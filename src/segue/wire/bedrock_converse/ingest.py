@@ -14,7 +14,6 @@ import msgspec
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     ImageContent,
     Message,
@@ -27,6 +26,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.given import answer, as_list, as_object, as_text
 from .shapes import BLOCKS, OWN_FIELDS, blocks
 
 NAME = "bedrock-converse"
@@ -49,7 +49,7 @@ def recognise(body: dict[str, Any]) -> int:
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
     """The conversation; ``model`` is the origin of its answers."""
     reader = _Reader(model, now)
-    for index, turn in enumerate(_list(body.get("messages"), "messages")):
+    for index, turn in enumerate(as_list(body.get("messages"), "messages")):
         reader.turn(turn, f"messages[{index}]")
     return Context(
         system_prompt=_system(body.get("system")),
@@ -67,17 +67,17 @@ class _Reader:
         self._names: dict[str, str] = {}  # of the tools called so far, by the id of the call
 
     def turn(self, turn: Any, path: str) -> None:
-        role = _object(turn, path).get("role")
+        role = as_object(turn, path).get("role")
         if role not in ("user", "assistant", "system"):
             raise FormatError(f"the role is user, assistant or system, not {role!r}", path=f"{path}.role")
         said: list[Any] = []
-        for index, block in enumerate(_list(turn.get("content"), f"{path}.content")):
+        for index, block in enumerate(as_list(turn.get("content"), f"{path}.content")):
             where = f"{path}.content[{index}]"
             key, value = _member(block, where)
             if key == "toolResult":
                 self._say(role, said)
                 said = []
-                self.messages.append(self._result(_object(value, f"{where}.{key}"), f"{where}.{key}"))
+                self.messages.append(self._result(as_object(value, f"{where}.{key}"), f"{where}.{key}"))
             elif role == "assistant":
                 said += self._answered(key, value, f"{where}.{key}")
             else:
@@ -90,33 +90,22 @@ class _Reader:
         if role != "assistant":
             self.messages.append(UserMessage(said))
             return
-        model = self._model
-        self.messages.append(
-            AssistantMessage(
-                content=said,
-                protocol=NAME if model is None else model.protocol,
-                provider="" if model is None else model.provider,
-                model="" if model is None else model.id,
-                endpoint=None if model is None else model.endpoint,
-                stop_reason="toolUse" if any(type(block) is ToolCall for block in said) else "stop",
-                timestamp=self._now,
-            )
-        )
+        self.messages.append(answer(NAME, self._model, said, self._now))
 
     def _answered(self, key: str, value: Any, path: str) -> list[AssistantContent]:
         if key == "toolUse":
-            call = _call(_object(value, path), path)
+            call = _call(as_object(value, path), path)
             self._names[call.id] = call.name
             return [call]
         if key == "reasoningContent":
-            return [_thinking(_object(value, path), path)]
+            return [_thinking(as_object(value, path), path)]
         # An answer holds no images: one is told in words.
         return [block if type(block) is TextContent else TextContent(f"({key})") for block in _said(key, value, path)]
 
     def _result(self, value: Block, path: str) -> ToolResultMessage:
-        call_id = _text(value.get("toolUseId"), f"{path}.toolUseId")
+        call_id = as_text(value.get("toolUseId"), f"{path}.toolUseId")
         content: list[UserContent] = []
-        for index, block in enumerate(_list(value.get("content"), f"{path}.content")):
+        for index, block in enumerate(as_list(value.get("content"), f"{path}.content")):
             where = f"{path}.content[{index}]"
             key, inner = _member(block, where)
             content += _said(key, inner, f"{where}.{key}")
@@ -133,7 +122,7 @@ def _call(value: Block, path: str) -> ToolCall:
     if not isinstance(arguments, dict):
         raise FormatError("the input of a call is an object", path=f"{path}.input")
     return ToolCall(
-        _text(value.get("toolUseId"), f"{path}.toolUseId"), _text(value.get("name"), f"{path}.name"), arguments
+        as_text(value.get("toolUseId"), f"{path}.toolUseId"), as_text(value.get("name"), f"{path}.name"), arguments
     )
 
 
@@ -141,11 +130,11 @@ def _thinking(value: Block, path: str) -> ThinkingContent:
     if "redactedContent" in value:
         payload = _base64(value["redactedContent"], f"{path}.redactedContent")
         return ThinkingContent("", payload, redacted=True)
-    inner = _object(value.get("reasoningText"), f"{path}.reasoningText")
+    inner = as_object(value.get("reasoningText"), f"{path}.reasoningText")
     signature = inner.get("signature")
     if signature is not None:
-        signature = _text(signature, f"{path}.reasoningText.signature")
-    return ThinkingContent(_text(inner.get("text"), f"{path}.reasoningText.text"), signature)
+        signature = as_text(signature, f"{path}.reasoningText.signature")
+    return ThinkingContent(as_text(inner.get("text"), f"{path}.reasoningText.text"), signature)
 
 
 # -- what anyone may say ---------------------------------------------------------------------------------------------
@@ -159,7 +148,7 @@ def _said(key: str, value: Any, path: str) -> list[UserContent]:
 
 
 def _words(value: Any, path: str) -> list[UserContent]:
-    return [TextContent(_text(value, path))]
+    return [TextContent(as_text(value, path))]
 
 
 def _json(value: Any, path: str) -> list[UserContent]:
@@ -167,17 +156,17 @@ def _json(value: Any, path: str) -> list[UserContent]:
 
 
 def _image(value: Any, path: str) -> list[UserContent]:
-    image = _object(value, path)
-    source = _object(image.get("source"), f"{path}.source")
+    image = as_object(value, path)
+    source = as_object(image.get("source"), f"{path}.source")
     if "bytes" in source:
-        kind = _text(image.get("format"), f"{path}.format")
+        kind = as_text(image.get("format"), f"{path}.format")
         return [ImageContent(_base64(source["bytes"], f"{path}.source.bytes"), f"image/{kind}")]
     return [TextContent(f"(image at {_uri(source)})")]
 
 
 def _document(value: Any, path: str) -> list[UserContent]:
-    document = _object(value, path)
-    source = _object(document.get("source"), f"{path}.source")
+    document = as_object(value, path)
+    source = as_object(document.get("source"), f"{path}.source")
     title = " ".join(str(part) for part in ("document", document.get("name"), document.get("format")) if part)
     if isinstance(source.get("text"), str):
         return [TextContent(f"({title})\n{source['text']}")]
@@ -188,7 +177,7 @@ def _document(value: Any, path: str) -> list[UserContent]:
 
 def _recording(kind: str) -> Callable[[Any, str], list[UserContent]]:
     def read(value: Any, path: str) -> list[UserContent]:
-        source = _object(value, path).get("source")
+        source = as_object(value, path).get("source")
         where = f" at {_uri(source)}" if isinstance(source, dict) and "s3Location" in source else ""
         return [TextContent(f"({kind}{where})")]
 
@@ -196,26 +185,26 @@ def _recording(kind: str) -> Callable[[Any, str], list[UserContent]]:
 
 
 def _cited(value: Any, path: str) -> list[UserContent]:
-    return [TextContent(text) for text in _texts(_object(value, path).get("content"))]
+    return [TextContent(text) for text in _texts(as_object(value, path).get("content"))]
 
 
 def _search_result(value: Any, path: str) -> list[UserContent]:
-    found = _object(value, path)
+    found = as_object(value, path)
     title = f"(search result: {found.get('title', '')}, {found.get('source', '')})"
     return [TextContent("\n".join([title, *_texts(found.get("content"))]))]
 
 
 def _guarded(value: Any, path: str) -> list[UserContent]:
-    guarded = _object(value, path)
+    guarded = as_object(value, path)
     if "image" in guarded:
         return _image(guarded["image"], f"{path}.image")
-    inner = _object(guarded.get("text"), f"{path}.text")
+    inner = as_object(guarded.get("text"), f"{path}.text")
     return _words(inner.get("text"), f"{path}.text.text")
 
 
 def _tool_change(verb: str) -> Callable[[Any, str], list[UserContent]]:
     def read(value: Any, path: str) -> list[UserContent]:
-        tool = _object(value, path).get("tool")
+        tool = as_object(value, path).get("tool")
         return [TextContent(f"(tool {verb}: {tool.get('name', '') if isinstance(tool, dict) else ''})")]
 
     return read
@@ -248,7 +237,7 @@ def _system(value: Any) -> str | None:
     if value is None:
         return None
     texts: list[str] = []
-    for index, block in enumerate(_list(value, "system")):
+    for index, block in enumerate(as_list(value, "system")):
         key, inner = _member(block, f"system[{index}]")
         said = _said(key, inner, f"system[{index}].{key}")
         texts += [block.text for block in said if type(block) is TextContent]
@@ -259,13 +248,13 @@ def _tools(value: Any) -> list[ToolDefinition]:
     if value is None:
         return []
     tools: list[ToolDefinition] = []
-    for index, entry in enumerate(_list(_object(value, "toolConfig").get("tools"), "toolConfig.tools")):
+    for index, entry in enumerate(as_list(as_object(value, "toolConfig").get("tools"), "toolConfig.tools")):
         path = f"toolConfig.tools[{index}]"
         key, inner = _member(entry, path)
         if key == "cachePoint":
             continue
-        spec = _object(inner, f"{path}.{key}")
-        name, description = _text(spec.get("name"), f"{path}.{key}.name"), spec.get("description")
+        spec = as_object(inner, f"{path}.{key}")
+        name, description = as_text(spec.get("name"), f"{path}.{key}.name"), spec.get("description")
         schema = spec.get("inputSchema")
         schema = schema.get("json") if isinstance(schema, dict) else None
         tools.append(
@@ -280,7 +269,7 @@ def _tools(value: Any) -> list[ToolDefinition]:
 
 def _member(block: Any, path: str) -> tuple[str, Any]:
     """The one member of a union; an empty or absent one beside it does not count."""
-    found = [(key, value) for key, value in _object(block, path).items() if value is not None]
+    found = [(key, value) for key, value in as_object(block, path).items() if value is not None]
     if len(found) != 1:
         raise FormatError(f"a block has exactly one member, not {len(found)}", path=path)
     return found[0]
@@ -298,26 +287,4 @@ def _uri(source: Block) -> str:
 
 def _base64(value: Any, path: str) -> str:
     """Bytes as the REST API has them (base64 text) or as boto3 has them."""
-    return b64encode(value).decode() if isinstance(value, bytes | bytearray) else _text(value, path)
-
-
-def _object(value: Any, path: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FormatError(f"an object is expected, not {_kind(value)}", path=path)
-    return value
-
-
-def _list(value: Any, path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError(f"a list is expected, not {_kind(value)}", path=path)
-    return value
-
-
-def _text(value: Any, path: str) -> str:
-    if not isinstance(value, str):
-        raise FormatError(f"a text is expected, not {_kind(value)}", path=path)
-    return value
-
-
-def _kind(value: Any) -> str:
-    return "nothing" if value is None else type(value).__name__
+    return b64encode(value).decode() if isinstance(value, bytes | bytearray) else as_text(value, path)

@@ -14,7 +14,6 @@ import msgspec
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     ImageContent,
     Message,
@@ -27,6 +26,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.given import answer
 from .schema import from_openapi
 from .shapes import DUMMIES, get, kinds, many
 
@@ -127,17 +127,7 @@ class _Reader:
         content = [self._block(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
         if not content:
             return
-        self.messages.append(
-            AssistantMessage(
-                content=content,
-                protocol=NAME if self.model is None else self.model.protocol,
-                provider="" if self.model is None else self.model.provider,
-                model="" if self.model is None else self.model.id,
-                endpoint=None if self.model is None else self.model.endpoint,
-                stop_reason="toolUse" if ToolCall in map(type, content) else "stop",
-                timestamp=self.now,
-            )
-        )
+        self.messages.append(answer(NAME, self.model, content, self.now))
 
     def _block(self, part: dict[str, Any], path: str) -> AssistantContent:
         signature = get(part, "thoughtSignature")

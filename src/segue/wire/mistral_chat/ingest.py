@@ -15,7 +15,6 @@ import msgspec
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     Diagnostic,
     ImageContent,
@@ -29,11 +28,9 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-
-Object = dict[str, Any]
+from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
-_DATA_URL = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
@@ -59,7 +56,7 @@ class _Reader:
         self.model, self.now = model, now
 
     def take(self, message: Any, path: str) -> None:
-        role = _object(message, path).get("role")
+        role = as_object(message, path).get("role")
         read = _ROLES.get(role) if isinstance(role, str) else None
         if read is None:
             raise FormatError(f"{role!r} is none of {', '.join(_ROLES)}", path=f"{path}.role")
@@ -79,30 +76,18 @@ class _Reader:
         diagnostics: list[Diagnostic] = []
         content: list[AssistantContent] = _said(message.get("content"), f"{path}.content")
         calls = message.get("tool_calls") or []
-        for index, call in enumerate(_list(calls, f"{path}.tool_calls")):
+        for index, call in enumerate(as_list(calls, f"{path}.tool_calls")):
             made, repaired = _call(call, f"{path}.tool_calls[{index}]")
             self.called[made.id] = made.name
             content.append(made)
             if repaired:
                 details = {"id": made.id, "name": made.name}
                 diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
-        origin = self.model
-        self.messages.append(
-            AssistantMessage(
-                content=content,
-                protocol=NAME if origin is None else origin.protocol,
-                provider="" if origin is None else origin.provider,
-                model="" if origin is None else origin.id,
-                endpoint=None if origin is None else origin.endpoint,
-                stop_reason="toolUse" if calls else "stop",
-                timestamp=self.now,
-                diagnostics=diagnostics,
-            )
-        )
+        self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
 
     def take_result(self, message: Object, path: str) -> None:
-        id_ = _text_or_none(message, "tool_call_id", path) or ""
-        name = self.called.get(id_) or _text_or_none(message, "name", path) or ""
+        id_ = optional_text(message, "tool_call_id", path)
+        name = self.called.get(id_) or optional_text(message, "name", path)
         self.messages.append(ToolResultMessage(id_, name, _shown(message.get("content"), f"{path}.content")))
 
 
@@ -124,9 +109,9 @@ def _chunks(content: Any, path: str) -> list[tuple[str, Object, str]]:
     if isinstance(content, str):
         return [("text", {"text": content}, path)]
     found = []
-    for index, chunk in enumerate(_list(content, path)):
+    for index, chunk in enumerate(as_list(content, path)):
         where = f"{path}[{index}]"
-        found.append((_text(_object(chunk, where), "type", where), chunk, where))
+        found.append((text_in(as_object(chunk, where), "type", where), chunk, where))
     return found
 
 
@@ -141,7 +126,7 @@ def _shown(content: Any, path: str) -> list[UserContent]:
 def _said(content: Any, path: str) -> list[AssistantContent]:
     """What an answer says and thinks."""
     return [
-        ThinkingContent(_thought(chunk, where), _text_or_none(chunk, "signature", where))
+        ThinkingContent(_thought(chunk, where), optional_text(chunk, "signature", where))
         if kind == "thinking"
         else TextContent(_readable(kind, chunk, where))
         for kind, chunk, where in _chunks(content, path)
@@ -158,7 +143,7 @@ def _system_texts(content: Any, path: str) -> list[str]:
 
 def _image(chunk: Object, path: str) -> UserContent:
     url = _url(chunk, "image_url", path)
-    match = _DATA_URL.fullmatch(url)
+    match = DATA_URL.fullmatch(url)
     if match is None:
         return TextContent(f"(image at {_short(url)})")
     return ImageContent(match[2], match[1] or "image/png")
@@ -177,11 +162,11 @@ def _thought(chunk: Object, path: str) -> str:
 
 
 def _references(chunk: Object, path: str) -> str:
-    return f"(references {', '.join(map(str, _list(chunk.get('reference_ids', []), f'{path}.reference_ids')))})"
+    return f"(references {', '.join(map(str, as_list(chunk.get('reference_ids', []), f'{path}.reference_ids')))})"
 
 
 _READABLE: dict[str, Callable[[Object, str], str]] = {
-    "text": lambda chunk, path: _text(chunk, "text", path),
+    "text": lambda chunk, path: text_in(chunk, "text", path),
     "thinking": lambda chunk, path: _thought(chunk, path),
     "image_url": lambda chunk, path: f"(image at {_short(_url(chunk, 'image_url', path))})",
     "document_url": lambda chunk, path: f"(document at {_short(_url(chunk, 'document_url', path))})",
@@ -196,12 +181,12 @@ _READABLE: dict[str, Callable[[Object, str], str]] = {
 
 def _call(call: Any, path: str) -> tuple[ToolCall, bool]:
     """A call, and whether its arguments had to be put into an object."""
-    function = _object(_object(call, path).get("function"), f"{path}.function")
+    function = as_object(as_object(call, path).get("function"), f"{path}.function")
     arguments = _parsed(function.get("arguments"))
-    id_ = _text_or_none(call, "id", path) or ""
+    id_ = optional_text(call, "id", path)
     made = ToolCall(
         "" if id_ == "null" else id_,  # how the API writes a call without an id
-        _text(function, "name", f"{path}.function"),
+        text_in(function, "name", f"{path}.function"),
         arguments if isinstance(arguments, dict) else {"arguments": arguments},
     )
     return made, not isinstance(arguments, dict)
@@ -222,52 +207,29 @@ def _parsed(arguments: Any) -> Any:
 def _tools(tools: Any) -> list[ToolDefinition]:
     if tools is None:
         return []
-    read = [_tool(tool, f"tools[{index}]") for index, tool in enumerate(_list(tools, "tools"))]
+    read = [_tool(tool, f"tools[{index}]") for index, tool in enumerate(as_list(tools, "tools"))]
     return [tool for tool in read if tool is not None]
 
 
 def _tool(tool: Any, path: str) -> ToolDefinition | None:
     """A function; what the provider itself runs (image generation, libraries, connectors) is no tool of ours."""
-    if _object(tool, path).get("type", "function") != "function":
+    if as_object(tool, path).get("type", "function") != "function":
         return None
-    function = _object(tool.get("function"), f"{path}.function")
-    name = _text(function, "name", f"{path}.function")
-    description = _text_or_none(function, "description", f"{path}.function") or ""
+    function = as_object(tool.get("function"), f"{path}.function")
+    name = text_in(function, "name", f"{path}.function")
+    description = optional_text(function, "description", f"{path}.function")
     if function.get("parameters") is None:
         return ToolDefinition(name, description)
-    return ToolDefinition(name, description, _object(function["parameters"], f"{path}.function.parameters"))
+    return ToolDefinition(name, description, as_object(function["parameters"], f"{path}.function.parameters"))
 
 
 # -- plain values ----------------------------------------------------------------------------------------------------
 
 
-def _object(value: Any, path: str) -> Object:
-    if not isinstance(value, dict):
-        raise FormatError("an object is needed", path=path)
-    return value
-
-
-def _list(value: Any, path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError("a list is needed", path=path)
-    return value
-
-
-def _text(value: Object, key: str, path: str) -> str:
-    text = value.get(key)
-    if not isinstance(text, str):
-        raise FormatError("a string is needed", path=f"{path}.{key}")
-    return text
-
-
-def _text_or_none(value: Object, key: str, path: str) -> str | None:
-    return None if value.get(key) is None else _text(value, key, path)
-
-
 def _url(chunk: Object, key: str, path: str) -> str:
     """``{"image_url": "…"}`` and ``{"image_url": {"url": "…"}}`` are the same."""
     given = chunk.get(key)
-    return _text(given, "url", f"{path}.{key}") if isinstance(given, dict) else _text(chunk, key, path)
+    return text_in(given, "url", f"{path}.{key}") if isinstance(given, dict) else text_in(chunk, key, path)
 
 
 def _short(text: str) -> str:

@@ -17,7 +17,6 @@ from ...dialects import OpenAICompletions
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     Diagnostic,
     ImageContent,
@@ -31,12 +30,10 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 from .reasoning import DETAILS, EXTRA, FIELDS, attached
 
-Object = dict[str, Any]
-
 NAME = "openai-completions"
-_DATA_URI = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 _THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>(?:\n\n)?", re.DOTALL)
 _CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 """The schema that stands for a tool of free text."""
@@ -44,7 +41,7 @@ _CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "requi
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
     """The conversation that ``body`` holds; ``model`` is the origin of its answers."""
-    messages = _list(body.get("messages"), "messages")
+    messages = as_list(body.get("messages"), "messages")
     reader = _Reader(model, now)
     for index, message in enumerate(messages):
         reader.take(message, f"messages[{index}]")
@@ -63,7 +60,7 @@ class _Reader:
         self.dialect = dialect if isinstance(dialect, OpenAICompletions) else OpenAICompletions()
 
     def take(self, message: Any, path: str) -> None:
-        role = _object(message, path).get("role")
+        role = as_object(message, path).get("role")
         read = _ROLES.get(role) if isinstance(role, str) else None
         if read is None:
             raise FormatError(f"{role!r} is none of {', '.join(_ROLES)}", path=f"{path}.role")
@@ -78,19 +75,19 @@ class _Reader:
             self.system.append(text)
 
     def take_user(self, message: Object, path: str) -> None:
-        name = _optional_text(message, "name", path)
+        name = optional_text(message, "name", path)
         content = _shown(message.get("content"), f"{path}.content")
         self.messages.append(UserMessage([TextContent(f"({name})"), *content] if name else content))
 
     def take_result(self, message: Object, path: str) -> None:
-        given = _optional_text(message, "tool_call_id", path)
-        name = self.called.get(given) or _optional_text(message, "name", path)
+        given = optional_text(message, "tool_call_id", path)
+        name = self.called.get(given) or optional_text(message, "name", path)
         self.messages.append(ToolResultMessage(given, name, _shown(message.get("content"), f"{path}.content")))
 
     def take_answer(self, message: Object, path: str) -> None:
         content: list[AssistantContent] = [*self._thoughts(message, path), *self._said(message, path)]
         diagnostics: list[Diagnostic] = []
-        calls = _list(message.get("tool_calls") or [], f"{path}.tool_calls")
+        calls = as_list(message.get("tool_calls") or [], f"{path}.tool_calls")
         if message.get("function_call") is not None:
             calls = [*calls, {"id": "", "function": message["function_call"]}]
         for index, given in enumerate(calls):
@@ -100,25 +97,13 @@ class _Reader:
             if repaired:
                 details = {"id": call.id, "name": call.name}
                 diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
-        origin = self.model
-        self.messages.append(
-            AssistantMessage(
-                content=content,
-                protocol=NAME if origin is None else origin.protocol,
-                provider="" if origin is None else origin.provider,
-                model="" if origin is None else origin.id,
-                endpoint=None if origin is None else origin.endpoint,
-                stop_reason="toolUse" if calls else "stop",
-                timestamp=self.now,
-                diagnostics=diagnostics,
-            )
-        )
+        self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
 
     def _thoughts(self, message: Object, path: str) -> list[AssistantContent]:
         """Reasoning with the name of its field, or with all of ``reasoning_details``; a placeholder is none."""
-        texts = {name: text for name in FIELDS if (text := _optional_text(message, name, path)).strip()}
-        details = _list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
-        entries = [_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
+        texts = {name: text for name in FIELDS if (text := optional_text(message, name, path)).strip()}
+        details = as_list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
+        entries = [as_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
         if self.dialect.dummy_signature is not None:
             entries = [entry for entry in entries if entry.get("data") != self.dialect.dummy_signature]
         if entries:
@@ -131,7 +116,7 @@ class _Reader:
         for block in _shown(message.get("content"), f"{path}.content"):
             assert type(block) is TextContent or type(block) is ImageContent
             said += self._untagged(block.text if type(block) is TextContent else "(image)")
-        refusal = _optional_text(message, "refusal", path)
+        refusal = optional_text(message, "refusal", path)
         audio = message.get("audio")
         said += [TextContent(refusal)] if refusal else []
         return said + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
@@ -168,9 +153,9 @@ def _shown(content: Any, path: str) -> list[UserContent]:
     if isinstance(content, str):
         return [TextContent(content)] if content else []
     blocks: list[UserContent] = []
-    for index, part in enumerate(_list(content, path)):
+    for index, part in enumerate(as_list(content, path)):
         where = f"{path}[{index}]"
-        blocks.append(TextContent(part) if isinstance(part, str) else _part(_object(part, where), where))
+        blocks.append(TextContent(part) if isinstance(part, str) else _part(as_object(part, where), where))
     return blocks
 
 
@@ -182,18 +167,20 @@ def _part(part: Object, path: str) -> UserContent:
 
 
 def _text_part(part: Object, path: str) -> UserContent:
-    return TextContent(_text(part, str(part["type"]), path))
+    return TextContent(text_in(part, str(part["type"]), path))
 
 
 def _image_part(part: Object, path: str) -> UserContent:
     given = part.get("image_url", part.get("image"))
-    url = given if isinstance(given, str) else _text(_object(given, f"{path}.image_url"), "url", f"{path}.image_url")
-    match = _DATA_URI.fullmatch(url)
+    url = (
+        given if isinstance(given, str) else text_in(as_object(given, f"{path}.image_url"), "url", f"{path}.image_url")
+    )
+    match = DATA_URL.fullmatch(url)
     return TextContent(f"(image at {url})") if match is None else ImageContent(match[2], match[1] or "image/png")
 
 
 def _file_part(part: Object, path: str) -> UserContent:
-    file = _object(part.get("file"), f"{path}.file")
+    file = as_object(part.get("file"), f"{path}.file")
     return TextContent(f"(file {file.get('filename') or file.get('file_id') or 'without a name'})")
 
 
@@ -220,16 +207,16 @@ def _readable(entry: Object) -> str:
 
 def _call(given: Any, path: str) -> tuple[ToolCall, bool]:
     """The call, and whether its arguments had to be made an object."""
-    call = _object(given, path)
+    call = as_object(given, path)
     if call.get("type") == "custom":
-        custom = _object(call.get("custom"), f"{path}.custom")
+        custom = as_object(call.get("custom"), f"{path}.custom")
         arguments = {"input": custom.get("input", "")}
-        return ToolCall(_optional_text(call, "id", path), _text(custom, "name", f"{path}.custom"), arguments), False
-    function = _object(call.get("function"), f"{path}.function")
+        return ToolCall(optional_text(call, "id", path), text_in(custom, "name", f"{path}.custom"), arguments), False
+    function = as_object(call.get("function"), f"{path}.function")
     read = _arguments(function.get("arguments"))
     kept = {"arguments": function.get("arguments")} if read is None else read
-    name, signature = _text(function, "name", f"{path}.function"), attached(call.get(EXTRA))
-    return ToolCall(_optional_text(call, "id", path), name, kept, signature), read is None
+    name, signature = text_in(function, "name", f"{path}.function"), attached(call.get(EXTRA))
+    return ToolCall(optional_text(call, "id", path), name, kept, signature), read is None
 
 
 def _arguments(given: Any) -> Object | None:
@@ -245,51 +232,28 @@ def _arguments(given: Any) -> Object | None:
 
 
 def _tools(body: Object) -> list[ToolDefinition]:
-    tools = [_tool(tool, f"tools[{at}]") for at, tool in enumerate(_list(body.get("tools") or [], "tools"))]
-    legacy = enumerate(_list(body.get("functions") or [], "functions"))
+    tools = [_tool(tool, f"tools[{at}]") for at, tool in enumerate(as_list(body.get("tools") or [], "tools"))]
+    legacy = enumerate(as_list(body.get("functions") or [], "functions"))
     return [tool for tool in tools if tool is not None] + [_function(each, f"functions[{at}]") for at, each in legacy]
 
 
 def _tool(given: Any, path: str) -> ToolDefinition | None:
     """A function, or a tool of free text; a tool that the provider runs itself is no part of a conversation."""
-    tool = _object(given, path)
+    tool = as_object(given, path)
     if tool.get("type", "function") == "function":
         return _function(tool.get("function"), f"{path}.function")
     if tool["type"] == "custom":
-        custom = _object(tool.get("custom"), f"{path}.custom")
-        description = _optional_text(custom, "description", f"{path}.custom")
-        return ToolDefinition(_text(custom, "name", f"{path}.custom"), description, _CUSTOM)
+        custom = as_object(tool.get("custom"), f"{path}.custom")
+        description = optional_text(custom, "description", f"{path}.custom")
+        return ToolDefinition(text_in(custom, "name", f"{path}.custom"), description, _CUSTOM)
     return None
 
 
 def _function(given: Any, path: str) -> ToolDefinition:
-    function = _object(given, path)
+    function = as_object(given, path)
     parameters = function.get("parameters")
-    schema = {"type": "object", "properties": {}} if parameters is None else _object(parameters, f"{path}.parameters")
-    return ToolDefinition(_text(function, "name", path), _optional_text(function, "description", path), schema)
+    schema = {"type": "object", "properties": {}} if parameters is None else as_object(parameters, f"{path}.parameters")
+    return ToolDefinition(text_in(function, "name", path), optional_text(function, "description", path), schema)
 
 
 # -- shapes ----------------------------------------------------------------------------------------------------------
-
-
-def _object(value: Any, path: str) -> Object:
-    if not isinstance(value, dict):
-        raise FormatError("an object is needed", path=path)
-    return value
-
-
-def _list(value: Any, path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError("a list is needed", path=path)
-    return value
-
-
-def _text(given: Object, name: str, path: str) -> str:
-    value = given.get(name)
-    if not isinstance(value, str):
-        raise FormatError("a text is needed", path=f"{path}.{name}")
-    return value
-
-
-def _optional_text(given: Object, name: str, path: str) -> str:
-    return "" if given.get(name) is None else _text(given, name, path)

@@ -15,7 +15,6 @@ import msgspec
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
-    AssistantMessage,
     Context,
     Diagnostic,
     Message,
@@ -28,6 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.given import answer
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
@@ -121,18 +121,7 @@ class _Reader:
     def close(self) -> None:
         """The open answer, if there is one, is complete."""
         if self._blocks:
-            self.messages.append(
-                AssistantMessage(
-                    content=self._blocks,
-                    protocol=NAME if self.model is None else self.model.protocol,
-                    provider="" if self.model is None else self.model.provider,
-                    model="" if self.model is None else self.model.id,
-                    endpoint=None if self.model is None else self.model.endpoint,
-                    stop_reason="toolUse" if any(type(block) is ToolCall for block in self._blocks) else "stop",
-                    timestamp=self.now,
-                    diagnostics=self._diagnostics,
-                )
-            )
+            self.messages.append(answer(NAME, self.model, self._blocks, self.now, self._diagnostics))
         self._blocks, self._diagnostics, self._with_ids = [], [], None
 
 

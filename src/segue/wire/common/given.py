@@ -1,0 +1,61 @@
+"""Reading a body that others made: what it must be, or a ``FormatError`` that says where; and the answers in it."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import FormatError
+from ...types import AssistantContent, AssistantMessage, Diagnostic, Model, ToolCall
+
+Object = dict[str, Any]
+
+DATA_URL = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
+"""The type and the base64 of an image that stands in its own address."""
+
+
+def as_object(value: Any, path: str) -> Object:
+    if not isinstance(value, dict):
+        raise FormatError(f"an object is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def as_list(value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise FormatError(f"a list is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def as_text(value: Any, path: str) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"a text is expected, not {_kind(value)}", path=path)
+    return value
+
+
+def text_in(given: Object, name: str, path: str) -> str:
+    """The text under this name."""
+    return as_text(given.get(name), f"{path}.{name}")
+
+
+def optional_text(given: Object, name: str, path: str) -> str:
+    """The text under this name; none is an empty one."""
+    return "" if given.get(name) is None else text_in(given, name, path)
+
+
+def answer(
+    protocol: str, model: Model | None, content: list[AssistantContent], now: int, notes: Sequence[Diagnostic] = ()
+) -> AssistantMessage:
+    """An answer of ``model``; without one its origin is unknown, and its signatures are never replayed."""
+    return AssistantMessage(
+        content=content,
+        protocol=protocol if model is None else model.protocol,
+        provider="" if model is None else model.provider,
+        model="" if model is None else model.id,
+        endpoint=None if model is None else model.endpoint,
+        stop_reason="toolUse" if any(type(block) is ToolCall for block in content) else "stop",
+        timestamp=now,
+        diagnostics=list(notes),
+    )
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else type(value).__name__
