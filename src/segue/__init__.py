@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from .agent import Agent as Agent
+    from .agent import AgentStream as AgentStream
     from .agent import CallResult as CallResult
     from .agent import CallStart as CallStart
     from .agent import Compaction as Compaction
     from .agent import Interruption as Interruption
+    from .agent import Outcome as Outcome
     from .agent import Retried as Retried
+    from .agent import RunLimits as RunLimits
     from .agent import Runner as Runner
     from .agent import Session as Session
+    from .agent import Steered as Steered
     from .agent import Switch as Switch
     from .agent import TurnEnd as TurnEnd
     from .agent import TurnEvent as TurnEvent
     from .agent import TurnStart as TurnStart
     from .agent import TurnStream as TurnStream
+    from .agent import session_usage as session_usage
     from .catalog import Catalog as Catalog
     from .catalog import Provider as Provider
     from .catalog import UnknownModelWarning as UnknownModelWarning
@@ -57,6 +63,7 @@ if TYPE_CHECKING:
     from .errors import ServerError as ServerError
     from .errors import SessionError as SessionError
     from .errors import SettingError as SettingError
+    from .errors import ToolServerError as ToolServerError
     from .errors import TransferError as TransferError
     from .errors import UnknownProviderError as UnknownProviderError
     from .errors import VersionError as VersionError
@@ -84,6 +91,23 @@ if TYPE_CHECKING:
     from .rules import Finding as Finding
     from .rules import Rule as Rule
     from .rules import is_context_overflow as is_context_overflow
+    from .tools import Allow as Allow
+    from .tools import AllowAlways as AllowAlways
+    from .tools import Approval as Approval
+    from .tools import Approve as Approve
+    from .tools import Asked as Asked
+    from .tools import CallState as CallState
+    from .tools import Deny as Deny
+    from .tools import Edit as Edit
+    from .tools import Journal as Journal
+    from .tools import Limits as Limits
+    from .tools import McpServer as McpServer
+    from .tools import Scheduler as Scheduler
+    from .tools import Tool as Tool
+    from .tools import ToolLike as ToolLike
+    from .tools import file_tools as file_tools
+    from .tools import shell_tool as shell_tool
+    from .tools import tool as tool
     from .types import AssistantContent as AssistantContent
     from .types import AssistantMessage as AssistantMessage
     from .types import Block as Block
@@ -128,18 +152,24 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "agent": (
+        "Agent",
+        "AgentStream",
         "CallResult",
         "CallStart",
         "Compaction",
         "Interruption",
+        "Outcome",
         "Retried",
+        "RunLimits",
         "Runner",
         "Session",
+        "Steered",
         "Switch",
         "TurnEnd",
         "TurnEvent",
         "TurnStart",
         "TurnStream",
+        "session_usage",
     ),
     "catalog": (
         "Catalog",
@@ -181,6 +211,7 @@ _ROOMS = {
         "ServerError",
         "SessionError",
         "SettingError",
+        "ToolServerError",
         "TransferError",
         "UnknownProviderError",
         "VersionError",
@@ -216,6 +247,25 @@ _ROOMS = {
         "Finding",
         "Rule",
         "is_context_overflow",
+    ),
+    "tools": (
+        "Allow",
+        "AllowAlways",
+        "Approval",
+        "Approve",
+        "Asked",
+        "CallState",
+        "Deny",
+        "Edit",
+        "Journal",
+        "Limits",
+        "McpServer",
+        "Scheduler",
+        "Tool",
+        "ToolLike",
+        "file_tools",
+        "shell_tool",
+        "tool",
     ),
     "types": (
         "AssistantContent",

@@ -10,6 +10,7 @@
     ├── SessionError            a session that is not there, is there already, or cannot be read
     │   ├── ConflictError       somebody else has written to the session in the meantime
     │   └── TransferError       an exported session has lines that cannot be read; all of them are listed
+    ├── ToolServerError         a server of tools that cannot be started or reached, or does not speak its protocol
     ├── SettingError            a key or another setting is missing: the text names the variable to set
     └── ProviderError           what a provider did, or the way to it
         ├── RateLimitError          too much in too short a time; may say when to come back
@@ -114,6 +115,10 @@ class TransferError(SessionError, ValueError):
         told = [str(fault) for fault in self.faults[:3]]
         rest = len(self.faults) - len(told)
         return "; ".join([*told, f"and {rest} more"] if rest else told)
+
+
+class ToolServerError(SegueError):
+    """A server of tools that cannot be started or reached, or does not speak its protocol."""
 
 
 class SettingError(SegueError, LookupError):

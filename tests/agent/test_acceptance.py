@@ -93,14 +93,11 @@ def test_an_incomplete_fan_out_of_five_calls(providers: Providers, store: Store,
         runs = 0
 
         class FirstThenOneOfFive:
-            def run(self, calls, started):  # type: ignore[no-untyped-def]
+            async def run(self, calls, journal, tell):  # type: ignore[no-untyped-def]
                 nonlocal runs
                 runs += 1
-                return (
-                    InOrder(0).run(calls, started)
-                    if runs == 1
-                    else InOrder(1, finished=turn.cancel).run(calls, started)
-                )
+                runner = InOrder(0) if runs == 1 else InOrder(1, finished=turn.cancel)
+                await runner.run(calls, journal, tell)
 
         async with session.stream("Weather?", FirstThenOneOfFive()) as turn:
             end = await turn.finished()

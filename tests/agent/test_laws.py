@@ -2,7 +2,7 @@
 except into a summary, and the log alone tells the whole state."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from random import Random
 from typing import Any
@@ -24,10 +24,10 @@ from support.sessions import (
 )
 
 from segue import Failover, Fixed, RoundRobin, Router, Session, Weighted
-from segue.agent.calls import Started
 from segue.agent.state import rebuilt
 from segue.session import Compacted, Said, SQLiteStore, Store
 from segue.testing import Fault, Reply
+from segue.tools import Journal
 from segue.types import Context, TextContent, ToolCall, ToolResultMessage, Usage
 
 NAMES = list(MODELS)
@@ -83,13 +83,14 @@ class Anyhow:
     def __init__(self, chance: Random, numbers: "count[int]") -> None:
         self.chance, self.numbers = chance, numbers
 
-    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
         left = list(calls)
         self.chance.shuffle(left)
         for call in left:
-            await started(call)
+            await journal.started(call)
             await asyncio.sleep(0)
-            yield ToolResultMessage(call.id, call.name, [TextContent(f"real result {next(self.numbers)}.")])
+            result = ToolResultMessage(call.id, call.name, [TextContent(f"real result {next(self.numbers)}.")])
+            await journal.finished(result)
 
 
 class World:

@@ -3,7 +3,7 @@
 import asyncio
 import atexit
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from itertools import permutations
 from typing import Any, TypeVar
@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import segue
 from segue import Connection, Patience, Retries
 from segue.agent import Session
-from segue.agent.calls import Started
 from segue.agent.state import State, rebuilt
 from segue.session import AnyEntry, Said, Store
 from segue.testing import Reply, StandIn
+from segue.tools import Journal
 from segue.types import (
     AssistantMessage,
     Context,
@@ -123,12 +123,13 @@ class InOrder:
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
 
-    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
         for call in calls:
-            await started(call)
+            await journal.started(call)
         for at in self.order:
             call = calls[at]
-            yield ToolResultMessage(call.id, call.name, [TextContent(weather(**call.arguments))])
+            result = ToolResultMessage(call.id, call.name, [TextContent(weather(**call.arguments))])
+            await journal.finished(result)
         if len(self.order) < len(calls):
             self.finished()
             await asyncio.sleep(60)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from random import Random
@@ -17,8 +17,8 @@ from typing import Any
 import httpx2
 
 from segue import Connection, RoundRobin, Session
-from segue.agent.calls import Started
 from segue.session import open_store
+from segue.tools import Journal
 from segue.types import Model, TextContent, ToolCall, ToolResultMessage
 from support.providers import MODELS, OPTIONS, WEATHER
 
@@ -33,17 +33,18 @@ class AtOnce:
     def __init__(self, chance: Random) -> None:
         self.chance = chance
 
-    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
         waiting = list(calls)
         begun: list[ToolCall] = []
         while waiting or begun:
             if waiting and (not begun or self.chance.random() < 0.5):
                 begun.append(waiting.pop(0))
-                await started(begun[-1])
+                await journal.started(begun[-1])
             else:
                 await asyncio.sleep(self.chance.random() / 500)
                 call = begun.pop(self.chance.randrange(len(begun)))
-                yield ToolResultMessage(call.id, call.name, [TextContent(f"real result of {call.id}")])
+                result = ToolResultMessage(call.id, call.name, [TextContent(f"real result of {call.id}")])
+                await journal.finished(result)
 
 
 @asynccontextmanager

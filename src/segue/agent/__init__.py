@@ -1,23 +1,30 @@
-"""The turn engine: a session that is stored as it happens, composed of store, router, client and compaction."""
+"""The turn engine and the agent: composed of store, router, client, compaction and tools."""
 
-from .calls import PlainFunctions, Runner
-from .events import CallResult, CallStart, Compaction, Retried, Switch, TurnEnd, TurnEvent, TurnStart
+from .agent import Agent, AgentStream, Outcome
+from .calls import Runner
+from .events import CallResult, CallStart, Compaction, Retried, Steered, Switch, TurnEnd, TurnEvent, TurnStart
+from .meter import RunLimits, session_usage
 from .recovery import Interruption
 from .session import Session
 from .stream import TurnStream
 
 __all__ = [
+    "Agent",
+    "AgentStream",
     "CallResult",
     "CallStart",
     "Compaction",
     "Interruption",
-    "PlainFunctions",
+    "Outcome",
     "Retried",
+    "RunLimits",
     "Runner",
     "Session",
+    "Steered",
     "Switch",
     "TurnEnd",
     "TurnEvent",
     "TurnStart",
     "TurnStream",
+    "session_usage",
 ]

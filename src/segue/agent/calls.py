@@ -1,73 +1,47 @@
-"""How calls are run: by whatever is passed in. Plain functions will do; a scheduler plugs in at the same place."""
+"""How calls are run: by whatever is passed in. ``tools.Scheduler`` is what runs them everywhere; plain functions become
+one."""
 
-import asyncio
-import inspect
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
 
-import anyio.to_thread
-from msgspec.structs import replace
-
-from ..types import TextContent, ToolCall, ToolResultMessage
-from ..types.value import encode
-
-Started = Callable[[ToolCall], Awaitable[None]]
-"""To be awaited before a call runs: from then on its outcome counts as unknown until its result is there."""
+from ..tools import CallState, Journal, Scheduler, Tool
+from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 
 
 class Runner(Protocol):
     """Runs the calls of one answer."""
 
-    def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
-        """One result for each call, as they come: each is in the log before the next one is asked for."""
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None]) -> None:
+        """Run all of them and tell the journal when each starts and what it gives: one result for each call."""
 
 
-class PlainFunctions:
-    """Plain functions by the names of their tools, sync or async, called one after the other with the arguments."""
-
-    def __init__(self, functions: Mapping[str, Callable[..., Any]]) -> None:
-        self.functions = functions
-
-    async def run(self, calls: Sequence[ToolCall], started: Started) -> AsyncGenerator[ToolResultMessage, None]:
-        for call in calls:
-            function = self.functions.get(call.name)
-            if function is None:
-                yield failed_result(call, f"there is no tool called {call.name}")
-                continue
-            await started(call)
-            try:
-                result = _result(call, await _called(function, call.arguments))
-            except asyncio.CancelledError as error:
-                task = asyncio.current_task()
-                if task is None or task.cancelling():
-                    raise
-                result = failed_result(call, f"the tool was cancelled {error}".strip())  # by itself, not by us
-            except Exception as error:  # noqa: BLE001, a tool may fail in any way; the model is told
-                result = failed_result(call, f"{type(error).__name__}: {error}")
-            yield result
+Tools = Runner | Mapping[str, Tool | Callable[..., Any]] | None
+"""What runs calls: a runner, plain functions by the names of their tools, or nothing."""
 
 
-def plain(run: "Runner | Mapping[str, Callable[..., Any]] | None") -> Runner:
-    """What runs calls, from what a caller may pass."""
-    if run is None or isinstance(run, Mapping):
-        return PlainFunctions(run or {})
-    return run
+@asynccontextmanager
+async def runner_of(given: Tools, definitions: Sequence[ToolDefinition]) -> AsyncIterator[Runner]:
+    """What runs the calls of a turn. A scheduler that is made for it is closed with it."""
+    if given is not None and not isinstance(given, Mapping):
+        yield given
+        return
+    scheduler = Scheduler(_tools(given or {}, definitions))
+    try:
+        yield scheduler
+    finally:
+        await scheduler.aclose()
+
+
+def _tools(functions: Mapping[str, Tool | Callable[..., Any]], definitions: Sequence[ToolDefinition]) -> list[Tool]:
+    """Functions as tools, by the definitions that the model is given; one without a definition takes what comes."""
+    defined = {each.name: each for each in definitions}
+    return [
+        each if isinstance(each, Tool) else Tool(defined.get(name) or ToolDefinition(name), each)
+        for name, each in functions.items()
+    ]
 
 
 def failed_result(call: ToolCall, text: str) -> ToolResultMessage:
     """The result of a call that did not work."""
     return ToolResultMessage(call.id, call.name, [TextContent(text)], is_error=True)
-
-
-async def _called(function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
-    if inspect.iscoroutinefunction(function):
-        return await function(**arguments)
-    value = await anyio.to_thread.run_sync(lambda: function(**arguments))
-    return await value if inspect.isawaitable(value) else value
-
-
-def _result(call: ToolCall, value: Any) -> ToolResultMessage:
-    if isinstance(value, ToolResultMessage):  # a function does not know which call it answers
-        return replace(value, tool_call_id=call.id, tool_name=call.name)
-    text = value if isinstance(value, str) else encode(value).decode()
-    return ToolResultMessage(call.id, call.name, [TextContent(text)])

@@ -2,37 +2,41 @@
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ..client import complete
 from ..compaction import Plan, accept, obstacle, plan, request, summary_message
 from ..errors import SegueError, SessionError
 from ..session.entries import Compacted
 from ..types import Context, Model, Options, UserMessage
+from .meter import Meter
 
 if TYPE_CHECKING:
     from .session import Session
 
 
-async def compact(session: "Session", target: Model) -> UserMessage | None:
+async def compact(session: "Session", target: Model, meter: Meter | None = None) -> UserMessage | None:
     """Replace what can be cut by a summary, for the window of ``target``; ``None`` if nothing can be cut.
 
     The model that has seen the conversation writes it; where that one does not answer, the target does. A
-    ``SessionError`` if neither can.
+    ``SessionError`` if neither can. What it used counts to ``meter``, and the log has it, too.
     """
     state, context = session.state, session.context
-    reasons = []
+    reasons, used = [], Meter(parent=meter)
     for model in _writers(session, target):
         chosen = plan(
             context, target, model, running_from=state.running_from, options=session.options, policy=session.policy
         )
         if chosen is None:
             return None
-        text, reason = await _summary(session, context, chosen, model)
+        text, reason = await _summary(session, context, chosen, model, used)
         if text is None:
             reasons.append(f"{model.ref}: {reason}")
             continue
         first = state.key_of(chosen.cut) if chosen.cut < len(state.messages) else ""
         summary = summary_message(text)
-        await session.append(session.entry(Compacted, summary=summary, first=first, model=model.ref))
+        details = {"usage": msgspec.to_builtins(used.usage)}
+        await session.append(session.entry(Compacted, summary=summary, first=first, model=model.ref, details=details))
         return summary
     raise SessionError(f"the conversation could not be summarised ({'; '.join(reasons)})")
 
@@ -58,7 +62,9 @@ def _writers(session: "Session", target: Model) -> list[Model]:
     return [target] if seen.ref in session.router.resting(session.now()) else [seen, target]
 
 
-async def _summary(session: "Session", context: Context, chosen: Plan, model: Model) -> tuple[str | None, str]:
+async def _summary(
+    session: "Session", context: Context, chosen: Plan, model: Model, used: Meter
+) -> tuple[str | None, str]:
     """The summary of all parts, one after the other; or why there is none."""
     so_far: str | None = None
     for part in range(len(chosen.parts)):
@@ -68,6 +74,7 @@ async def _summary(session: "Session", context: Context, chosen: Plan, model: Mo
             answer = await complete(model, asked, Options(), None, session.connection(model))
         except SegueError as error:  # for example, there is no key for it any more
             return None, str(error)
+        used.spend(answer.usage)
         if answer.stop_reason in ("error", "aborted"):
             return None, answer.error_message or answer.stop_reason
         judged = accept(answer.text, chosen)

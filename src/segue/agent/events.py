@@ -4,7 +4,11 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
+from ..tools import CallState
 from ..types import AssistantMessage, Event, ToolCall, ToolResultMessage, UserMessage
+
+How = Literal["done", "failed", "cancelled", "limit"]
+"""How a turn, and so a run, may end."""
 
 
 class TurnStart(Struct, frozen=True):
@@ -12,6 +16,13 @@ class TurnStart(Struct, frozen=True):
 
     type: ClassVar[Literal["turn_start"]] = "turn_start"
     model: str
+    message: UserMessage
+
+
+class Steered(Struct, frozen=True):
+    """A message that was queued while the turn ran is delivered: the next request has it."""
+
+    type: ClassVar[Literal["steered"]] = "steered"
     message: UserMessage
 
 
@@ -55,12 +66,12 @@ class CallResult(Struct, frozen=True):
 
 
 class TurnEnd(Struct, frozen=True):
-    """The turn is over: ``how`` is ``done``, ``failed`` or ``cancelled``."""
+    """The turn is over: ``done``, ``failed``, ``cancelled``, or ended by a ``limit`` of the run."""
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
-    how: Literal["done", "failed", "cancelled"]
+    how: How
     message: AssistantMessage | None
     reason: str = ""
 
 
-TurnEvent = Event | TurnStart | Retried | Switch | Compaction | CallStart | CallResult | TurnEnd
+TurnEvent = Event | TurnStart | Steered | Retried | Switch | Compaction | CallState | CallStart | CallResult | TurnEnd

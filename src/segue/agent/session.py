@@ -5,10 +5,9 @@ only a failure that another model can cure changes it. Every step is in the log 
 crash at any instant leaves a session that opens, tells what had happened, and goes on.
 """
 
-import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any, TypeVar
@@ -24,21 +23,18 @@ from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
-from .calls import Runner, plain
+from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd
+from .meter import Meter
 from .owner import Owner, lives
 from .recovery import Interruption, closing_results, interruption
 from .state import State
 from .stream import Tell, TurnStream
-from .turn import Turn
-from .waiting import outcome
-
-Tools = Runner | Mapping[str, Callable[..., Any]] | None
-"""What runs calls: a runner, plain functions by the names of their tools, or nothing."""
+from .turn import Steering, Turn
+from .waiting import in_thread
 
 E = TypeVar("E", bound=Entry)
-T = TypeVar("T")
 
 Connections = Connection | Callable[[Model], Connection] | None
 """How models are reached: the same way for all, or by a function of the model."""
@@ -93,11 +89,11 @@ class Session:
         """A new session. ``store`` is a store, a path, a URL, or the default file."""
         session = cls(_store(store), id or _fresh_session_id(), model, **settings)
         session.store.create(session.id, time=session.time(), title=title)
-        first: list[AnyEntry] = session._chosen()
+        first: list[AnyEntry] = session.chosen()
         if system_prompt:
             first.append(session.entry(Prompted, system_prompt=system_prompt))
         if first:
-            session._write(first)
+            session.write(first)
         return session
 
     @classmethod
@@ -184,11 +180,19 @@ class Session:
         message = UserMessage(said) if isinstance(said, str) else said
 
         async def turn(tell: Tell) -> TurnEnd:
-            with self._alone("a turn"):
-                await self._recover()
-                return await Turn(self, message, plain(run), tell).run()
+            async with runner_of(run, self.tools) as runner:
+                return await self.turn(message, runner, tell)
 
         return TurnStream(turn)
+
+    async def turn(
+        self, said: UserMessage, runner: Runner, tell: Tell, meter: Meter | None = None, steering: Steering = list
+    ) -> TurnEnd:
+        """One turn in the caller's own task, whose cancellation ends the turn and is not raised. ``meter`` counts what
+        it uses and ends it at a limit; ``steering`` takes the messages that were queued for its next request."""
+        with self._alone("a turn"):
+            await self._recover()
+            return await Turn(self, said, runner, tell, meter or Meter(), steering).run()
 
     async def ask(self, said: UserMessage | str, run: Tools = None) -> AssistantMessage:
         """One turn, to its final answer. One that failed is a message, too: ``stop_reason`` says so."""
@@ -200,12 +204,13 @@ class Session:
     def switch(self, model: Model | str | Router) -> None:
         """From the next turn on, this model answers; a turn that is running keeps the one that it has."""
         router = self._met(model)
-        chosen = self._chosen(router)
-        if chosen:
-            if not self._busy:
-                self._settle()
-            self._write(chosen)
+        self._insert(self.chosen(router))
         self.router = router
+
+    def prompt(self, system_prompt: str | None) -> None:
+        """From the next request on, this is the system prompt."""
+        if (system_prompt or None) != self.state.system_prompt:
+            self._insert([self.entry(Prompted, system_prompt=system_prompt or None)])
 
     async def recover(self, force: bool = False) -> Interruption | None:
         """Close a turn that was broken off: calls without a result get one that tells the model the truth.
@@ -232,6 +237,18 @@ class Session:
             raise SessionError(f"the call {result.tool_call_id!r} of session {self.id} has its result already")
         await self.append(self.said(result))
 
+    def configure(
+        self, *, options: Options | None = None, policy: PolicyLike = None, connection: Connections = None
+    ) -> None:
+        """From the next request on, what is given here counts; the rest stays."""
+        self.options = self.options if options is None else options
+        self.policy = self.policy if policy is None else policy
+        self._connection = self._connection if connection is None else connection
+
+    def settings(self) -> dict[str, Any]:
+        """How it asks, for another session that asks the same way."""
+        return {"options": self.options, "policy": self.policy, "connection": self._connection}
+
     # -- what turns use ----------------------------------------------------------------------------------------------
 
     def said(self, message: Message, attempts: tuple[str, ...] = ()) -> Said:
@@ -247,7 +264,7 @@ class Session:
 
         Whoever is cancelled meanwhile learns of it afterwards: what was given is written in any case.
         """
-        await self._in_thread(self._write, entries)
+        await in_thread(self.store.blocks, self.write, entries)
 
     def connection(self, model: Model, retries: bool = True) -> Connection:
         """How ``model`` is reached; without ``retries``, where trying again is the router's business."""
@@ -277,7 +294,7 @@ class Session:
             self.owner.ends()
 
     async def _recover(self, force: bool = False) -> Interruption | None:
-        return await self._in_thread(self._settle, force)
+        return await in_thread(self.store.blocks, self._settle, force)
 
     def _settle(self, force: bool = False) -> Interruption | None:
         """Read what others have added, and close a turn that was broken off; nothing else may stand inside it."""
@@ -288,18 +305,22 @@ class Session:
         if not force and self._lives(found):
             raise ConflictError(f"a turn of session {self.id} is running elsewhere ({found.owner}); wait for it")
         results = [self.said(result) for result in closing_results(self.state.unanswered())]
-        self._write([*results, self.entry(TurnEnded, how="recovered")])
+        self.write([*results, self.entry(TurnEnded, how="recovered")])
         return found
 
     def _lives(self, found: Interruption) -> bool:
         return found.owner != self.owner.name and lives(found.owner, self.time() - self.state.changed)
 
-    async def _in_thread(self, act: Callable[..., T], *arguments: Any) -> T:
-        if not self.store.blocks:
-            return act(*arguments)
-        return await outcome(asyncio.get_running_loop().run_in_executor(None, act, *arguments))
+    def _insert(self, entries: Sequence[AnyEntry]) -> None:
+        """Write what is no part of a turn, at once; it may stand inside one that runs here."""
+        if not entries:
+            return
+        if not self._busy:
+            self._settle()
+        self.write(entries)
 
-    def _write(self, entries: Sequence[AnyEntry]) -> None:
+    def write(self, entries: Sequence[AnyEntry]) -> None:
+        """As ``append``, in the caller's own thread."""
         with self._log:
             self._head = self.store.append(self.id, list(entries), after=self._head)
             for entry in entries:
@@ -310,7 +331,7 @@ class Session:
         self._models |= {(member.ref, member.protocol): member for member in router.members}
         return router
 
-    def _chosen(self, router: Router | None = None) -> list[AnyEntry]:
+    def chosen(self, router: Router | None = None) -> list[AnyEntry]:
         """What the log says of a choice; a router cannot be written down."""
         router = router or self.router
         if not isinstance(router, Fixed):

@@ -1,13 +1,14 @@
-"""The events of a turn, handed out while it runs in a task of its own.
+"""The events of a turn or of a whole run, handed out while it goes on in a task of its own.
 
 A consumer that is slow or goes away does not break the turn: the log is written by the task. ``cancel()`` ends the
 turn, and so does leaving ``async with`` before its end.
 """
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any
+from typing import Any, Generic, Self, TypeVar
 
 from ..types import AssistantMessage
 from .events import TurnEnd, TurnEvent
@@ -15,28 +16,33 @@ from .waiting import until_done
 
 Tell = Callable[[TurnEvent], None]
 
-_running: set["asyncio.Task[TurnEnd]"] = set()
+R = TypeVar("R")
+
+_running: set["asyncio.Task[Any]"] = set()
 """An event loop alone does not keep a task: a turn whose consumer has gone away must not vanish."""
 
 
-class TurnStream:
-    """An async iterator of what happens in a turn; the last event is ``turn_end``."""
+class EventStream(ABC, Generic[R]):
+    """An async iterator of what ``run`` tells, and what it gives in the end."""
 
-    def __init__(self, run: Callable[[Tell], Coroutine[Any, Any, TurnEnd]]) -> None:
+    def __init__(self, run: Callable[[Tell], Coroutine[Any, Any, R]]) -> None:
         self._run = run
         self._events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
-        self._task: asyncio.Task[TurnEnd] | None = None
+        self._task: asyncio.Task[None] | None = None
         self._cancelled = False
         self._settled = False
         self._error: BaseException | None = None
-        self.end: TurnEnd | None = None
+        self._result: R | None = None
 
-    @property
-    def message(self) -> AssistantMessage | None:
-        """The final answer, once the turn is over."""
-        return None if self.end is None else self.end.message
+    @abstractmethod
+    def _unbegun(self) -> R:
+        """What comes of it when it is cancelled before it has begun."""
 
-    def __aiter__(self) -> "TurnStream":
+    @abstractmethod
+    def _last(self, result: R) -> TurnEvent | None:
+        """The last event, if ``run`` has not told it."""
+
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> TurnEvent:
@@ -52,7 +58,7 @@ class TurnStream:
             raise StopAsyncIteration
         return event
 
-    async def __aenter__(self) -> "TurnStream":
+    async def __aenter__(self) -> Self:
         self._start()
         return self
 
@@ -74,21 +80,25 @@ class TurnStream:
         await self._closed()
         self._complain()
 
-    async def finished(self) -> TurnEnd:
-        """Wait for the end of the turn; its events need not be read."""
+    async def finished(self) -> R:
+        """Wait for the end; the events need not be read."""
         async for _ in self:
             pass
-        assert self.end is not None
-        return self.end
+        assert self._result is not None
+        return self._result
 
     def _start(self) -> None:
         if self._task is None:
-            self._task = asyncio.create_task(self._run(self._events.put_nowait))
+            self._task = asyncio.create_task(self._ran())
             self._task.add_done_callback(self._over)
             _running.add(self._task)
             self._task.add_done_callback(_running.discard)
             if self._cancelled:
                 self._task.cancel()
+
+    async def _ran(self) -> None:
+        # Kept here: a task that is cancelled in its very last step loses what it returns.
+        self._result = await self._run(self._events.put_nowait)
 
     async def _closed(self) -> None:
         if self._task is not None:
@@ -98,18 +108,17 @@ class TurnStream:
             finally:
                 self._over(self._task)
 
-    def _over(self, task: "asyncio.Task[TurnEnd]") -> None:
+    def _over(self, task: "asyncio.Task[None]") -> None:
         if self._settled:
             return
         self._settled = True
-        if task.cancelled():  # before the turn had begun
-            self.end = TurnEnd("cancelled", None)
-        elif (error := task.exception()) is not None:
-            self._error = error
-        else:
-            self.end = task.result()
-        if self.end is not None:
-            self._events.put_nowait(self.end)
+        if not task.cancelled():
+            self._error = task.exception()
+        elif self._result is None:  # it had not begun
+            self._result = self._unbegun()
+        last = None if self._result is None else self._last(self._result)
+        if last is not None:
+            self._events.put_nowait(last)
         self._events.put_nowait(None)
 
     def _complain(self) -> None:
@@ -117,3 +126,23 @@ class TurnStream:
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+
+class TurnStream(EventStream[TurnEnd]):
+    """An async iterator of what happens in a turn; the last event is ``turn_end``."""
+
+    @property
+    def end(self) -> TurnEnd | None:
+        """How the turn ended, once it is over."""
+        return self._result
+
+    @property
+    def message(self) -> AssistantMessage | None:
+        """The final answer, once the turn is over."""
+        return None if self.end is None else self.end.message
+
+    def _unbegun(self) -> TurnEnd:
+        return TurnEnd("cancelled", None)
+
+    def _last(self, result: TurnEnd) -> TurnEvent | None:
+        return result

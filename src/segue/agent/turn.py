@@ -1,13 +1,14 @@
 """One turn: from the user's message to the final answer. Every step is in the log before it is told.
 
 The turn is a coroutine that tells events as it goes; ``stream.py`` runs it in a task of its own and hands the events
-out. However it ends, by an answer, a failure, a cancellation or an error of somebody's code, the log is closed.
+out. It is the journal of whoever runs its calls: results are written here, and nowhere else. However it ends, by an
+answer, a failure, a limit, a cancellation or an error of somebody's code, the log is closed.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -17,11 +18,12 @@ from ..compaction import needed
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
 from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
-from ..types import AssistantMessage, Diagnostic, Model, ToolCall, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long
-from .events import CallResult, CallStart, Compaction, Retried, Switch, TurnEnd, TurnEvent, TurnStart
+from .events import CallResult, CallStart, Compaction, Retried, Steered, Switch, TurnEnd, TurnEvent, TurnStart
 from .identity import with_identity
+from .meter import Meter
 from .recovery import NOT_STARTED, UNKNOWN, closing_results
 
 if TYPE_CHECKING:
@@ -30,25 +32,40 @@ if TYPE_CHECKING:
 CANCELLED = "This call was not run: the turn was cancelled before it started."
 CANCELLED_RUNNING = "The turn was cancelled while this call ran; whether it had an effect is not known."
 NOT_RUN = "This call was not run: {}. Make the call again."
+LIMIT = "This call was not run: {}."
 CUT = "the answer reached its limit of length"
 NO_RESULT = "whatever runs the tools gave no result for this call"
+
+
+Steering = Callable[[], list[UserMessage]]
+"""Takes the messages that were queued for the next request of the turn."""
 
 
 class Turn:
     """A turn of a session, while it runs."""
 
     def __init__(
-        self, session: "Session", said: UserMessage, runner: Runner, tell: Callable[[TurnEvent], None]
+        self,
+        session: "Session",
+        said: UserMessage,
+        runner: Runner,
+        tell: Callable[[TurnEvent], None],
+        meter: Meter,
+        steering: Steering,
     ) -> None:
         self.session = session
         self.said = said
         self.runner = runner
         self.tell = tell
+        self.meter = meter
+        self.steering = steering
         self.router = session.router  # a switch during the turn is for the next one
         self.compacted = False
         """Whether this request was compacted already."""
         self.arriving: AssistantMessage | None = None
         """What has arrived of an answer that is not in the log yet."""
+        self.waiting: dict[str, ToolResultMessage | None] = {}
+        """The calls of the batch that have no result in the log yet; of those that must not run, what to tell."""
         self.model: Model = self.router.begin(self._situation())
         self.begun = session.entry(
             TurnBegun, model=self.model.ref, protocol=self.model.protocol, owner=session.owner.name
@@ -57,15 +74,11 @@ class Turn:
     async def run(self) -> TurnEnd:
         """Run the turn; the last event, which is not told, is returned."""
         try:
-            await self.session.append(self.begun, self.session.said(self.said))
-            self.tell(TurnStart(self.model.ref, self.said))
+            await self._begin()
             while True:
-                answer, reason = await self._answer()
-                if reason is not None:
-                    return await self._ended(TurnEnd("failed", answer, reason))
-                if answer.stop_reason != "toolUse":
-                    return await self._ended(TurnEnd("done", answer), _none_run(answer))
-                await self._run_calls(answer)
+                end = await self._step()
+                if end is not None:
+                    return end
         except asyncio.CancelledError:
             return TurnEnd("cancelled", await self._broken_off("cancelled", "", CANCELLED, CANCELLED_RUNNING))
         except ConflictError:
@@ -74,6 +87,33 @@ class Turn:
             await self._broken_off("failed", str(error) or type(error).__name__, NOT_STARTED, UNKNOWN)
             raise
 
+    async def _begin(self) -> None:
+        queued = self.steering()  # before the turn: it stands before the message of the turn
+        await self.session.append(self.begun, *map(self.session.said, [*queued, self.said]))
+        self.tell(TurnStart(self.model.ref, self.said))
+        for message in queued:
+            self.tell(Steered(message))
+
+    async def _step(self) -> TurnEnd | None:
+        """One request, and the calls of its answer; how the turn ended, if it did."""
+        answer, reason = await self._answer()
+        if reason is not None:
+            return await self._ended(TurnEnd("failed", answer, reason))
+        if answer.stop_reason == "toolUse":
+            over = self.meter.over()
+            if over is None:
+                await self._run_calls(answer)
+                over = self.meter.over()
+            if over is not None:
+                left = [failed_result(call, LIMIT.format(over)) for call, _ in self.session.state.unanswered()]
+                return await self._ended(TurnEnd("limit", answer, over), left)
+            return None
+        steered = [] if self.meter.over() else self.steering()
+        if not steered:
+            return await self._ended(TurnEnd("done", answer), _none_run(answer))
+        await self._write(_none_run(answer), steered)  # it would have ended here
+        return None
+
     # -- answers -----------------------------------------------------------------------------------------------------
 
     async def _answer(self) -> tuple[AssistantMessage, str | None]:
@@ -81,7 +121,9 @@ class Turn:
         attempts: list[Failed] = []
         tries: Counter[str] = Counter()
         self.compacted = False
+        self.meter.step()
         while True:
+            await self._write([], self.steering())
             await self._make_room(first=not tries[self.model.ref])
             message, error = await self._request()
             tries[self.model.ref] += 1
@@ -115,6 +157,7 @@ class Turn:
         self, message: AssistantMessage, attempts: Sequence[Failed], *before: AnyEntry
     ) -> list[AssistantMessage]:
         """Write an answer with the attempts before it, if there is anything in it or it is a good one."""
+        self.meter.spend(message.usage)
         self.arriving = None  # what is given to `append` is written, even if this task is cancelled meanwhile
         said = self._said(message, attempts)
         await self.session.append(*before, *said)
@@ -172,7 +215,7 @@ class Turn:
         """Make the history shorter; or say why that is not possible."""
         session, before = self.session, len(self.session.state.messages)
         try:
-            summary = await compact(session, self.model)
+            summary = await compact(session, self.model, self.meter)
         except ConflictError:
             raise
         except SessionError as error:
@@ -187,27 +230,45 @@ class Turn:
 
     async def _run_calls(self, message: AssistantMessage) -> None:
         """Run the calls of an answer: one result for each, in the log as soon as it is there."""
-        waiting = {call.id: call for call in message.runnable_calls}
-        for call in message.tool_calls:
-            if call.id not in waiting:
-                await self._result(failed_result(call, _unfit(message, call)))
-        if not waiting:
+        runnable, calls = message.runnable_calls, message.tool_calls
+        fit = {call.id for call in runnable}
+        self.waiting = {
+            call.id: None if call.id in fit else failed_result(call, _unfit(message, call)) for call in calls
+        }
+        if runnable:
+            await self.runner.run(runnable, self, self.tell)
+        left = [
+            self.waiting.pop(call.id) or failed_result(call, NO_RESULT) for call in calls if call.id in self.waiting
+        ]
+        await self._write(left)
+
+    async def started(self, call: ToolCall) -> None:
+        """A call is about to run: from now on its outcome counts as unknown."""
+        await self.session.append(self.session.entry(CallStarted, call=call.id))
+        self.tell(CallStart(call))
+
+    async def finished(self, result: ToolResultMessage) -> None:
+        """A call has its result. Those before it that must not run get theirs first; a second one has no effect."""
+        if self.waiting.get(result.tool_call_id, result) is not None:
             return
+        results = []
+        for call, told in list(self.waiting.items()):
+            if call == result.tool_call_id:
+                break
+            if told is not None:
+                results.append(told)
+                del self.waiting[call]
+        del self.waiting[result.tool_call_id]
+        await self._write([*results, result])
 
-        async def started(call: ToolCall) -> None:
-            await self.session.append(self.session.entry(CallStarted, call=call.id))
-            self.tell(CallStart(call))
-
-        async with aclosing(self.runner.run(list(waiting.values()), started)) as running:
-            async for result in running:
-                if waiting.pop(result.tool_call_id, None) is not None:
-                    await self._result(result)
-        for call in waiting.values():
-            await self._result(failed_result(call, NO_RESULT))
-
-    async def _result(self, result: ToolResultMessage) -> None:
-        await self.session.append(self.session.said(result))
-        self.tell(CallResult(result))
+    async def _write(self, results: Sequence[ToolResultMessage], steered: Sequence[UserMessage] = ()) -> None:
+        if results or steered:
+            messages: list[Message] = [*results, *steered]
+            await self.session.append(*map(self.session.said, messages))
+        for result in results:
+            self.tell(CallResult(result))
+        for message in steered:
+            self.tell(Steered(message))
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -224,6 +285,8 @@ class Turn:
         session = self.session
         if session.state.turn is None or session.state.turn.key != self.begun.key:
             return None  # it had not begun
+        if self.arriving is not None:
+            self.meter.spend(self.arriving.usage)
         arrived, self.arriving = self._said(self.arriving), None
         results: list[ToolResultMessage] = []
         if arrived and isinstance(arrived[0].message, AssistantMessage):

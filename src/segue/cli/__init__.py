@@ -15,6 +15,8 @@ from .. import __version__
 from ..errors import SegueError
 
 COMMANDS = {
+    "chat": "a conversation in the terminal, also without a key",
+    "run": "one prompt for scripts, with the same agent",
     "show": "a readable picture of a conversation",
     "models": "the models of the catalog",
     "project": "what another model would get of a conversation",

@@ -111,13 +111,14 @@ def configure_fork(parser: argparse.ArgumentParser) -> None:
 def run_fork(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         at = store.head(args.session) if args.at is None else args.at
-        name = args.name or next(_free_names(store, f"{args.session}-at-{at}"))
+        name = args.name or next(free_names(store, f"{args.session}-at-{at}"))
         store.fork(args.session, at, name, time=time.time_ns() // 1_000_000)
     print(name)
     return 0
 
 
-def _free_names(store: Store, wish: str) -> Iterator[str]:
+def free_names(store: Store, wish: str) -> Iterator[str]:
+    """Names like the one that is wished for which no session has."""
     taken = {info.id for info in store.sessions()}
     names = (wish if number == 1 else f"{wish}-{number}" for number in range(1, len(taken) + 2))
     return (name for name in names if name not in taken)

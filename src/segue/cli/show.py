@@ -99,7 +99,7 @@ class Picture:
         origin = f"{message.provider}/{message.model}"
         changed = f"  ⇄ was {self.model}" if self.model and self.model != origin else ""
         self.model = origin
-        facts = [fact for fact in (_tokens(message.usage), _cost(message.usage)) if fact]
+        facts = [fact for fact in (tokens_of(message.usage), cost_of(message.usage)) if fact]
         if message.stop_reason not in ("stop", "toolUse"):
             facts.insert(0, f"ended in {message.stop_reason}")
         self._title(
@@ -138,7 +138,7 @@ class Picture:
             self.line(indent, (f"{label}  {short}", "dim italic"))
 
     def _draw_call(self, index: int, at: int, call: ToolCall) -> None:
-        arguments = ", ".join(f"{key}={_compact(value)}" for key, value in call.arguments.items())
+        arguments = ", ".join(f"{key}={brief(value)}" for key, value in call.arguments.items())
         self.line(4, ("→ ", "yellow"), (call.name, "bold yellow"), (f"({arguments})", ""))
         answer = self.pairing.batches[index].answers[at]
         if answer < 0:
@@ -167,23 +167,17 @@ class Picture:
         usages = [answer.usage for answer in answers]
         total = Usage(*(sum(getattr(usage, name) for usage in usages) for name in Usage.__struct_fields__[:5]))
         costs = [usage.cost.total for usage in usages if usage.cost is not None]
-        facts = [_count(len(self.context.messages), "message"), _count(len(models), "model")]
-        if _tokens(total):
-            facts.append(_tokens(total))
+        facts = [count_of(len(self.context.messages), "message"), count_of(len(models), "model")]
+        if tokens_of(total):
+            facts.append(tokens_of(total))
         if costs:
             missing = sum(usage.cost is None and usage != Usage() for usage in usages)
-            facts.append(f"{_dollars(sum(costs))}" + (f" (cost of {missing} not known)" if missing else ""))
+            facts.append(f"{dollars(sum(costs))}" + (f" (cost of {missing} not known)" if missing else ""))
         self.console.print()
         self.line(0, (" · ".join(facts), "dim"))
 
     def _fold(self, text: str) -> str:
-        if self.full:
-            return text
-        lines = text.split("\n")
-        if len(lines) > FOLDED_LINES:
-            kept = FOLDED_LINES // 2
-            lines = [*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]]
-        return "\n".join(map(_shortened, lines))
+        return text if self.full else folded(text)
 
     def line(self, indent: int, *parts: tuple[str, str]) -> None:
         from rich.padding import Padding
@@ -192,6 +186,15 @@ class Picture:
         line: Text = Text.assemble(*((printable(text), style) for text, style in parts if text))
         shown: RenderableType = Padding(line, (0, 0, 0, indent), expand=False) if indent else line
         self.console.print(shown)
+
+
+def folded(text: str, most: int = FOLDED_LINES) -> str:
+    """A long text without its middle."""
+    lines = text.split("\n")
+    if len(lines) > most:
+        kept = most // 2
+        lines = [*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]]
+    return "\n".join(map(_shortened, lines))
 
 
 def printable(text: str) -> str:
@@ -211,7 +214,8 @@ def _shortened(line: str) -> str:
     return f"{line[:kept]} … {len(line) - 2 * kept:,} more characters … {line[-kept:]}"
 
 
-def _compact(value: object) -> str:
+def brief(value: object) -> str:
+    """A value as JSON, in a few characters."""
     try:
         text = msgspec.json.encode(value).decode()
     except (TypeError, ValueError, RecursionError):
@@ -219,7 +223,8 @@ def _compact(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _tokens(usage: Usage) -> str:
+def tokens_of(usage: Usage) -> str:
+    """What was read and written, in words."""
     named = (
         (usage.input, "in"),
         (usage.output, "out"),
@@ -229,15 +234,16 @@ def _tokens(usage: Usage) -> str:
     return ", ".join(f"{count:,} {name}" for count, name in named if count)
 
 
-def _cost(usage: Usage) -> str:
-    return _dollars(usage.cost.total) if usage.cost is not None else ""
+def cost_of(usage: Usage) -> str:
+    return dollars(usage.cost.total) if usage.cost is not None else ""
 
 
-def _dollars(amount: float) -> str:
+def dollars(amount: float) -> str:
+    """An amount of money."""
     return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
 
 
-def _count(count: int, noun: str) -> str:
+def count_of(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 

@@ -43,7 +43,7 @@ class TurnBegun(Entry, frozen=True, tag="turnBegun"):
 class TurnEnded(Entry, frozen=True, tag="turnEnded"):
     """The turn is over: its answer is there, or it failed, was cancelled, or was found broken off on opening."""
 
-    how: str  # done, failed, cancelled, recovered
+    how: str  # done, failed, cancelled, limit, recovered; handed on, where a sub-agent was given what came before
     reason: str | None = None
 
 

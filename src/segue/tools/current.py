@@ -1,0 +1,23 @@
+"""Which call is running: known to the code of a tool without being passed to it."""
+
+from contextvars import ContextVar
+
+from msgspec import Struct
+
+from ..types import ToolCall
+from .limits import Limits
+
+
+class Running(Struct, frozen=True):
+    """The call that the present code answers, and the limits that hold for it."""
+
+    call: ToolCall
+    limits: Limits
+
+
+_running: ContextVar[Running | None] = ContextVar("segue_running_call", default=None)
+
+
+def running() -> Running | None:
+    """The call that is being answered here; ``None`` outside of a tool, and in a worker process."""
+    return _running.get()

@@ -1,0 +1,31 @@
+"""How much of everything the tools of a scheduler may have."""
+
+import math
+
+from msgspec import Struct
+
+from ..errors import SettingError
+
+
+class Limits(Struct, frozen=True):
+    """The limits of a scheduler: one set, the same for every tool and everywhere."""
+
+    parallel: int = 8
+    """Calls of a batch that run at the same time."""
+    timeout: float = 600
+    """Seconds for a call whose tool names none; ``math.inf``: no limit."""
+    output: int = 50_000
+    """Characters of text in a result; what is longer is cut in the middle and kept in a file."""
+    images: int = 5_000_000
+    """Characters of image data (base64) in a result; images beyond it are kept in files."""
+    grace: float = 2.0
+    """Seconds that running tools get after a cancellation or a timeout before they are abandoned."""
+    directory: str | None = None
+    """Where whole outputs are kept; ``None``: a folder ``segue-outputs`` in the temporary one, private to the user."""
+
+    def __post_init__(self) -> None:
+        least = {"parallel": 1, "timeout": 0, "output": 0, "images": 0, "grace": 0}
+        for name, low in least.items():
+            value = getattr(self, name)
+            if math.isnan(value) or value < low or (name == "timeout" and value == 0):
+                raise SettingError(f"the limit {name} cannot be {value}")

@@ -1,0 +1,174 @@
+"""One life of a connection to an MCP server, in a task of its own: what breaks in it breaks nobody else's task."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from mcp import Client, MCPError
+from mcp.types import CONNECTION_CLOSED, CallToolResult
+from mcp.types import Tool as Listed
+
+from ..errors import ToolServerError
+from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
+
+# The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+
+_MOST_PAGES = 100
+_PATIENCE = 2.0
+
+
+class Lost(Exception):
+    """The connection broke. ``unsent``: the server cannot have seen the request."""
+
+    def __init__(self, reason: str, unsent: bool) -> None:
+        self.reason, self.unsent = reason, unsent
+        super().__init__(reason)
+
+
+class Connection:
+    """A connection from ``open`` to ``close``; once it is lost it stays so."""
+
+    def __init__(self, way: Way) -> None:
+        self.calls = 0
+        """Calls that have no answer yet."""
+        self._way = way
+        self._closing = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._fault: BaseException | None = None
+        self._task = asyncio.create_task(self._live())
+
+    @property
+    def title(self) -> str | None:
+        """What the server calls itself, once it is known."""
+        known = self._client.done() and self._client.exception() is None
+        about = self._client.result().server_info if known else None
+        return about.name if about is not None else None
+
+    @property
+    def is_lost(self) -> bool:
+        return self._ended.is_set() or self._task.done()
+
+    async def opened(self, seconds: float) -> list[Listed]:
+        """Wait until the server has said what it can do; its tools."""
+        try:
+            async with asyncio.timeout(seconds):
+                client = await asyncio.shield(self._client)
+                return await _listed(client)
+        except TimeoutError:
+            raise ToolServerError(f"no answer within {seconds:g} seconds") from None
+        except (MCPError, ValueError, RuntimeError) as error:  # it refuses, or says what no server says
+            raise ToolServerError(str(error)) from None
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
+        """Call a tool; ``Lost`` if the connection breaks, ``MCPError`` if the server refuses."""
+        if self.is_lost:
+            raise Lost(self._why(), unsent=True)
+        self.calls += 1
+        try:
+            return await self._client.result().call_tool(name, arguments)
+        except MCPError as error:
+            if error.data == EXPIRED:
+                self._ended.set()
+            if error.data in (UNSENT, BROKEN, EXPIRED):
+                raise Lost(str(error), unsent=error.data != BROKEN) from None
+            if error.code != CONNECTION_CLOSED:
+                raise
+            reason = str(error)
+        finally:
+            self.calls -= 1
+        if self.is_lost:  # its task knows why, once it has ended
+            self._closing.set()
+            await asyncio.wait([self._task], timeout=_PATIENCE)
+            reason = self._why()
+        raise Lost(reason, unsent=False)
+
+    async def close(self) -> None:
+        """End the connection; a server that was started for it is ended. Completes even if it is cancelled."""
+        self._closing.set()
+        if not self._client.done():  # it waits for the server, not for us
+            self._task.cancel()
+        cancelled: asyncio.CancelledError | None = None
+        while not self._task.done():
+            try:
+                await asyncio.wait([self._task])
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if cancelled is not None:
+            raise cancelled
+
+    async def _live(self) -> None:
+        try:
+            async with Client(_watched(self._way.open(), self._ended)) as client:
+                self._client.set_result(client)
+                await self._closing.wait()
+        except Exception as error:  # noqa: BLE001, whatever breaks is told to those who wait for answers
+            self._fault = error
+        finally:
+            self._ended.set()
+            if not self._client.done():
+                self._client.set_exception(ToolServerError(self._why()))
+                self._client.exception()  # told or not: nobody may be waiting any more
+
+    def _why(self) -> str:
+        told = [str(fault) or type(fault).__name__ for fault in _leaves(self._fault)]
+        return "; ".join(dict.fromkeys(told)) or "it closed the connection"
+
+
+class _Watched:
+    """A stream of messages that says when it has ended."""
+
+    def __init__(self, stream: Any, ended: asyncio.Event) -> None:
+        self._stream, self._ended = stream, ended
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def __aiter__(self) -> "_Watched":
+        return self
+
+    async def __anext__(self) -> Any:
+        try:
+            return await self._stream.__anext__()
+        except BaseException:  # its end, a fault or a cancellation: in any case nothing more comes
+            self._ended.set()
+            raise
+
+    async def __aenter__(self) -> "_Watched":
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+
+@asynccontextmanager
+async def _watched(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
+    async with transport as (reading, writing):
+        yield _Watched(reading, ended), writing
+
+
+async def _listed(client: Client) -> list[Listed]:
+    """The tools of a server, all pages."""
+    tools: list[Listed] = []
+    if client.server_capabilities.tools is None:
+        return tools
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await client.list_tools(cursor=cursor)
+        tools.extend(page.tools)
+        cursor = page.next_cursor
+        if not cursor:
+            break
+    return tools
+
+
+def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    elif error is not None:
+        yield error

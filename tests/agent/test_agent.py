@@ -1,0 +1,507 @@
+"""An agent: a model, tools and a session. Steering, follow-ups and limits; what is queued is never lost."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from support.providers import MODELS
+from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather, words
+
+import segue
+from segue import Agent, Outcome, RunLimits, Session
+from segue.session import CallStarted, Compacted, ModelChosen, SQLiteStore, Store, TurnBegun, TurnEnded
+from segue.testing import Fault, Reply
+from segue.tools import CallState, Tool, tool
+from segue.types import ModelCost, TextContent, ToolCall, ToolResultMessage, Usage, UserMessage
+
+ONE, OTHER = "anthropic-messages", "mistral-chat"
+
+
+def agent_of(providers: Providers, store: Store | None = None, **settings: Any) -> Agent:
+    settings = {"model": MODELS[ONE], "tools": [weather_tool], "store": store} | settings
+    return Agent(connection=providers.connection, **settings)
+
+
+@tool(name="weather")
+def weather_tool(city: str) -> str:
+    """Current weather."""
+    return weather(city)
+
+
+def users(messages: list[segue.Message]) -> list[str]:
+    return [
+        "".join(block.text for block in message.content if isinstance(block, TextContent))
+        for message in messages
+        if isinstance(message, UserMessage)
+    ]
+
+
+def kinds(session: Session, *kinds: type) -> list[str]:
+    return [type(entry).__name__ for entry in entries(session) if isinstance(entry, kinds)]
+
+
+def test_a_run_goes_from_the_question_to_the_last_answer(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        async with agent_of(providers, store, system_prompt="Be brief.") as agent:
+            providers[ONE].say(asks("Paris", "Rome"), "Mild.")
+            outcome = await agent.run("Weather?")
+            assert (outcome.how, outcome.text, outcome.reason, outcome.steps) == ("done", "Mild.", "", 2)
+            assert outcome.usage.total_tokens == 60
+            assert outcome.cost == pytest.approx((40 * 3 + 20 * 15) / 1_000_000)
+            assert texts(agent.session.messages) == [weather("Paris"), weather("Rome")]
+            assert providers.sent(ONE).system_prompt == "Be brief."
+            assert [each.name for each in providers.sent(ONE).tools] == ["weather"]
+            check(agent.session)
+            assert (await agent.run("Thanks.")).steps == 1, "each run is counted alone"
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_the_events_of_a_run_tell_of_all_that_happens(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers, model=segue.Failover([MODELS[ONE], MODELS[OTHER]])) as agent:
+            providers[ONE].say(asks("Paris"), Fault("wrong-key"))
+            async with agent.stream("Weather?") as events:
+                told = [event async for event in events]
+            assert events.outcome is not None and events.outcome.how == "done"
+            assert told[0].type == "turn_start" and told[-1].type == "turn_end"
+            seen = {event.type for event in told}
+            assert seen >= {
+                "thinking_delta",
+                "toolcall_end",
+                "call_start",
+                "call_state",
+                "result",
+                "switch",
+                "text_delta",
+            }
+            states = [event.state for event in told if isinstance(event, CallState)]
+            assert states == ["validating", "scheduled", "executing", "success"]
+
+    run(talk())
+
+
+def test_without_a_store_nothing_is_written_to_disk(
+    providers: Providers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("HOME", "XDG_DATA_HOME", "TMPDIR"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("SEGUE_SESSIONS", str(tmp_path / "sessions.db"))
+
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            providers[ONE].say(asks("Paris"), "Mild.")
+            await agent.run("Weather?")
+            check(agent.session)
+
+    run(talk())
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- a session that is given ------------------------------------------------------------------------------------------
+
+
+def test_a_session_that_is_given_goes_on_with_what_it_has(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        session = providers.session(MODELS[ONE], store)
+        before = len(entries(session))
+        async with Agent(None, [weather_tool], session) as agent:
+            assert len(entries(session)) == before, "nothing is new, so nothing is written"
+            assert (await agent.run("Hello.")).message.protocol == ONE  # type: ignore[union-attr]
+        async with Agent(MODELS[ONE], [weather_tool], session):
+            assert kinds(session, ModelChosen) == ["ModelChosen"], "the same model is no switch"
+        async with Agent(MODELS[OTHER], [], session, system_prompt="Be long.") as agent:
+            assert (await agent.run("Hello.")).message.protocol == OTHER  # type: ignore[union-attr]
+        assert providers.sent(OTHER).system_prompt == "Be long." and providers.sent(OTHER).tools == []
+        check(session)
+        again = providers.reopened(session)
+        assert again.context.system_prompt == "Be long."
+
+    run(talk())
+
+
+def test_an_agent_needs_a_model_or_a_session_and_one_store(providers: Providers, store: Store) -> None:
+    with pytest.raises(TypeError, match="needs a model"):
+        Agent()
+    with pytest.raises(TypeError, match="has its store already"):
+        Agent(None, [], providers.session(MODELS[ONE], store), store=store)
+
+
+def test_a_store_named_by_its_path_is_closed_with_the_agent(providers: Providers, tmp_path: Path) -> None:
+    async def talk() -> str:
+        async with agent_of(providers, store=str(tmp_path / "s.db")) as agent:  # type: ignore[arg-type]
+            await agent.run("Hello.")
+        with pytest.raises(segue.SessionError, match="closed"):
+            entries(agent.session)
+        return agent.session.id
+
+    name = run(talk())
+    with SQLiteStore(tmp_path / "s.db") as store:
+        assert users(Session.open(name, store=store).messages) == ["Hello."]
+
+
+def test_one_agent_may_be_used_in_one_event_loop_after_the_other(providers: Providers) -> None:
+    agent = agent_of(providers)
+    for _ in range(2):
+        providers[ONE].say(asks("Paris", "Rome"), "Mild.")
+        assert asyncio.run(agent.run("Weather?")).how == "done"
+    check(agent.session)
+    asyncio.run(agent.aclose())
+
+
+def test_a_switch_during_a_run_is_for_the_next_turn(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            providers[ONE].say(asks("Paris"), "Mild.")
+            agent.follow_up("And now?")
+            async for event in agent.stream("Weather?"):
+                if isinstance(event, segue.CallStart):
+                    agent.switch(MODELS[OTHER])
+            begun = [entry.protocol for entry in entries(agent.session) if isinstance(entry, TurnBegun)]
+            assert begun == [ONE, OTHER]
+            check(agent.session)
+
+    run(talk())
+
+
+def test_one_run_at_a_time(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            async with agent.stream("Hello.") as first:
+                await anext(first)
+                with pytest.raises(segue.ConflictError, match="steer it, or wait for it"):
+                    await agent.run("Me, too.")
+                assert (await first.finished()).how == "done"
+            assert (await agent.run("Now?")).how == "done"
+
+    run(talk())
+
+
+# -- steering and follow-ups ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("protocol", MODELS)
+def test_steering_is_delivered_with_the_next_request_of_the_turn(providers: Providers, protocol: str) -> None:
+    """After the results of the calls that were running, and in the same turn."""
+
+    async def talk() -> None:
+        async with agent_of(providers, model=MODELS[protocol]) as agent:
+            providers[protocol].say(asks("Paris", "Rome"), "Mild.")
+            told = []
+            async for event in agent.stream("Weather?"):
+                if isinstance(event, segue.CallStart):
+                    agent.steer(f"In Kelvin, please ({event.call.arguments['city']}).")
+                told.append(event.type)
+            assert told.count("steered") == 2 and told.index("steered") > told.index("result")
+            assert [type(message).__name__ for message in agent.session.messages] == (
+                ["UserMessage", "AssistantMessage"]
+                + ["ToolResultMessage"] * 2
+                + ["UserMessage"] * 2
+                + ["AssistantMessage"]
+            )
+            assert kinds(agent.session, TurnBegun, TurnEnded) == ["TurnBegun", "TurnEnded"]
+            assert "In Kelvin, please (Rome)." in "".join(users(providers.sent(protocol).messages))
+            assert agent.queued == []
+            check(agent.session)
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_steering_that_comes_while_a_request_fails_is_in_the_next_attempt(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=QUICK)) as agent:
+            providers[ONE].say(Fault("cut", asks("Paris", "Rome")), "Mild.")
+            async for event in agent.stream("Weather?"):
+                if isinstance(event, segue.Retried):
+                    agent.steer("In Kelvin, please.")
+            assert words(providers.sent(ONE)).split("\n") == ["Weather?", "In Kelvin, please."]
+            check(agent.session)
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_a_turn_that_was_about_to_end_goes_on_with_steering(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            providers[ONE].say(Reply([TextContent("Mild. " * 20)], pause=0.001), "In Kelvin: 291.")
+            steered = False
+            async with agent.stream("Weather?") as events:
+                async for event in events:
+                    if event.type == "text_delta" and not steered:
+                        agent.steer("In Kelvin, please.")
+                        steered = True
+            assert events.outcome is not None and events.outcome.text == "In Kelvin: 291."
+            assert users(agent.session.messages) == ["Weather?", "In Kelvin, please."]
+            assert kinds(agent.session, TurnBegun) == ["TurnBegun"]
+            check(agent.session)
+
+    run(talk())
+
+
+class AtTheEnd(SQLiteStore):
+    """Something happens while the end of the first turn is being written."""
+
+    happens: Callable[[], None] | None = None
+
+    def append(self, session: str, entries: Any, *, after: int) -> int:
+        if self.happens is not None and any(isinstance(entry, TurnEnded) for entry in entries):
+            self.happens()
+            self.happens = None
+        return super().append(session, entries, after=after)
+
+
+def test_steering_that_comes_too_late_for_its_turn_is_a_turn_of_the_same_run(providers: Providers) -> None:
+    async def talk() -> None:
+        with AtTheEnd(":memory:") as store:
+            async with agent_of(providers, store) as agent:
+                store.happens = lambda: agent.steer("In Kelvin, please.")
+                agent.follow_up("And tomorrow?")
+                assert (await agent.run("Weather?")).how == "done"
+                assert users(agent.session.messages) == ["Weather?", "In Kelvin, please.", "And tomorrow?"]
+                assert kinds(agent.session, TurnBegun) == ["TurnBegun"] * 3
+                check(agent.session)
+
+    run(talk())
+
+
+def test_a_cancellation_that_comes_too_late_for_its_turn_ends_the_run(providers: Providers) -> None:
+    async def talk() -> None:
+        with AtTheEnd(":memory:") as store:
+            async with agent_of(providers, store) as agent:
+                agent.follow_up("And then?")
+                async with agent.stream("Hello.") as events:
+                    store.happens = events.cancel
+                    outcome = await events.finished()
+                assert outcome.how == "cancelled" and outcome.message is not None
+                ended = [entry.how for entry in entries(agent.session) if isinstance(entry, TurnEnded)]
+                assert ended == ["done"] and users(list(agent.queued)) == ["And then?"]
+                check(agent.session)
+
+    run(talk())
+
+
+def test_follow_ups_are_turns_of_their_own_in_the_same_run(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            providers[ONE].say(asks("Paris"), "Mild.", "As I said.", "Good night.")
+            agent.follow_up("Are you sure?")
+            agent.follow_up(UserMessage("Good night."))
+            outcome = await agent.run("Weather?")
+            assert (outcome.text, outcome.steps) == ("Good night.", 4)
+            assert users(agent.session.messages) == ["Weather?", "Are you sure?", "Good night."]
+            assert kinds(agent.session, TurnBegun, TurnEnded) == ["TurnBegun", "TurnEnded"] * 3
+            check(agent.session)
+
+    run(talk())
+
+
+@pytest.mark.parametrize("how", ["cancelled", "failed"])
+def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Providers, how: str) -> None:
+    async def talk() -> None:
+        async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=0))) as agent:
+            providers[ONE].say(Fault("server-error") if how == "failed" else Reply(asks("Paris").content, pause=0.005))
+            async with agent.stream("Weather?") as events:
+                async for event in events:
+                    if isinstance(event, segue.TurnStart):
+                        agent.steer("In Kelvin.")
+                        agent.follow_up("And tomorrow?")
+                    elif event.type == "start" and how == "cancelled":
+                        events.cancel()
+            assert events.outcome is not None and events.outcome.how == how
+            assert users(list(agent.queued)) == ["In Kelvin.", "And tomorrow?"]
+            assert (await agent.run("Go on.")).how == "done"
+            assert users(agent.session.messages) == ["Weather?", "In Kelvin.", "Go on.", "And tomorrow?"]
+            agent.steer("Never mind.")
+            assert users(list(agent.take_back())) == ["Never mind."] and agent.queued == []
+            check(agent.session)
+
+    run(talk())
+
+
+def test_a_run_cancelled_before_it_begins_leaves_nothing(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            events = agent.stream("Hello.")
+            events.cancel()
+            assert [event.type async for event in events] == ["turn_end"]
+            assert events.outcome == Outcome("cancelled") and agent.session.messages == []
+            assert (await agent.run("Hello.")).how == "done"
+
+    run(talk())
+
+
+def test_cancelling_the_caller_closes_the_log_before_it_is_told(providers: Providers) -> None:
+    async def talk() -> None:
+        async def waits(city: str) -> str:
+            await asyncio.sleep(60)
+            return city
+
+        async with agent_of(providers, tools=[tool(waits, name="weather")]) as agent:
+            providers[ONE].say(asks("Paris"))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await agent.run("Weather?")
+            check(agent.session)
+            assert (await agent.run("Go on.")).how == "done"
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_a_missing_key_is_raised_and_what_is_queued_stays(
+    providers: Providers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+
+    async def talk() -> None:
+        async with Agent(MODELS[ONE]) as agent:
+            agent.follow_up("And?")
+            with pytest.raises(segue.SettingError, match="ANTHROPIC_API_KEY"):
+                await agent.run("Hello.")
+            assert users(list(agent.queued)) == ["And?"]
+
+    run(talk())
+
+
+# -- limits -----------------------------------------------------------------------------------------------------------
+
+LIMITS = {
+    "steps": (RunLimits(steps=2), "2 steps"),
+    "tokens": (RunLimits(tokens=45), "45 tokens"),
+    "cost": (RunLimits(cost=0.0003), "$0.0003"),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_run_that_reaches_a_limit_runs_no_more_calls_and_can_go_on(providers: Providers, name: str) -> None:
+    """The calls of the last answer get results that say why, and the next run begins anew."""
+    limits, words = LIMITS[name]
+
+    async def talk() -> None:
+        async with agent_of(providers, limits=limits) as agent:
+            providers[ONE].say(*[asks("Paris", "Rome")] * 5)
+            outcome = await agent.run("Weather?")
+            assert (outcome.how, outcome.steps) == ("limit", 2)
+            assert outcome.reason == f"the run has reached its limit of {words}"
+            assert outcome.message is not None and outcome.message.stop_reason == "toolUse"
+            assert texts(agent.session.messages)[2:] == [f"This call was not run: {outcome.reason}."] * 2
+            assert len(kinds(agent.session, CallStarted)) == 2
+            [ended] = [entry for entry in entries(agent.session) if isinstance(entry, TurnEnded)]
+            assert (ended.how, ended.reason) == ("limit", outcome.reason)
+            check(agent.session)
+            providers.clear()
+            assert (await agent.run("Go on.")).how == "done"
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers, limits=RunLimits(steps=1, tokens=1, cost=1e-9)) as agent:
+            assert (await agent.run("Hello.")).how == "done"
+            agent.follow_up("And?")
+            outcome = await agent.run("Hello.")
+            assert outcome.how == "limit" and users(list(agent.queued)) == ["And?"]
+            agent.take_back()
+            providers[ONE].say(Reply([TextContent("Hello. " * 10)], pause=0.005), "never said")
+            async with agent.stream("Hello.") as events:
+                async for event in events:
+                    if event.type == "start":
+                        agent.steer("And?")
+            assert events.outcome is not None and (events.outcome.how, events.outcome.steps) == ("limit", 1)
+            assert users(list(agent.queued)) == ["And?"], "what would need another request is not delivered"
+            check(agent.session)
+
+    run(talk())
+
+
+def test_where_a_price_is_not_known_a_limit_of_cost_ends_the_run(providers: Providers) -> None:
+    async def talk() -> None:
+        model = replace(MODELS[ONE], cost=ModelCost())
+        async with agent_of(providers, model=model, limits=RunLimits(cost=100)) as agent:
+            providers[ONE].say(*[asks("Paris")] * 3)
+            outcome = await agent.run("Weather?")
+            assert (outcome.how, outcome.steps, outcome.cost) == ("limit", 1, None)
+            assert outcome.reason == "the run has a limit of $100, and the price of an answer is not known"
+
+    run(talk())
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"tokens": -1}, {"cost": 0}, {"cost": float("nan")}, {"depth": -1}])
+def test_a_limit_that_allows_nothing_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(segue.SettingError, match=f"the limit {next(iter(wrong))} must be"):
+        RunLimits(**wrong)
+
+
+def test_what_summaries_use_is_counted_and_in_the_log(providers: Providers, store: Store) -> None:
+    async def talk() -> None:
+        small = replace(MODELS[ONE], context_window=2_500, max_tokens=500)
+        session = providers.session(small, store)
+        nothing = Usage()
+        providers[ONE].say(Reply([TextContent("All happy families. " * 400)], usage=nothing))
+        async with Agent(None, [], session) as agent:
+            await agent.run("Tell me a story. " * 50)
+            providers[ONE].say(
+                Reply([TextContent("They talked.")], usage=Usage(input=1000, output=10, total_tokens=1010)),
+                Reply([TextContent("Yes.")], usage=Usage(input=5, output=1, total_tokens=6)),
+            )
+            outcome = await agent.run("Go on. " * 100)
+            assert outcome.usage.total_tokens == 1016
+            [compacted] = [entry for entry in entries(session) if isinstance(entry, Compacted)]
+            assert compacted.details["usage"]["totalTokens"] == 1010
+            assert segue.session_usage(store, session.id).total_tokens == 1016
+
+    run(talk())
+
+
+def test_what_failed_attempts_and_cancelled_answers_used_is_counted(providers: Providers) -> None:
+    async def talk() -> None:
+        async with agent_of(providers) as agent:
+            providers[ONE].say(Reply([TextContent("Mild. " * 50)], pause=0.002))
+            async with agent.stream("Weather?") as events:
+                async for event in events:
+                    if event.type == "text_delta":
+                        events.cancel()
+            assert events.outcome is not None and events.outcome.how == "cancelled"
+            [answer] = [message for message in said(agent.session) if isinstance(message, segue.AssistantMessage)]
+            assert events.outcome.usage.input == answer.usage.input > 0
+
+    run(talk())
+
+
+# -- what tools give --------------------------------------------------------------------------------------------------
+
+
+def test_plain_functions_of_a_session_run_as_an_agents_do(providers: Providers, store: Store) -> None:
+    """The same calls, once as plain functions and once as tools: the same messages."""
+
+    async def fails(city: str) -> None:
+        raise ValueError("no such city")
+
+    functions = {"weather": weather, "fails": fails}
+    definitions = [segue.ToolDefinition(name, "", weather_tool.definition.parameters) for name in functions]
+    script = Reply(
+        [ToolCall(f"toolu_{at}", name, {"city": "Rome"}) for at, name in enumerate(["weather", "fails", "no"])]
+    )
+
+    async def talk() -> None:
+        session = providers.session(MODELS[ONE], store, tools=definitions)
+        providers[ONE].say(script, "Done.")
+        await session.ask("All.", functions)
+        tools = [Tool(each, functions[each.name]) for each in definitions]
+        async with agent_of(providers, store, tools=tools) as agent:
+            providers[ONE].say(script, "Done.")
+            await agent.run("All.")
+            assert texts(agent.session.messages) == texts(session.messages)
+            results = [message for message in session.messages if isinstance(message, ToolResultMessage)]
+            assert [message.is_error for message in results] == [False, True, True]
+
+    run(talk())

@@ -1,0 +1,376 @@
+"""A batch of five calls, cancelled at every point: each call has one result, the next request is right everywhere, and
+nothing is left running."""
+
+import asyncio
+import os
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec import Struct
+from msgspec.structs import replace
+from support.hanging import die, hang, nap
+from support.providers import MODELS
+from support.sessions import Providers, check, entries, nothing_is_lost, run, texts
+
+import segue
+from segue import Agent, AgentStream
+from segue.session import CallStarted, SQLiteStore, Store
+from segue.testing import Reply
+from segue.tools import Allow, Limits, Scheduler, Tool, tool
+from segue.types import ThinkingContent, ToolCall, ToolResultMessage
+
+ONE, OTHER = "anthropic-messages", "google-generative-ai"
+QUICK = Limits(parallel=3, grace=0.05)
+MOMENTS = [0.0, 0.001, 0.004]
+
+
+async def on_the_loop(wait: float) -> str:
+    """Waits without blocking."""
+    await asyncio.sleep(wait)
+    return f"waited {wait}"
+
+
+def in_a_thread(wait: float) -> str:
+    """Blocks."""
+    time.sleep(wait)
+    return f"blocked {wait}"
+
+
+async def stubborn(wait: float) -> str:
+    """Does not let itself be cancelled at once."""
+    try:
+        await asyncio.sleep(wait)
+    except asyncio.CancelledError:
+        await asyncio.sleep(0.001)
+        return "late"
+    return f"waited {wait}"
+
+
+async def fails(wait: float) -> str:
+    """Raises."""
+    await asyncio.sleep(wait)
+    raise OSError("no such thing")
+
+
+def tools() -> list[Tool]:
+    return [
+        tool(on_the_loop),
+        tool(in_a_thread),
+        tool(stubborn),
+        tool(fails),
+        tool(nap, process=True),
+        tool(on_the_loop, name="by_itself", alone=True),
+        tool(on_the_loop, name="asked_first", approval=True),
+    ]
+
+
+async def approve(_: Any) -> Allow:
+    await asyncio.sleep(0.001)
+    return Allow()
+
+
+NAMES = [each.name for each in tools() if not each.process]
+
+
+def batch(calls: list[tuple[str, float]]) -> Reply:
+    return Reply([ThinkingContent("Five."), *[ToolCall("", name, {"wait": wait}) for name, wait in calls]])
+
+
+def holds(agent: Agent, calls: int = 5) -> None:
+    """One result for each call, in their order in the history and in the log."""
+    session = agent.session
+    check(session)
+    nothing_is_lost(session)
+    asked = [each.id for message in session.messages for each in getattr(message, "tool_calls", [])]
+    answered = [message.tool_call_id for message in session.messages if isinstance(message, ToolResultMessage)]
+    assert answered == asked and len(set(answered)) == len(answered) == calls
+    logged = [entry.message for entry in entries(session) if hasattr(entry, "message")]
+    assert [each.tool_call_id for each in logged if isinstance(each, ToolResultMessage)] == asked
+
+
+def left_running() -> list[str]:
+    """Threads of tools, and worker processes; those of the loop's own executor are no tool's."""
+    threads = [each.name for each in threading.enumerate() if each.name.startswith("segue tool")]
+    children = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
+            command = (stat.parent / "cmdline").read_bytes().decode(errors="replace")
+            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.child" in command:
+                children.append(command)
+    return threads + children
+
+
+async def nothing_is_left() -> None:
+    """A thread cannot be stopped, but ends by itself here."""
+    async with asyncio.timeout(30):
+        while left_running():
+            await asyncio.sleep(0.005)
+
+
+class Point(Struct, frozen=True):
+    """When a run is cancelled: after so many events of the batch, so many steps of the loop, and so much time."""
+
+    events: int
+    steps: int
+    seconds: float | None
+    twice: bool
+    file: bool
+
+
+def points(moments: list[float]) -> st.SearchStrategy[Point]:
+    return st.builds(
+        Point,
+        events=st.integers(0, 26),
+        steps=st.integers(0, 6),
+        seconds=st.sampled_from([None, *moments]),
+        twice=st.booleans(),
+        file=st.booleans(),
+    )
+
+
+async def reach(point: Point, events: AgentStream) -> None:
+    async for event in events:
+        if event.type == "done":
+            break
+    for _ in range(point.events):
+        if (await anext(events, None)) is None:
+            break
+    for _ in range(point.steps):
+        await asyncio.sleep(0)
+    if point.seconds is not None:
+        await asyncio.sleep(point.seconds)
+
+
+async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, float]], point: Point) -> None:
+    """Run a batch, cancel it there, and go on with another family of models."""
+    standins.clear()
+    settings: dict[str, Any] = {"approve": approve, "tool_limits": QUICK, "connection": standins.connection}
+    async with Agent(MODELS[ONE], tools(), store=store, **settings) as agent:
+        standins[ONE].say(batch(calls), "Done.")
+        async with agent.stream("Go.") as events:
+            await reach(point, events)
+            events.cancel()
+            if point.twice and events._task is not None:
+                await asyncio.sleep(0)
+                events._task.cancel()
+            outcome = await events.finished()
+        assert outcome.how in ("cancelled", "done")
+        holds(agent)
+        standins.clear()
+        agent.switch(MODELS[OTHER])
+        assert (await agent.run("And now?")).how == "done"
+        assert len(texts(standins.sent(OTHER).messages)) == 5
+        holds(agent)
+    await nothing_is_left()
+    assert not standins.objections()
+
+
+def batches(names: list[str], moments: list[float]) -> st.SearchStrategy[list[tuple[str, float]]]:
+    return st.lists(st.tuples(st.sampled_from(names), st.sampled_from(moments)), min_size=5, max_size=5)
+
+
+@settings(max_examples=settings.default.max_examples * 2 // 3, suppress_health_check=list(HealthCheck))
+@given(calls=batches(NAMES, MOMENTS), point=points(MOMENTS))
+def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
+    standins: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
+) -> None:
+    place = str(tmp_path_factory.mktemp("batch") / "s.db") if point.file else ":memory:"
+    with SQLiteStore(place) as store:
+        run(cancelled(standins, store, calls, point))
+
+
+@settings(max_examples=max(4, settings.default.max_examples // 12), suppress_health_check=list(HealthCheck))
+@given(calls=batches(["nap", "on_the_loop"], [0.0, 30.0]), point=points([0.05, 0.1, 0.2, 0.4]))
+def test_a_batch_of_processes_cancelled_anywhere_leaves_none(
+    standins: Providers, calls: list[tuple[str, float]], point: Point
+) -> None:
+    """While they start, while they work, and when they have ended."""
+    with SQLiteStore(":memory:") as store:
+        run(cancelled(standins, store, calls, replace(point, events=min(point.events, 12))))
+
+
+@pytest.mark.parametrize("protocol", MODELS)
+@pytest.mark.parametrize("at", range(6))
+def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
+    providers: Providers, protocol: str, at: int
+) -> None:
+    """Results that were there are kept, running calls are unknown, and the others were not run."""
+
+    async def talk() -> None:
+        running = asyncio.Event()
+        started = 0
+
+        async def steps(number: int) -> str:
+            """The first ones end at once; one hangs."""
+            nonlocal started
+            started += 1
+            if number < at:
+                return f"result {number}"
+            running.set()
+            await asyncio.sleep(3600)
+            return ""
+
+        limits = Limits(parallel=1, grace=0.05)
+        async with Agent(MODELS[protocol], [tool(steps)], tool_limits=limits, connection=providers.connection) as agent:
+            providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
+            async with agent.stream("Go.") as events:
+                if at < 5:
+                    async with asyncio.timeout(30):
+                        await running.wait()
+                    events.cancel()
+                assert (await events.finished()).how == ("cancelled" if at < 5 else "done")
+            holds(agent)
+            results = [each for each in agent.session.messages if isinstance(each, ToolResultMessage)]
+            assert texts(results[:at]) == [f"result {each}" for each in range(at)]
+            assert [each.synthetic for each in results] == [False] * at + [True] * (5 - at)
+            assert ["not known" in text for text in texts(results[at : at + 1])] == [True] * (at < 5)
+            assert all("not run" in text for text in texts(results[at + 1 :]))
+            ran = [entry for entry in entries(agent.session) if isinstance(entry, CallStarted)]
+            assert len(ran) == started == min(at + 1, 5)
+            assert (await agent.run("Go on.")).how == "done"
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Providers, tmp_path: Path) -> None:
+    async def talk() -> None:
+        note = tmp_path / "pid"
+        hangs = tool(hang, process=True)
+        async with Agent(MODELS[ONE], [hangs], tool_limits=QUICK, connection=providers.connection) as agent:
+            providers[ONE].say(Reply([ToolCall("", "hang", {"note": str(note)})]))
+            async with agent.stream("Go.") as events, asyncio.timeout(60):
+                while not note.exists() or not note.read_text():
+                    await asyncio.sleep(0.01)
+                events.cancel()
+            holds(agent, 1)
+            assert (await agent.run("Go on.")).how == "done"
+        async with asyncio.timeout(30):
+            while _is_running(int(note.read_text())):
+                await asyncio.sleep(0.01)
+
+    run(talk())
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+async def floods() -> str:
+    """Says too much."""
+    return "x" * 5_000_000
+
+
+async def exits() -> None:
+    """Wants to end the program."""
+    raise SystemExit(3)
+
+
+def interrupts() -> None:
+    """As if somebody had pressed a key, in a thread."""
+    raise KeyboardInterrupt
+
+
+async def binary() -> bytes:
+    """Gives bytes."""
+    return bytes(range(256))
+
+
+async def hangs() -> None:
+    """Hangs, and does not want to be stopped."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.sleep(3600)
+    await asyncio.sleep(0.2)
+
+
+@pytest.mark.parametrize("protocol", MODELS)
+def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path, protocol: str) -> None:
+    odd = [
+        tool(floods),
+        tool(exits),
+        tool(interrupts),
+        tool(binary),
+        tool(hangs, timeout=0.05),
+        tool(die, process=True),
+    ]
+    limits = Limits(grace=0.05, output=2_000, directory=str(tmp_path))
+
+    async def talk() -> None:
+        async with Agent(MODELS[protocol], odd, tool_limits=limits, connection=providers.connection) as agent:
+            providers[protocol].say(Reply([ToolCall("", each.name, {}) for each in odd]), "So be it.")
+            assert (await agent.run("All of them.")).text == "So be it."
+            holds(agent, len(odd))
+            told = dict(zip([each.name for each in odd], texts(agent.session.messages), strict=True))
+            assert max(map(len, told.values())) <= 2_000
+            assert "left out" in told["floods"] and "SystemExit" in told["exits"] and "Keyboard" in told["interrupts"]
+            assert "256 bytes" in told["binary"] and "0.05 seconds" in told["hangs"] and "died" in told["die"]
+        await nothing_is_left()
+
+    run(talk())
+    assert not providers.objections()
+
+
+def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp_path: Path) -> None:
+    """The same five calls through an agent, a sub-agent and a plain session with a scheduler: the same results."""
+
+    async def raises() -> None:
+        """Raises."""
+        raise ValueError("no")
+
+    async def long() -> str:
+        """Floods."""
+        return "x" * 10_000
+
+    async def picture() -> bytes:
+        """Gives an image."""
+        return b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+    made = [tool(raises), tool(long), tool(picture)]
+    names = ["long", "raises", "unknown", "picture", "long"]
+    asked = Reply([ToolCall(f"toolu_{at}", name, {}) for at, name in enumerate(names)])
+    limits = Limits(output=500, directory=str(tmp_path))
+
+    def results(session: segue.Session) -> list[Any]:
+        found = [each for each in session.messages if isinstance(each, ToolResultMessage)]
+        assert [each.tool_name for each in found] == names
+        return [
+            (each.tool_call_id, each.is_error, texts([each])[0].split("kept in")[0], len(each.content))
+            for each in found
+        ]
+
+    async def talk() -> None:
+        reach = providers.connection
+        async with Agent(MODELS[ONE], made, store=store, tool_limits=limits, connection=reach) as agent:
+            providers[ONE].say(asked, "Done.")
+            await agent.run("Go.")
+            chief = Agent(MODELS[OTHER], [agent.as_tool("worker", "")], store=store, connection=reach)
+            providers[OTHER].say(Reply([ToolCall("w1", "worker", {"task": "Go."})]), "Done.")
+            providers[ONE].say(asked, "Done.")
+            await chief.run("Go.")
+            await chief.aclose()
+            [name] = [info.id for info in store.sessions() if info.parent]
+            scheduler = Scheduler(made, limits=limits)
+            session = providers.session(MODELS[ONE], store, tools=scheduler.definitions)
+            providers[ONE].say(asked, "Done.")
+            await session.ask("Go.", scheduler)
+            await scheduler.aclose()
+            assert results(agent.session) == results(session) == results(segue.Session.open(name, store=store))
+            steps = [_steps(each) for each in (agent.session, session, segue.Session.open(name, store=store))]
+            assert steps[0] == steps[1] == steps[2]
+
+    run(talk())
+
+
+def _steps(session: segue.Session) -> Counter[str]:
+    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "Prompted")

@@ -1,0 +1,380 @@
+"""`segue chat`, driven in a real terminal: what is typed reaches the agent, and what the agent tells is seen."""
+
+import io
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
+from support.secrets import nothing_tells_a_key
+
+from segue.cli import main
+from segue.cli.commands import completions
+from segue.cli.terminal import console
+from segue.cli.view import View
+from segue.session import Compacted, ModelChosen, Said, TurnBegun, TurnEnded, open_store
+from segue.testing import Fault, Reply, StandIn
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolResultMessage,
+)
+
+__all__ = ["nothing_tells_a_key"]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
+
+Chat = Callable[..., Terminal]
+DATE = ("shell", {"command": "echo hap''pens"})
+
+
+@pytest.fixture
+def cook() -> Iterator[StandIn]:
+    with kitchen() as server:
+        yield server
+
+
+@pytest.fixture
+def chat(cook: StandIn, tmp_path: Path) -> Iterator[Chat]:
+    opened: list[Terminal] = []
+
+    def begin(*arguments: str, model: str | None = MODEL, url: str = cook.url) -> Terminal:
+        named = [] if model is None else ["--model", model]
+        opened.append(Terminal(environment(tmp_path, url), *named, *arguments, cwd=tmp_path))
+        opened[-1].sees("/help tells")
+        return opened[-1]
+
+    yield begin
+    for terminal in opened:
+        terminal.child.close(force=True)
+
+
+class Gate:
+    """An answer that comes when the test lets it."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply = reply
+        self.asked, self.open = threading.Event(), threading.Event()
+
+    def __call__(self, context: Context) -> Reply:
+        self.asked.set()
+        self.open.wait(WAIT)
+        return self.reply
+
+
+def appears(path: Path) -> None:
+    """Wait for a file."""
+    for _ in range(WAIT * 50):
+        if path.exists():
+            return
+        threading.Event().wait(0.02)
+    raise AssertionError(f"{path} was not made")
+
+
+def said(folder: Path, session: str | None = None) -> list[Message]:
+    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, Said)]
+
+
+def results(folder: Path) -> list[str]:
+    found = [message for message in said(folder) if isinstance(message, ToolResultMessage)]
+    return ["".join(block.text for block in each.content if isinstance(block, TextContent)) for each in found]
+
+
+def test_without_a_key_it_works_offline_and_says_what_answers(chat: Chat, tmp_path: Path) -> None:
+    terminal = chat(model=None, url=CLOSED)
+    terminal.says("hello")
+    terminal.sees(" in,", " out")  # the tokens of the answer, when the turn is over
+    terminal.types("/quit")
+    terminal.leaves()
+    answer = said(tmp_path)[-1]
+    assert isinstance(answer, AssistantMessage)
+    assert (answer.provider, answer.stop_reason) == ("local", "stop") and answer.text
+
+
+def test_answers_thinking_calls_and_results_are_shown(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    (tmp_path / "menu.txt").write_text("leek soup\n")
+    asks = calls(("read_file", {"path": "menu.txt"}), ("read_file", {"path": "wine.txt"}))
+    cook.say(
+        Reply([ThinkingContent("Let me see first."), TextContent("I look."), *asks.content]),
+        Reply([TextContent("There is \x1b[31msoup.")]),
+    )
+    terminal = chat()
+    terminal.says("What is there?")
+    terminal.sees("I look.", "1 read_file", "menu.txt", "2 read_file", "wine.txt")
+    terminal.sees("✓", "leek soup", "✗")
+    terminal.hears("There is \N{REPLACEMENT CHARACTER}[31msoup.")
+    terminal.presses("d")
+    assert "segue chat --continue" in terminal.leaves()
+
+
+def test_a_tool_that_asks_runs_after_a_yes_and_not_after_a_no(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    cook.say(calls(DATE, DATE), "Well.")
+    terminal = chat()
+    terminal.says("Go.")
+    terminal.sees("command: echo", "may shell run?")
+    terminal.types("perhaps")  # is no answer
+    terminal.sees("may shell run?")
+    terminal.types("y")
+    terminal.sees("shell: allowed", "may shell run?")
+    terminal.types("n not now")
+    terminal.sees("shell: denied", "happens")
+    terminal.hears("Well.")
+    first, second = results(tmp_path)
+    assert "happens" in first and "the user denied it: not now" in second
+
+
+def test_always_is_not_asked_again_and_other_arguments_may_be_given(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    cook.say(calls(DATE), "One.", calls(DATE, DATE), "Two.", calls(DATE), "Three.")
+    terminal = chat()
+    terminal.says("Go.")
+    terminal.sees("may shell run?")
+    terminal.types("e")
+    terminal.sees("shell with:")
+    terminal.presses("u")  # empties the line
+    terminal.types("no JSON")
+    terminal.sees("arguments are a JSON object", "may shell run?")
+    terminal.types("e")
+    terminal.sees("shell with:")
+    terminal.presses("u")
+    terminal.types('{"command": "echo some""thing"}'.replace('""', "''"))
+    terminal.hears("One.")
+    terminal.says("Again.")
+    terminal.sees("may shell run?")
+    terminal.types("a")
+    terminal.hears("Two.")
+    terminal.says("And again.")
+    terminal.hears("Three.")
+    edited, *others = results(tmp_path)
+    assert "something" in edited and "The user changed the arguments" in edited
+    assert len(others) == 3 and all("happens" in text for text in others)
+
+
+def test_a_line_typed_during_a_turn_is_read_with_its_next_request(chat: Chat, cook: StandIn) -> None:
+    gate = Gate(calls(("list_files", {})))
+    cook.say(gate, "Turned.")
+    terminal = chat()
+    terminal.says("Go left.")
+    assert gate.asked.wait(WAIT)
+    terminal.says("No, go right.")
+    terminal.sees("it is read with the next request")
+    gate.open.set()
+    terminal.sees("now read: No, go right.")
+    terminal.hears("Turned.")
+    first, second = cook.requests
+    assert "go right" not in str(first) and second["messages"][-1]["content"] == "No, go right."
+
+
+def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, cook: StandIn) -> None:
+    typed = "The quick brown fox jumps over the lazy dog"
+    long = TextContent("word\n" * 80)
+    cook.say(Reply([long, *calls(("list_files", {})).content], pause=0.02), "Indeed.")
+    terminal = chat()
+    terminal.says("Go.")
+    terminal.sees("word")
+    for character in typed:
+        terminal.child.send(character)
+        threading.Event().wait(0.005)
+    terminal.child.send("\r")
+    terminal.sees("now read")
+    terminal.hears("Indeed.")
+    terminal.presses("d")
+    terminal.leaves()
+    assert cook.requests[1]["messages"][-1]["content"] == typed
+
+
+def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: Chat, cook: StandIn) -> None:
+    gate = Gate(calls(DATE))
+    cook.say(gate, "Well.", "Indeed.")
+    terminal = chat()
+    terminal.says("Go.")
+    assert gate.asked.wait(WAIT)
+    terminal.child.send("and then")
+    terminal.sees("and then")
+    gate.open.set()
+    terminal.sees("may shell run?")
+    threading.Event().wait(1)  # who was typing needs a moment to see the question
+    terminal.types("y")
+    terminal.hears("Well.")
+    terminal.types(" rest")
+    terminal.hears("Indeed.")
+    assert cook.requests[-1]["messages"][-1]["content"] == "and then rest"
+
+
+def test_ctrl_c_cancels_the_turn_and_not_the_program_and_yes_to_all_asks_nothing(
+    chat: Chat, cook: StandIn, tmp_path: Path
+) -> None:
+    slow = Reply([TextContent("one two three " * 300)], pause=0.05)
+    cook.say(slow, calls(("shell", {"command": "touch started; sleep 60"})), "I am still here.")
+    terminal = chat("--yes")
+    terminal.says("Count.")
+    terminal.sees("one two three")
+    terminal.presses("c")
+    terminal.sees("cancelled")
+    terminal.says("Sleep.")
+    appears(tmp_path / "started")
+    terminal.says("And a word for later.")
+    terminal.presses("c")
+    terminal.sees("cancelled", "› And a word for later.")
+    terminal.presses("c")  # throws the line away
+    terminal.says("Are you there?")
+    terminal.hears("I am still here.")
+    terminal.presses("d")
+    terminal.leaves()
+    ends = [entry.how for entry in log_of(tmp_path / "sessions.db") if isinstance(entry, TurnEnded)]
+    assert ends == ["cancelled", "cancelled", "done"]
+    assert "cancelled while this call ran" in results(tmp_path)[0]
+
+
+def test_ctrl_d_during_a_turn_closes_the_log_and_leaves(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    cook.say(calls(DATE))
+    terminal = chat()
+    terminal.says("Go.")
+    terminal.sees("may shell run?")
+    terminal.presses("d")
+    terminal.leaves()
+    end = log_of(tmp_path / "sessions.db")[-1]
+    assert isinstance(end, TurnEnded) and end.how == "cancelled"
+    assert "not run" in results(tmp_path)[0]
+
+
+def test_another_model_during_a_turn_comes_with_the_next_one_and_what_is_lost_is_told_before(
+    chat: Chat, cook: StandIn, tmp_path: Path
+) -> None:
+    gate = Gate(calls(("list_files", {})))
+    cook.say(gate, "Done here.", "Another voice.")
+    terminal = chat()
+    terminal.says("Go.")
+    assert gate.asked.wait(WAIT)
+    terminal.says(f"/model {OTHER}")
+    terminal.sees(f"{OTHER} answers with the next turn", f"{OTHER} gets", "in a window of")
+    gate.open.set()
+    terminal.hears("Done here.")
+    terminal.says("And you?")
+    terminal.hears("Another voice.")
+    assert [request["model"] for request in cook.requests] == ["cook", "cook", "baker"]
+    log = log_of(tmp_path / "sessions.db")
+    assert [entry.model for entry in log if isinstance(entry, TurnBegun)] == [MODEL, OTHER]
+    assert [entry.model for entry in log if isinstance(entry, ModelChosen)] == [MODEL, OTHER]
+
+
+def test_a_model_without_a_key_is_not_switched_to_and_the_chat_survives_failures(chat: Chat, cook: StandIn) -> None:
+    cook.say(Fault("wrong-key"), "Now it works.")
+    terminal = chat()
+    terminal.says("/model mistral/mistral-large-latest")
+    terminal.sees("✗", "MISTRAL_API_KEY")
+    terminal.says("/model nobody/knows")
+    terminal.sees("✗", "unknown provider")
+    terminal.says("/model")
+    terminal.sees(f"{MODEL} answers", "local/stand-in")
+    terminal.says("Who is it?")
+    terminal.sees("failed", "authentication")
+    terminal.says("Again.")
+    terminal.hears("Now it works.")
+    assert [request["model"] for request in cook.requests] == ["cook", "cook"]
+
+
+def test_undo_takes_the_last_turn_back_and_the_old_session_keeps_it(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    cook.say("First.", "Second.", "Third.")
+    terminal = chat()
+    terminal.says("/undo")
+    terminal.sees("there is no turn to take back")
+    terminal.says("One?")
+    terminal.hears("First.")
+    terminal.says("Two?")
+    terminal.hears("Second.")
+    terminal.says("/undo")
+    terminal.sees("taken back", "› Two?")
+    terminal.types(" Or three?")
+    terminal.hears("Third.")
+    assert [message["content"] for message in cook.requests[-1]["messages"]] == ["One?", "First.", "Two? Or three?"]
+    with open_store(tmp_path / "sessions.db") as store:
+        forked, first = store.sessions()
+    assert forked.parent == first.id
+    assert len(said(tmp_path, first.id)) == len(said(tmp_path, forked.id)) == 4
+
+
+def test_a_fork_goes_on_apart_and_cost_and_help_and_nonsense_are_answered(
+    chat: Chat, cook: StandIn, tmp_path: Path
+) -> None:
+    terminal = chat()
+    terminal.says("/cost")
+    terminal.sees("nothing has been asked yet")
+    terminal.says("One.")
+    terminal.hears("Answer 1.")
+    terminal.says("/fork")
+    terminal.sees("from here on this is session", "stays as it is")
+    terminal.says("Two.")
+    terminal.hears("Answer 2.")
+    terminal.says("/cost")
+    terminal.sees(f"{MODEL}: 40 in, 20 out", "this session: 40 in, 20 out")
+    terminal.says("/help")
+    terminal.sees("/model", "/undo", "/fork", "/compact", "/cost", "/quit")
+    terminal.says("/bake")
+    terminal.sees("there is no such command")
+    terminal.says("/etc/hosts is what?")  # a message
+    terminal.hears("Answer 3.")
+    with open_store(tmp_path / "sessions.db") as store:
+        forked, first = store.sessions()
+    assert (len(said(tmp_path, first.id)), len(said(tmp_path, forked.id))) == (2, 6)
+
+
+def test_compact_replaces_older_turns_by_a_summary(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+    cook.say("First.", "Second.", "They said two things.")
+    terminal = chat()
+    terminal.says("/compact")
+    terminal.sees("nothing to summarise")
+    for line, answer in (("One.", "First."), ("Two.", "Second.")):
+        terminal.says(line)
+        terminal.hears(answer)
+    terminal.says("/compact")
+    terminal.sees("became a summary", "They said two things.")
+    assert [entry for entry in log_of(tmp_path / "sessions.db") if isinstance(entry, Compacted)]
+
+
+def test_continue_shows_the_last_turn_and_goes_on(chat: Chat, cook: StandIn) -> None:
+    cook.say("Leek.", "And cream.")
+    terminal = chat(model=OTHER)
+    terminal.says("Which soup?")
+    terminal.hears("Leek.")
+    terminal.presses("d")
+    terminal.leaves()
+    again = chat("--continue", model=None)
+    again.says("With what?")
+    again.hears("And cream.")
+    assert [message["content"] for message in cook.requests[-1]["messages"]] == ["Which soup?", "Leek.", "With what?"]
+    assert cook.requests[-1]["model"] == "baker"
+
+
+def test_outside_of_a_terminal_it_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["chat"]) == 2
+    assert "segue run" in capsys.readouterr().err
+
+
+def test_completion_knows_commands_and_models() -> None:
+    assert [line for line, _ in completions("/co")] == ["/compact", "/cost"]
+    assert "/model anthropic/claude-sonnet-4-5" in [line for line, _ in completions("/model sonnet-4-5")]
+    assert list(completions("hello")) == []
+
+
+def test_lines_are_broken_where_the_terminal_ends_and_nothing_is_lost() -> None:
+    @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C"]) | st.sampled_from(" \n"))))
+    def broken(pieces: list[str]) -> None:
+        file = io.StringIO()
+        screen = console(file)
+        screen.width = 20
+        view = View(screen)
+        for piece in pieces:
+            view._grow(piece, "")
+        view.settle()
+        shown = file.getvalue()
+        assert all(cell_len(line) <= 20 for line in shown.split("\n"))
+        assert "".join(shown.split()) == "".join("".join(pieces).split())
+
+    broken()

@@ -1,0 +1,172 @@
+"""One way to run tools: the same turn with five calls through the chat, `segue run` and a sub-agent.
+
+The schedule, what is filtered, the results and the stored history are the same, byte for byte apart from times, keys
+and the names of sessions.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.kitchen import MODEL, Terminal, calls, environment, kitchen
+from support.secrets import nothing_tells_a_key
+
+import segue
+from segue.agent import Agent
+from segue.agent.meter import MARK
+from segue.catalog import Catalog
+from segue.cli import main
+from segue.cli.run import DENIED
+from segue.session import CallStarted, Said, export_session, open_store
+from segue.testing import Reply, StandIn
+from segue.tools import Allow, Approval, Asked, Deny
+from segue.tools.files import file_tools
+from segue.tools.shell import shell_tool
+from segue.types import TextContent, ThinkingContent, ToolCall, ToolResultMessage
+
+__all__ = ["nothing_tells_a_key"]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
+
+SAID = "Do all five."
+BATCHES = {
+    "results of every kind": [
+        ("read_file", {"path": "menu.txt"}),
+        ("shell", {"command": "seq 1 40000"}),  # more than a result may hold
+        ("write_file", {"path": "menu.txt", "content": "stew"}),  # denied
+        ("bake", {"bread": 3}),  # there is no such tool
+        ("read_file", {"road": "menu.txt"}),  # arguments that do not fit
+    ],
+    "side by side": [
+        ("read_file", {"path": "menu.txt", "lines": "1"}),
+        ("search_files", {"pattern": "soup"}),
+        ("list_files", {}),
+        ("read_file", {"path": "../secret.txt"}),
+        ("read_file", {"path": "picture.png"}),
+    ],
+    "one alone among others": [
+        ("read_file", {"path": "menu.txt"}),
+        ("search_files", {"pattern": "soup"}),
+        ("shell", {"command": "echo done"}),
+        ("list_files", {}),
+        ("read_file", {"path": "menu.txt", "lines": "1"}),
+    ],
+}
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360f8cf500f000306010000"
+    "0000ffff0300051c02fe8b7f5b0000000049454e44ae426082"
+)
+
+
+def script(batch: str) -> list[Any]:
+    """What the model says, each time."""
+    asks = [ThinkingContent("All at once."), TextContent("I do."), *calls(*BATCHES[batch]).content]
+    return [Reply(asks), "All done."]
+
+
+def through_chat(folder: Path, server: StandIn, batch: str) -> None:
+    with Terminal(environment(folder, server.url), "--model", MODEL, "--root", "work", cwd=folder) as terminal:
+        terminal.sees("/help tells")
+        terminal.says(SAID)
+        for asking, answer in (("shell", "y"), ("write_file", f"n {DENIED}")):
+            if asking in dict(BATCHES[batch]):
+                terminal.sees(f"may {asking} run?")
+                terminal.types(answer)
+        terminal.hears("All done.")
+        terminal.presses("d")
+        terminal.leaves()
+
+
+def through_run(folder: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in environment(folder, server.url).items():
+        monkeypatch.setenv(name, value)
+    where = ["--store", str(folder / "sessions.db"), "--root", str(folder / "work")]
+    assert main(["run", SAID, "--model", MODEL, "--allow", "shell", "--quiet", *where]) == 0
+
+
+def through_sub_agent(folder: Path, server: StandIn) -> None:
+    """A chief, on a stand-in of its own, sends the sub-agent."""
+
+    def approve(asked: Asked) -> Approval:
+        return Allow() if asked.tool.name == "shell" else Deny(DENIED)
+
+    async def sent() -> None:
+        tools = [*file_tools(folder / "work"), shell_tool(folder / "work")]
+        here = segue.Connection(base_url=server.url)
+        store = open_store(folder / "sessions.db")
+        order = Reply([ToolCall("toolu_1", "cook", {"task": SAID})])
+        with kitchen(order, "Well done.") as office, store:
+            there = segue.Connection(base_url=office.url)
+            model = Catalog.default().resolve(MODEL)
+            async with (
+                Agent(model, tools, approve=approve, connection=here) as cook,
+                Agent(model, [cook.as_tool("cook", "Cooks")], store=store, connection=there) as chief,
+            ):
+                assert (await chief.run("Have it done.")).text == "Well done."
+
+    asyncio.run(sent())
+
+
+def stored(folder: Path) -> list[dict[str, Any]]:
+    """The history of the session that ran the batch, without what must differ."""
+    with open_store(folder / "sessions.db", create=False) as store:
+        sessions = store.sessions()
+        below = [info.id for info in sessions if MARK in info.id]
+        [session] = below or [info.id for info in sessions]
+        lines = [json.loads(line) for line in export_session(store, session)][1:]
+    return [_without(line, {"key", "time", "timestamp", "owner"}) for line in lines]
+
+
+def _without(value: Any, names: set[str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _without(inner, names) for name, inner in value.items() if name not in names}
+    return [_without(inner, names) for inner in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("batch", BATCHES)
+def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
+    batch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # whole outputs are kept there, under one name
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # which this process has asked for already
+    (tmp_path / "secret.txt").write_text("not for you")
+    (tmp_path / "work").mkdir()
+    modes: dict[str, Callable[[Path, StandIn], None]] = {
+        "run": lambda folder, server: through_run(folder, server, monkeypatch),
+        "sub-agent": through_sub_agent,
+        "chat": lambda folder, server: through_chat(folder, server, batch),
+    }
+    histories, requests, port = {}, {}, 0
+    for mode, drive in modes.items():
+        folder = tmp_path / mode
+        folder.mkdir()
+        (folder / "work").symlink_to(tmp_path / "work")
+        (tmp_path / "work" / "menu.txt").write_text("leek soup\nbread\n")
+        (tmp_path / "work" / "picture.png").write_bytes(PIXEL)
+        with kitchen(*script(batch), port=port) as server:
+            port = int(server.url.rpartition(":")[2])  # answers carry a fingerprint of where they came from
+            drive(folder, server)
+        histories[mode] = json.dumps(stored(folder), indent=1)
+        requests[mode] = json.dumps(server.requests, indent=1)
+        assert not server.refused
+    assert histories["run"] == histories["chat"]
+    assert histories["run"] == histories["sub-agent"]
+    assert requests["run"] == requests["chat"] == requests["sub-agent"]
+    _is_what_was_asked_for(batch, tmp_path / "chat")
+
+
+def _is_what_was_asked_for(batch: str, folder: Path) -> None:
+    """One result for each call, in the order of the calls; and the calls that may run have run."""
+    with open_store(folder / "sessions.db", create=False) as store:
+        log = [stored.entry for stored in store.read(store.sessions()[0].id)]
+    said = [entry.message for entry in log if isinstance(entry, Said)]
+    results = [message for message in said if isinstance(message, ToolResultMessage)]
+    assert [result.tool_name for result in results] == [name for name, _ in BATCHES[batch]]
+    assert [result.tool_call_id for result in results] == [f"call_{at}" for at in range(1, 6)]
+    started = [entry.call for entry in log if isinstance(entry, CallStarted)]
+    allowed = {"results of every kind": [1, 2], "side by side": [1, 2, 3, 4, 5]}
+    assert started == [f"call_{at}" for at in allowed[batch]]
+    assert (folder / "work" / "menu.txt").read_text() == "leek soup\nbread\n", "what was denied was not done"

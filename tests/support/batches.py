@@ -1,0 +1,115 @@
+"""A journal that judges while it is written, and ways to run batches and look at what is left of them."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import psutil
+
+from segue.tools import CallState, Limits, Scheduler
+from segue.types import TextContent, ToolCall, ToolResultMessage
+
+GENEROUS = 60
+"""Seconds after which a test counts as hanging."""
+BRIEF = Limits(grace=0.05)
+ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
+ENDS = {"success", "error", "cancelled"}
+
+
+class Notebook:
+    """Keeps what is written; complains of what must never be."""
+
+    def __init__(self, calls: list[ToolCall], pause: float = 0) -> None:
+        self.calls = calls
+        self.pause = pause
+        self.begun: list[str] = []
+        self.results: list[ToolResultMessage] = []
+        self.events: list[str] = []
+        self.states: dict[str, list[str]] = {call.id: [] for call in calls}
+        self._writing = False
+
+    async def started(self, call: ToolCall) -> None:
+        assert call.id not in self.begun
+        await self._write()
+        self.begun.append(call.id)
+        self.events.append(f"started {call.id}")
+
+    async def finished(self, result: ToolResultMessage) -> None:
+        assert result.tool_call_id == self.calls[len(self.results)].id, "not in the order of the calls"
+        await self._write()
+        self.results.append(result)
+        self.events.append(f"finished {result.tool_call_id}")
+
+    async def _write(self) -> None:
+        assert not self._writing, "two at a time"
+        self._writing = True
+        await asyncio.sleep(self.pause)
+        self._writing = False
+
+    def tell(self, state: CallState) -> None:
+        told = self.states[state.call.id]
+        assert not told or ORDER.index(told[-1]) < ORDER.index(state.state)
+        assert not set(told) & ENDS, "told after its end"
+        told.append(state.state)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text_of(result) for result in self.results]
+
+
+def text_of(result: ToolResultMessage) -> str:
+    return "\n".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def calls_of(*wanted: tuple[str, dict[str, Any]]) -> list[ToolCall]:
+    return [ToolCall(f"c{at}", name, arguments) for at, (name, arguments) in enumerate(wanted)]
+
+
+def complete(notebook: Notebook) -> None:
+    """Every call has one result that says its name, and one end."""
+    assert [(each.tool_call_id, each.tool_name) for each in notebook.results] == [
+        (call.id, call.name) for call in notebook.calls
+    ]
+    for result in notebook.results:
+        assert result.content and (text_of(result) or len(result.content) > 0)
+        told = notebook.states[result.tool_call_id]
+        assert told[0] == "validating" and told[-1] in ENDS
+        assert (told[-1] == "success") == (not result.is_error)
+        assert (told[-1] == "cancelled") == result.synthetic
+
+
+def run(work: Callable[[], Awaitable[Any]]) -> Any:
+    """Run it in a loop of its own, in which no task may be left."""
+
+    async def watched() -> Any:
+        async with asyncio.timeout(GENEROUS):
+            value = await work()
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        assert not left, left
+        return value
+
+    return asyncio.run(watched())
+
+
+def ran(scheduler: Scheduler, *wanted: tuple[str, dict[str, Any]]) -> Notebook:
+    """Run one batch to its end."""
+    notebook = Notebook(calls_of(*wanted))
+
+    async def work() -> None:
+        async with scheduler:
+            await scheduler.run(notebook.calls, notebook, notebook.tell)
+
+    run(work)
+    complete(notebook)
+    return notebook
+
+
+def processes() -> set[int]:
+    """The processes that we have started, and theirs."""
+    return {each.pid for each in psutil.Process().children(recursive=True)}
+
+
+def waiting_threads() -> list[threading.Thread]:
+    """Threads that would keep the program from ending."""
+    return [each for each in threading.enumerate() if not each.daemon and each is not threading.main_thread()]

@@ -1,0 +1,58 @@
+"""Calls through a scheduler, without a model: what the tools of a test are told and answer."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from segue.tools import Allow, Approve, Asked, Limits, Scheduler, ToolLike
+from segue.types import TextContent, ToolCall, ToolResultMessage
+
+
+def allow(asked: Asked) -> Allow:
+    return Allow()
+
+
+class Written:
+    """A journal in memory."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.results: list[ToolResultMessage] = []
+
+    async def started(self, call: ToolCall) -> None:
+        self.begun.append(call.id)
+
+    async def finished(self, result: ToolResultMessage) -> None:
+        self.results.append(result)
+
+
+async def results_of(
+    tools: Iterable[ToolLike],
+    *calls: tuple[str, dict[str, Any]],
+    approve: Approve | None = allow,
+    limits: Limits | None = None,
+) -> list[ToolResultMessage]:
+    """The results of a batch of calls, each given as a name and arguments."""
+    written = Written()
+    async with Scheduler(tools, approve=approve, limits=limits) as scheduler:
+        asked = [ToolCall(f"call{number}", name, arguments) for number, (name, arguments) in enumerate(calls)]
+        await scheduler.run(asked, written)
+    assert [result.tool_call_id for result in written.results] == [call.id for call in asked]
+    return written.results
+
+
+def text_of(result: ToolResultMessage) -> str:
+    return "".join(block.text for block in result.content if isinstance(block, TextContent))
+
+
+def children() -> set[int]:
+    """The processes that this one has started and that still run (on a system that lists them)."""
+    found = set()
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):
+            state, parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[:2]
+            if parent == str(os.getpid()) and state != "Z":
+                found.add(int(number))
+    return found

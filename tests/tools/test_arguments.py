@@ -1,0 +1,318 @@
+"""Arguments are checked against the schema: harmless mismatches are mended, everything else is told with its place."""
+
+import datetime
+import enum
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import jsonschema
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import segue
+from segue.tools import Tool, tool
+from segue.tools.arguments import Arguments, Misfit
+from segue.types import ToolDefinition
+
+
+class Unit(enum.Enum):
+    CELSIUS = "c"
+    FAHRENHEIT = "f"
+
+
+@dataclass
+class Place:
+    city: str
+    floor: int = 0
+
+
+class Window(TypedDict, total=False):
+    first: int
+
+
+class Node(msgspec.Struct):
+    value: int
+    next: "Node | None" = None
+
+
+def checks(schema: dict[str, Any], required: bool = True) -> Arguments:
+    whole = {"type": "object", "properties": {"v": schema}, "required": ["v"] if required else []}
+    whole["$defs"] = {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}
+    return Arguments(Tool(ToolDefinition("t", "", whole), print))
+
+
+POINT = {"$ref": "#/$defs/Point"}
+STRINGS = {"type": "array", "items": {"type": "string"}}
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+MENDED: list[tuple[dict[str, Any], Any, Any]] = [
+    ({"type": "integer"}, "3", 3),
+    ({"type": "integer"}, " -3 ", -3),
+    ({"type": "integer"}, 3.0, 3),
+    ({"type": "integer"}, "3.0", 3),
+    ({"type": "number"}, "3.5", 3.5),
+    ({"type": "number"}, "3", 3),
+    ({"type": "boolean"}, "true", True),
+    ({"type": "boolean"}, "False", False),
+    ({"type": "string"}, 3, "3"),
+    ({"type": "string"}, 3.5, "3.5"),
+    ({"type": "null"}, "null", None),
+    ({"enum": [1, 2, 3]}, "2", 2),
+    ({"enum": ["1", "2"]}, 2, "2"),
+    ({"const": 5}, "5", 5),
+    (POINT, '{"x": 1}', {"x": 1}),
+    (POINT, {"x": "1"}, {"x": 1}),
+    (POINT, '{"x": "1"}', {"x": 1}),
+    (INTEGERS, "[1, 2]", [1, 2]),
+    (INTEGERS, '["1", 2.0]', [1, 2]),
+    (INTEGERS, 7, [7]),
+    (INTEGERS, "7", [7]),
+    (STRINGS, "one", ["one"]),
+    ({"type": "array", "items": POINT}, {"x": 1}, [{"x": 1}]),
+    ({"type": "object", "additionalProperties": {"type": "integer"}}, {"a": "1"}, {"a": 1}),
+    ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "3", 3),
+    ({"anyOf": [POINT, {"type": "null"}]}, {"x": "3"}, {"x": 3}),
+    ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "null", None),
+    ({"oneOf": [INTEGERS, {"type": "boolean"}]}, ["1"], [1]),
+    ({"allOf": [{"type": "integer"}, {"minimum": 1}]}, "3", 3),
+    ({"type": ["integer", "null"]}, "3", 3),
+    ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}, ["1", 2], [1, "2"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "given", "wanted"), MENDED)
+def test_a_harmless_mismatch_is_mended(schema: dict[str, Any], given: Any, wanted: Any) -> None:
+    found = checks(schema).checked({"v": given}).json["v"]
+    assert found == wanted and type(found) is type(wanted)
+
+
+KEPT: list[tuple[dict[str, Any], Any]] = [
+    ({"type": "string"}, "3"),
+    ({"type": ["string", "integer"]}, "3"),
+    ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "3"),
+    ({}, "3"),
+    ({"type": "number"}, 3),
+    (STRINGS, ["1", "[2]"]),
+    (STRINGS, []),
+    ({"type": "string"}, '{"x": 1}'),
+]
+
+
+@pytest.mark.parametrize(("schema", "given"), KEPT)
+def test_what_is_valid_stays_as_it_is(schema: dict[str, Any], given: Any) -> None:
+    assert checks(schema).checked({"v": given}).json["v"] == given
+
+
+REFUSED: list[tuple[dict[str, Any], Any, str]] = [
+    ({"type": "integer"}, "three", 'v: "three" is not of type "integer"'),
+    ({"type": "integer"}, 3.5, 'v: 3.5 is not of type "integer"'),
+    ({"type": "integer"}, True, 'v: true is not of type "integer"'),
+    ({"type": "integer"}, None, 'v: null is not of type "integer"'),
+    ({"type": "integer"}, "", "v: "),
+    ({"type": "integer"}, "9" * 5000, "…"),
+    ({"type": "number"}, "Infinity", "v: "),
+    ({"type": "number"}, "NaN", "v: "),
+    ({"type": "boolean"}, 1, "v: "),
+    ({"type": "string"}, {"x": 1}, "v: "),
+    ({"enum": ["a", "b"]}, "c", "v: "),
+    (POINT, {"x": "y"}, 'v.x: "y" is not of type "integer"'),
+    (POINT, {}, 'v: "x" is a required property'),
+    (INTEGERS, [1, "y"], 'v[1]: "y" is not of type "integer"'),
+    (INTEGERS, "", "v: "),
+    ({"anyOf": [POINT, {"type": "null"}]}, {"x": "y"}, 'v.x: "y" is not of type "integer"'),
+    ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, "x", "integer"),
+    ({"type": "integer", "minimum": 5}, "3", "v: 3 is less than the minimum of 5"),
+]
+
+
+@pytest.mark.parametrize(("schema", "given", "reason"), REFUSED)
+def test_what_cannot_be_mended_is_refused_with_its_place(schema: dict[str, Any], given: Any, reason: str) -> None:
+    with pytest.raises(Misfit) as caught:
+        checks(schema).checked({"v": given})
+    assert reason in str(caught.value) and len(str(caught.value)) < 400
+
+
+def test_all_faults_are_told_up_to_a_number() -> None:
+    def f(a: int, b: int, c: list[int]) -> None: ...
+
+    with pytest.raises(Misfit) as caught:
+        Arguments(tool(f)).checked({"a": "x", "c": [1, "y"], "d": 1})
+    assert [fault.split(":")[0] for fault in caught.value.faults if ":" in fault] == ["a", "c[1]"]
+    assert any('"b" is a required' in fault for fault in caught.value.faults)
+    assert any("'d' was unexpected" in fault for fault in caught.value.faults)
+    with pytest.raises(Misfit) as caught:
+        Arguments(tool(f)).checked({"a": 1, "b": 1, "c": ["x"] * 1000})
+    assert len(caught.value.faults) == 10
+
+
+def test_null_for_an_optional_one_counts_as_left_out() -> None:
+    assert checks({"type": "integer"}, required=False).checked({"v": None}).json == {}
+    assert checks({"type": ["integer", "null"]}, required=False).checked({"v": None}).json == {"v": None}
+
+
+def test_values_reach_the_function_as_its_types() -> None:
+    def f(
+        place: Place,
+        unit: Unit,
+        node: Node,
+        window: Window,
+        day: datetime.date,
+        path: Path,
+        pair: tuple[int, str],
+        names: set[str],
+        by_number: dict[int, str],
+        kind: Literal["a", 1] = 1,
+    ) -> None: ...
+
+    given = {
+        "place": {"city": "Rome", "floor": "2"},
+        "unit": "c",
+        "node": {"value": 1, "next": {"value": "2"}},
+        "window": {"first": 1.0},
+        "day": "2026-01-02",
+        "path": "a/b",
+        "pair": [1, "x"],
+        "names": ["a"],
+        "by_number": {"1": "one"},
+        "kind": "1",
+    }
+    assert Arguments(tool(f)).checked(given).values == {
+        "place": Place("Rome", 2),
+        "unit": Unit.CELSIUS,
+        "node": Node(1, Node(2)),
+        "window": {"first": 1},
+        "day": datetime.date(2026, 1, 2),
+        "path": Path("a/b"),
+        "pair": (1, "x"),
+        "names": {"a"},
+        "by_number": {1: "one"},
+        "kind": 1,
+    }
+
+
+def test_a_type_that_refuses_a_value_is_told_like_any_fault() -> None:
+    @dataclass
+    class Even:
+        n: int
+
+        def __post_init__(self) -> None:
+            if self.n % 2:
+                raise ValueError(f"{self.n} is odd")
+
+    def f(day: datetime.date | None = None, even: Even | None = None) -> None: ...
+
+    for arguments, reason in (({"day": "yesterday"}, "day: "), ({"even": {"n": 3}}, "even: 3 is odd")):
+        with pytest.raises(Misfit, match=reason):
+            Arguments(tool(f)).checked(arguments)
+
+
+def test_a_tool_may_change_its_arguments_without_changing_the_call() -> None:
+    call = {"v": [1, 2]}
+    found = checks(INTEGERS).checked(call)
+    found.values["v"].append(3)
+    assert call == {"v": [1, 2]} and found.json == {"v": [1, 2]}
+
+
+BROKEN: list[Any] = [
+    {"type": "objekt"},
+    {"type": "object", "properties": {"a": {"type": 3}}},
+    {"$ref": "#/$defs/nowhere"},
+    {"$ref": "http://127.0.0.1:9/schema"},
+    {"properties": {"a": {"pattern": "("}}},
+    "[]",
+    "true",
+]
+
+
+@pytest.mark.parametrize("schema", BROKEN, ids=str)
+def test_a_schema_that_is_none_is_the_callers_fault_and_nothing_is_fetched(schema: Any) -> None:
+    with pytest.raises(segue.SettingError, match="tool 't': its parameters are no JSON schema") as caught:
+        segue.Scheduler([Tool(ToolDefinition("t", "", schema), print)])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_definition_without_a_schema_takes_what_comes() -> None:
+    given = {"a": 1, "b": [{"c": None}]}
+    assert Arguments(Tool(ToolDefinition("t"), print)).checked(given).values == given
+
+
+def test_schemas_that_refer_to_odd_places_still_check() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"anyOf": [{"$ref": "#/properties/a"}, {"type": "null"}]}},
+    }
+    made = Arguments(Tool(ToolDefinition("t", "", schema), print))
+    assert made.checked({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
+    with pytest.raises(Misfit):
+        made.checked({"b": "x"})
+
+
+def test_unions_within_unions_are_not_tried_without_end() -> None:
+    branch = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Any"}, "n": {"type": "integer"}}}
+    other = {**branch, "required": ["m"]}
+    schema = {
+        "type": "object",
+        "properties": {"v": {"$ref": "#/$defs/Any"}},
+        "$defs": {"Any": {"anyOf": [branch, other]}},
+    }
+    value: Any = {"n": "no number"}
+    for _ in range(45):
+        value = {"next": value}
+    with pytest.raises(Misfit, match="nested too deeply"):
+        Arguments(Tool(ToolDefinition("t", "", schema), print)).checked({"v": value})
+
+
+SCHEMAS = st.recursive(
+    st.sampled_from([{"type": kind} for kind in ("integer", "number", "string", "boolean", "null")] + [{}])
+    | st.lists(st.sampled_from([1, 2, "1", "a", True, None]), min_size=1, unique_by=repr).map(lambda of: {"enum": of}),
+    lambda inner: st.one_of(
+        inner.map(lambda items: {"type": "array", "items": items}),
+        st.dictionaries(st.sampled_from("ab"), inner).map(lambda names: {"type": "object", "properties": names}),
+        st.lists(inner, min_size=1, max_size=3).map(lambda branches: {"anyOf": branches}),
+    ),
+    max_leaves=6,
+)
+NUMBERS = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=5) | NUMBERS.map(json.dumps),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from("abc"), inner, max_size=3)
+        | inner.map(lambda value: json.dumps(value))
+    ),
+    max_leaves=5,
+)
+
+
+def judged(schema: Any, value: Any) -> bool:
+    """Another validator's word for it."""
+    return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
+
+
+@given(SCHEMAS, VALUES)
+def test_what_is_let_through_is_valid_and_what_is_valid_is_let_through_unchanged(schema: Any, value: Any) -> None:
+    """Mending never lets through what another validator refuses, and never changes the meaning of what it takes."""
+    made = checks(schema)
+    try:
+        found = made.checked({"v": value}).json
+    except Misfit:
+        assert not judged(schema, value)
+        return
+    assert judged(schema, found["v"])
+    if judged(schema, value):
+        assert found["v"] == value
+    assert made.checked(found).json == found
+
+
+@given(VALUES)
+def test_the_same_value_in_the_clothes_of_text_is_the_same_value(value: Any) -> None:
+    """Whatever a typed parameter takes, it takes as JSON text, too."""
+    kinds = {bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
+    kind = kinds.get(type(value))
+    if kind is None or (isinstance(value, float) and not math.isfinite(value)):
+        return
+    assert checks({"type": kind}).checked({"v": json.dumps(value)}).json == {"v": value}

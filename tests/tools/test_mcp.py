@@ -1,0 +1,276 @@
+"""Tools of a real MCP server, over stdio and HTTP: what they answer, and what happens when the server is killed."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.calls import Written, children, results_of, text_of
+from support.loopback import serve
+
+from segue import ToolServerError
+from segue.tools import McpServer, Scheduler, Tool
+from segue.types import ImageContent, TextContent, ToolCall
+
+SERVER = str(Path(__file__).with_name("mcp_server.py"))
+WAYS = ["stdio", "http", *(["old"] if os.environ.get("SEGUE_SOAK") else [])]  # how servers spoke once
+PATIENCE = 60
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def started(port: int, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """The server in a process of its own, once it answers."""
+    process = subprocess.Popen([sys.executable, SERVER, str(port), *words], stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                assert process.poll() is None and time.monotonic() < until
+                time.sleep(0.02)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@asynccontextmanager
+async def connected(way: str) -> AsyncIterator[McpServer]:
+    if way == "stdio":
+        async with McpServer.stdio(sys.executable, SERVER) as server:
+            yield server
+        return
+    port = free_port()
+    with started(port, *(["old"] if way == "old" else [])):
+        async with McpServer.http(f"http://127.0.0.1:{port}/mcp") as server:
+            yield server
+
+
+def by_name(tools: list[Tool]) -> dict[str, Tool]:
+    return {tool.name: tool for tool in tools}
+
+
+async def until_there(path: Path) -> int:
+    """Wait for the file that a tool makes when it has begun; the process that it runs in."""
+    until = time.monotonic() + PATIENCE
+    while not path.exists() or not path.read_text():
+        assert time.monotonic() < until
+        await asyncio.sleep(0.01)
+    return int(path.read_text())
+
+
+def others() -> set["asyncio.Task[Any]"]:
+    return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_tools_of_a_server_are_tools_like_others(way: str) -> None:
+    async def talk() -> None:
+        async with connected(way) as server:
+            definition = by_name(server.tools)["add"].definition
+            assert definition.description == "Add two numbers." and set(definition.schema["required"]) == {"a", "b"}
+            sums = [("add", {"a": number, "b": "1"}) for number in range(5)]  # a mismatch that is mended
+            failing: list[tuple[str, dict[str, Any]]] = [("fail", {}), ("crash", {}), ("add", {"a": 1})]
+            kinds: list[tuple[str, dict[str, Any]]] = [("picture", {}), ("everything", {}), ("secrets", {})]
+            *added, fail, crash, misfit, picture, everything, secrets = await results_of(
+                server.tools, *sums, *failing, *kinds
+            )
+        assert [text_of(result) for result in added] == ["1", "2", "3", "4", "5"]
+        assert fail.is_error and text_of(fail) == "it did not work"
+        assert crash.is_error and misfit.is_error and "b" in text_of(misfit)
+        assert [type(block) for block in picture.content] == [TextContent, ImageContent, TextContent]
+        assert not everything.is_error and [text_of(everything).count(kind) for kind in ("audio/wav", "inside")] == [
+            1,
+            1,
+        ]
+        assert sum(isinstance(block, ImageContent) for block in everything.content) == 1
+        assert way != "stdio" or "SEGUE_TEST_KEY" not in text_of(secrets)
+        assert not others()
+
+    before = children()
+    os.environ["SEGUE_TEST_KEY"] = "sk-secret"
+    try:
+        asyncio.run(talk())
+    finally:
+        del os.environ["SEGUE_TEST_KEY"]
+    assert children() <= before
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_server_that_is_killed_in_mid_call_costs_that_call_and_the_run_goes_on(way: str, tmp_path: Path) -> None:
+    def double(number: int) -> int:
+        return 2 * number
+
+    async def talk() -> None:
+        written = Written()
+        async with connected(way) as server, Scheduler([*server.tools, double]) as scheduler:
+            batch = [
+                ToolCall("one", "wait", {"marker": str(tmp_path / "begun")}),
+                ToolCall("two", "double", {"number": 4}),
+            ]
+            running = asyncio.create_task(scheduler.run(batch, written))
+            os.kill(await until_there(tmp_path / "begun"), signal.SIGKILL)
+            await running
+            lost, doubled = written.results
+            assert lost.is_error and "lost during the call" in text_of(lost) and "not known" in text_of(lost)
+            assert text_of(doubled) == "8"
+            await scheduler.run(
+                [ToolCall("three", "add", {"a": 1, "b": 2}), ToolCall("four", "double", {"number": 1})], written
+            )
+            later, again = written.results[2:]
+            assert text_of(again) == "2"
+            if way == "stdio":  # it is started anew
+                assert text_of(later) == "3" and not later.is_error
+            else:  # nobody is there
+                assert later.is_error and "is gone" in text_of(later) and "was not made" in text_of(later)
+        assert not others()
+
+    before = children()
+    asyncio.run(talk())
+    assert children() <= before
+
+
+@pytest.mark.parametrize("way", ["http", "old"])
+def test_a_server_that_was_started_anew_is_found_again(way: str) -> None:
+    words = ["old"] if way == "old" else []
+
+    async def talk() -> None:
+        port = free_port()
+        with started(port, *words):
+            server = McpServer.http(f"http://127.0.0.1:{port}/mcp")
+            await server.__aenter__()
+            add = ("add", {"a": 1, "b": 2})
+            assert [text_of(result) for result in await results_of(server.tools, add)] == ["3"]
+        with started(port, *words):
+            assert [text_of(result) for result in await results_of(server.tools, add, add)] == ["3", "3"]
+            await server.__aexit__(None, None, None)
+        [result] = await results_of(server.tools, add)
+        assert result.is_error and "not opened again" in text_of(result)
+
+    asyncio.run(talk())
+
+
+def test_a_program_that_died_while_nobody_called_is_started_again() -> None:
+    async def talk() -> None:
+        async with connected("stdio") as server:
+            [first] = await results_of(server.tools, ("process", {}))
+            os.kill(int(text_of(first)), signal.SIGKILL)
+            while int(text_of(first)) in children():
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)  # the end of the pipe is noticed by the event loop
+            second, third = await results_of(server.tools, ("process", {}), ("process", {}))
+            assert not second.is_error and text_of(second) == text_of(third) != text_of(first)
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_call_that_is_cancelled_is_cancelled_at_the_server(way: str, tmp_path: Path) -> None:
+    async def talk() -> None:
+        written = Written()
+        async with connected(way) as server, Scheduler(server.tools) as scheduler:
+            call = ToolCall("one", "wait", {"marker": str(tmp_path / "begun")})
+            running = asyncio.create_task(scheduler.run([call], written))
+            await until_there(tmp_path / "begun")
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            until = time.monotonic() + PATIENCE
+            while not (tmp_path / "begun.cancelled").exists():
+                assert time.monotonic() < until
+                await asyncio.sleep(0.01)
+            [result] = written.results
+            assert result.is_error and result.synthetic
+            assert [text_of(after) for after in await results_of(server.tools, ("add", {"a": 1, "b": 1}))] == ["2"]
+        assert not others()
+
+    asyncio.run(talk())
+
+
+def test_leaving_the_context_while_a_call_runs_leaves_nothing_behind(tmp_path: Path) -> None:
+    async def talk() -> None:
+        async with connected("stdio") as server:
+            call = asyncio.create_task(results_of(server.tools, ("wait", {"marker": str(tmp_path / "begun")})))
+            await until_there(tmp_path / "begun")
+        [result] = await call
+        assert result.is_error
+        assert not others()
+
+    before = children()
+    asyncio.run(talk())
+    assert children() <= before
+
+
+def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
+    async def talk() -> None:
+        slow = McpServer.stdio(sys.executable, "-c", "import time; time.sleep(600)")
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await slow.__aenter__()
+        assert not others()
+
+    before = children()
+    asyncio.run(talk())
+    assert children() <= before
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        (lambda: McpServer.stdio("/not/there"), "No such file"),
+        (lambda: McpServer.stdio(sys.executable, "-c", "raise SystemExit('no key is set')"), "no key is set"),
+        (lambda: McpServer.http(f"http://127.0.0.1:{free_port()}/mcp"), "connection"),
+        (lambda: McpServer.http("no address"), "cannot be used"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_told_in_one_line(server: Any, told: str) -> None:
+    async def talk() -> None:
+        with pytest.raises(ToolServerError) as caught:
+            async with server():
+                pass
+        assert told in str(caught.value) and "\n" not in str(caught.value)
+        assert not others()
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(("body", "kind", "status"), [(b"<p>no", "text/html", 401), (b"<p>no", "text/html", 200)])
+def test_an_address_that_is_no_mcp_server_is_told(body: bytes, kind: str, status: int) -> None:
+    async def talk(url: str) -> str:
+        with pytest.raises(ToolServerError) as caught:
+            async with McpServer.http(url.replace("://", "://user:hidden@") + "/mcp?key=hidden"):
+                pass
+        return str(caught.value)
+
+    with serve(body, kind, status) as url:
+        told = asyncio.run(talk(url))
+    assert ("HTTP 401" in told) == (status == 401)
+    assert "hidden" not in told
+
+
+def test_names_may_have_a_prefix_and_a_person_may_be_asked() -> None:
+    async def talk() -> None:
+        async with McpServer.stdio(sys.executable, SERVER, prefix="sums_", approval=True) as server:
+            add = ("sums_add", {"a": 1, "b": 2})
+            [allowed] = await results_of(server.tools, add)
+            [denied] = await results_of(server.tools, add, approve=None)
+        assert text_of(allowed) == "3" and denied.is_error
+
+    asyncio.run(talk())

@@ -1,0 +1,253 @@
+"""What a tool returns becomes text and images within the limits; what is too long is cut in the middle and kept."""
+
+import base64
+import datetime
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.batches import ran
+
+import segue
+from segue.tools import Limits, Scheduler, keeping
+from segue.tools.output import Ended, ended, raised, told
+from segue.types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
+from segue.types.text import scrub
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+PICTURE = ImageContent(base64.b64encode(PNG).decode(), "image/png")
+
+
+class Odd:
+    def __str__(self) -> str:
+        return "an odd thing"
+
+
+class Mute:
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __str__
+
+
+LOOP: list[Any] = []
+LOOP.append(LOOP)
+
+TEXTS: list[tuple[Any, str]] = [
+    ("plain", "plain"),
+    ("", "(no output)"),
+    (None, "(no output)"),
+    ([], "[]"),
+    ({}, "{}"),
+    (3, "3"),
+    (True, "true"),
+    ({"a": [1, None]}, '{"a":[1,null]}'),
+    ([1, "x"], '[1,"x"]'),
+    (["a", "b"], '["a","b"]'),
+    (datetime.date(2026, 1, 2), '"2026-01-02"'),
+    (Odd(), "an odd thing"),
+    ({"odd": Odd()}, '{"odd":"an odd thing"}'),
+    (Mute(), "(a value of type Mute that cannot be written)"),
+    (LOOP, "[[...]]"),
+    ("half \ud83d an emoji", "half \ufffd an emoji"),
+    ({"half": "\ud83d"}, '{"half":"\ufffd"}'),
+    (float("nan"), "null"),
+    (TextContent("block"), "block"),
+    ([TextContent("one"), "two"], "one|two"),
+    (ToolResultMessage("x", "y", [TextContent("mine")]), "mine"),
+    (ToolResultMessage("x", "y", []), "(no output)"),
+]
+
+
+@pytest.fixture
+def limits(tmp_path: Path) -> Limits:
+    return Limits(output=1000, images=1000, directory=str(tmp_path / "kept"))
+
+
+def texts(found: Ended) -> list[str]:
+    return [block.text for block in found.content if isinstance(block, TextContent)]
+
+
+@pytest.mark.parametrize(("value", "text"), TEXTS)
+def test_each_value_has_its_text(value: Any, text: str, limits: Limits) -> None:
+    found = ended(value, limits)
+    assert "|".join(texts(found)) == text and not found.is_error
+    segue.Context(messages=[ToolResultMessage("x", "y", found.content)]).to_json()
+
+
+def test_a_result_of_a_tool_keeps_its_flag(limits: Limits) -> None:
+    assert ended(ToolResultMessage("", "", [TextContent("bad")], is_error=True), limits).is_error
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PNG, "png"),
+        (b"GIF89a...", "gif"),
+        (b"\xff\xd8\xff\xe0", "jpeg"),
+        (b"RIFF....WEBPVP8 ", "webp"),
+    ],
+)
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview, lambda data: [data], lambda data: ("see", data)])
+def test_bytes_of_an_image_are_an_image(data: bytes, kind: str, form: Any, limits: Limits) -> None:
+    block = ended(form(data), limits).content[-1]
+    assert block == ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
+
+
+def test_other_bytes_are_kept_in_a_file(limits: Limits) -> None:
+    data = bytes(range(256)) * 4
+    [text] = texts(ended(data, limits))
+    match = re.fullmatch(r"\(binary, 1024 bytes, kept in (.+)\)", text)
+    assert match is not None and Path(match[1]).read_bytes() == data
+
+
+def test_an_image_that_is_too_large_is_kept_in_a_file_and_others_stay(limits: Limits) -> None:
+    large = PNG + bytes(2000)
+    found = ended([PNG, large, "between", PNG], limits)
+    assert [type(block) for block in found.content] == [ImageContent, TextContent, TextContent, ImageContent]
+    match = re.fullmatch(r"\(an image, 2028 bytes: too large to show, kept in (.+\.png)\)", texts(found)[0])
+    assert match is not None and Path(match[1]).read_bytes() == large
+
+
+def test_an_image_without_base64_is_told_instead_of_sent(limits: Limits) -> None:
+    found = ended([ImageContent("no base64!", "image/png"), ImageContent("", "image/png")], limits)
+    assert texts(found) == ["(an image whose data is no base64)"] * 2
+
+
+def test_what_is_too_long_is_cut_in_the_middle_and_the_note_names_the_file(limits: Limits) -> None:
+    whole = "".join(f"line {number}\n" for number in range(1000))
+    [text] = texts(ended(whole, limits))
+    match = re.search(
+        r"\n\n\[… ([\d,]+) of ([\d,]+) characters are left out here; the whole is kept in (.+?) …\]\n\n", text
+    )
+    assert match is not None and len(text) <= limits.output
+    head, tail = text[: match.start()], text[match.end() :]
+    assert whole.startswith(head) and whole.endswith(tail) and abs(len(head) - len(tail)) <= 1
+    assert int(match[2].replace(",", "")) == len(whole)
+    assert int(match[1].replace(",", "")) == len(whole) - len(head) - len(tail)
+    assert Path(match[3]).read_text() == whole
+
+
+def test_errors_and_notes_have_the_same_limit(limits: Limits) -> None:
+    long = "x" * 5000
+    for found in (
+        raised(ValueError(long), limits),
+        told(long, limits),
+        told(long, limits, long),
+        ended("", limits, long),
+    ):
+        assert sum(map(len, texts(found))) <= limits.output
+
+
+def test_the_same_output_is_kept_once_under_the_same_name(limits: Limits) -> None:
+    first, second = ended("y" * 5000, limits), ended("y" * 5000, limits)
+    assert first == second and limits.directory is not None
+    assert len(os.listdir(limits.directory)) == 1
+
+
+@given(
+    st.lists(st.text(max_size=60) | st.just(PICTURE), max_size=8),
+    st.integers(0, 300),
+)
+def test_whatever_is_cut_the_limit_holds_images_stay_and_nothing_is_made_up(parts: list[Any], most: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Limits(output=most, directory=folder)
+        blocks: list[ToolResultContent] = [TextContent(part) if isinstance(part, str) else part for part in parts]
+        found = ended(ToolResultMessage("", "", blocks), limits)
+        given_texts = [part for part in parts if isinstance(part, str)]
+        whole = "".join(map(scrub, given_texts))
+        assert sum(isinstance(block, ImageContent) for block in found.content) == parts.count(PICTURE)
+        shown = "".join(texts(found))
+        if sum(map(len, given_texts)) <= most:
+            assert shown == (whole or ("" if PICTURE in parts else "(no output)"))
+            return
+        [kept] = os.listdir(folder)
+        assert Path(folder, kept).read_bytes().decode() == "\n".join(given_texts)
+        head, _, tail = re.split(r"(\n\n\[… .* …\]\n\n)", shown, maxsplit=1)
+        assert whole.startswith(head) and whole.endswith(tail)
+        assert len(head) + len(tail) <= most and (len(shown) <= most or not head + tail)
+
+
+def test_a_file_that_cannot_be_written_is_told_and_nothing_is_raised(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    limits = Limits(output=1000, directory=str(taken))
+    assert "not kept: " in texts(ended("x" * 5000, limits))[0]
+    assert "not kept: " in texts(ended(b"\0", limits))[0]
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    keeping._of_this_process.cache_clear()
+    yield tmp_path
+    keeping._of_this_process.cache_clear()
+
+
+def test_the_usual_folder_is_private_to_the_user(temporary: Path) -> None:
+    folder = keeping.folder(Limits())
+    assert folder.parent == temporary and folder.name.startswith("segue-outputs")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    kept = keeping.keep([b"x"], ".txt", Limits())
+    assert kept.parent == folder and stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert keeping.folder(Limits()) == folder
+
+
+@pytest.mark.parametrize("trap", ["link", "open to all", "a file"])
+def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, temporary: Path) -> None:
+    name = temporary / f"segue-outputs-{os.getuid()}"
+    elsewhere = temporary / "elsewhere"
+    elsewhere.mkdir()
+    if trap == "link":
+        name.symlink_to(elsewhere)
+    elif trap == "open to all":
+        name.mkdir()
+        name.chmod(0o777)
+    else:
+        name.write_text("")
+    kept = keeping.keep([b"secret"], ".txt", Limits())
+    assert kept.parent not in (name, elsewhere) and not list(elsewhere.iterdir())
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+
+
+def test_a_flood_is_not_copied_as_a_whole(limits: Limits) -> None:
+    import tracemalloc
+
+    flood = "é" * 20_000_000
+    tracemalloc.start()
+    try:
+        ended(flood, limits)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 8_000_000
+
+
+def test_an_end_survives_the_way_through_a_pipe(limits: Limits) -> None:
+    found = ended([PNG, "text"], limits)
+    assert msgspec.json.decode(msgspec.json.encode(found), type=Ended) == found
+
+
+def test_a_flood_of_100_megabytes_becomes_a_short_result_and_the_memory_is_given_back(tmp_path: Path) -> None:
+    def flood(of: str) -> str:
+        return of * 100_000_000
+
+    async def flood_async(of: str) -> dict[str, str]:
+        return {"text": of * 100_000_000}
+
+    limits = Limits(directory=str(tmp_path), parallel=1)
+    before = psutil.Process().memory_info().rss
+    for name, of in (("flood", "x"), ("flood_async", "y")):
+        [text] = ran(Scheduler([flood, flood_async], limits=limits), (name, {"of": of})).texts
+        assert len(text) <= limits.output and f"the whole is kept in {tmp_path}" in text
+    assert psutil.Process().memory_info().rss - before < 50_000_000
+    assert sorted(kept.stat().st_size for kept in tmp_path.iterdir()) == [100_000_000, 100_000_011]

@@ -1,0 +1,249 @@
+"""The tool shell: it asks first, ends with all that it has started, and floods neither memory nor history."""
+
+import asyncio
+import os
+import secrets
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.calls import Written, allow, results_of, text_of
+
+from segue import SettingError
+from segue.tools import Allow, Asked, Deny, Edit, Limits, Scheduler, shell_tool
+from segue.tools.spool import Spool
+from segue.types import ToolCall, ToolResultMessage
+
+LISTED = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a list of processes")
+
+
+def ran(root: Path, command: str, limits: Limits | None = None, **arguments: Any) -> ToolResultMessage:
+    tools = [shell_tool(root)]
+    [result] = asyncio.run(results_of(tools, ("shell", {"command": command, **arguments}), limits=limits))
+    return result
+
+
+def running(mark: str) -> list[str]:
+    """The command lines of processes that have ``mark`` in them."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            line = Path(f"/proc/{number}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in line and int(number) != os.getpid():
+            found.append(line.decode().replace("\0", " "))
+    return found
+
+
+def seconds() -> str:
+    """A time to sleep that nobody else sleeps, so that who sleeps it can be found."""
+    return f"{1000 + secrets.randbelow(1000)}.{secrets.randbelow(10**9):09}"
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "failed"),
+    [
+        ("echo hi", "hi", False),
+        ("true", "(no output)", False),
+        ("echo out; echo err >&2; exit 3", "out\nerr\n[exit status 3]", True),
+        ("echo a > /dev/stderr; echo b > /dev/stdout", "a\nb", False),
+        ("kill -9 $$", "[ended by signal SIGKILL]", True),
+        ("cat; echo nothing to read", "nothing to read", False),
+        (r"printf '\377\376x'", "\ufffd\ufffdx", False),
+        ("echo a > >(cat)", "a", False),
+    ],
+)
+def test_a_result_tells_what_was_printed_and_how_it_ended(
+    tmp_path: Path, command: str, text: str, failed: bool
+) -> None:
+    result = ran(tmp_path, command)
+    assert (text_of(result), result.is_error) == (text, failed)
+
+
+def test_a_command_starts_in_the_root(tmp_path: Path) -> None:
+    assert text_of(ran(tmp_path, "pwd -P")) == os.path.realpath(tmp_path)
+
+
+def test_no_command_runs_unless_somebody_allows_it(tmp_path: Path) -> None:
+    asked: list[Any] = []
+
+    def deny(question: Asked) -> Deny:
+        asked.append(question.call.arguments)
+        return Deny()
+
+    for approve in (None, deny):
+        batch = ("shell", {"command": "touch ran"})
+        [result] = asyncio.run(results_of([shell_tool(tmp_path)], batch, approve=approve))
+        assert result.is_error
+    assert asked == [{"command": "touch ran"}]
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_runs_is_what_was_allowed(tmp_path: Path) -> None:
+    batch = ("shell", {"command": "touch bad"})
+    asyncio.run(results_of([shell_tool(tmp_path)], batch, approve=lambda asked: Edit({"command": "touch good"})))
+    assert os.listdir(tmp_path) == ["good"]
+
+
+def test_it_asks_nobody_only_if_it_is_told_so(tmp_path: Path) -> None:
+    batch = ("shell", {"command": "echo ran"})
+    [result] = asyncio.run(results_of([shell_tool(tmp_path, approval=False)], batch, approve=None))
+    assert text_of(result) == "ran"
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+WAYS_TO_STAY = [
+    "sleep {0}",
+    "sleep {0} & sleep {0} & wait",
+    "(trap '' TERM; sleep {0}; sleep {0})",
+    "setsid sleep {0} & wait",
+    "(setsid bash -c 'trap \"\" TERM HUP; sleep {0}; sleep {0}' &) ; sleep {0}",
+    "nohup sh -c 'sleep {0} & sleep {0}'",
+]
+
+
+@LISTED
+@pytest.mark.parametrize("command", WAYS_TO_STAY)
+def test_a_command_that_takes_too_long_is_ended_with_all_that_it_has_started(tmp_path: Path, command: str) -> None:
+    time_to_sleep = seconds()
+    result = ran(tmp_path, "echo begun; " + command.format(time_to_sleep), timeout=0.3)
+    assert result.is_error
+    assert text_of(result) == "begun\n[not done after 0.3 seconds: the command was ended]"
+    assert not running(time_to_sleep)
+
+
+@LISTED
+@pytest.mark.parametrize("command", WAYS_TO_STAY)
+def test_a_command_that_is_cancelled_is_ended_with_all_that_it_has_started(tmp_path: Path, command: str) -> None:
+    time_to_sleep = seconds()
+
+    async def cancelled() -> Written:
+        written = Written()
+        async with Scheduler([shell_tool(tmp_path)], approve=allow) as scheduler:
+            call = ToolCall("one", "shell", {"command": "touch begun; " + command.format(time_to_sleep)})
+            task = asyncio.create_task(scheduler.run([call], written))
+            while not (tmp_path / "begun").exists() or not running(time_to_sleep):
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        return written
+
+    [result] = asyncio.run(cancelled()).results
+    assert result.is_error
+    assert not running(time_to_sleep)
+
+
+@LISTED
+@pytest.mark.parametrize("start", ["{} &", "setsid {} &", "({} &)", "nohup {} > /dev/null 2>&1 &"])
+def test_nothing_outlives_the_call(tmp_path: Path, start: str) -> None:
+    time_to_sleep = seconds()
+    result = ran(tmp_path, start.format(f"sleep {time_to_sleep}") + "\necho done")
+    assert (text_of(result), result.is_error) == ("done\n[what still ran in the background was ended]", False)
+    assert not running(time_to_sleep)
+
+
+def test_a_command_cannot_ask_for_more_time_than_there_is(tmp_path: Path) -> None:
+    assert "at most 600 seconds" in text_of(ran(tmp_path, "true", timeout=601))
+    assert "above 0" in text_of(ran(tmp_path, "true", timeout=0))
+    with pytest.raises(SettingError, match="timeout"):
+        shell_tool(tmp_path, timeout=10, longest=5)
+    with pytest.raises(SettingError, match="no directory"):
+        shell_tool(tmp_path / "not-there")
+
+
+def test_commands_of_one_answer_run_one_after_the_other(tmp_path: Path) -> None:
+    batch = [("shell", {"command": f"echo {number} >> log; sleep 0.1; echo {number} >> log"}) for number in range(3)]
+    asyncio.run(results_of([shell_tool(tmp_path)], *batch))
+    assert (tmp_path / "log").read_text().split() == ["0", "0", "1", "1", "2", "2"]
+
+
+# -- floods ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_flood_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_path: Path) -> None:
+    limits = Limits(directory=str(tmp_path / "kept"))
+    tracemalloc.start()
+    try:
+        result = ran(tmp_path, "echo first; yes | head -c 100000000; echo last; exit 1", limits)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    text = text_of(result)
+    assert text.startswith("first\ny\n") and text.endswith("y\nlast\n[exit status 1]")
+    assert len(text) <= limits.output
+    [kept] = (tmp_path / "kept").iterdir()
+    assert str(kept) in text and kept.stat().st_size == 100_000_011
+    assert peak < 20_000_000
+
+
+def test_a_flood_that_never_ends_is_ended_in_time(tmp_path: Path) -> None:
+    limits = Limits(directory=str(tmp_path / "kept"), output=2000)
+    result = ran(tmp_path, "yes", limits, timeout=0.3)
+    assert "not done after 0.3 seconds" in text_of(result) and len(text_of(result)) <= 2000
+
+
+@given(st.lists(st.binary(max_size=400), max_size=20), st.integers(0, 3000))
+def test_whatever_is_printed_the_text_has_its_beginning_and_its_end_and_the_file_all(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], most: int
+) -> None:
+    folder = tmp_path_factory.mktemp("kept")
+    whole = b"".join(parts)
+    with Spool(Limits(output=most, directory=str(folder))) as spool:
+        for part in parts:
+            spool.write(part)
+        text = spool.text()
+    kept = list(folder.iterdir())
+    if not kept:
+        assert text == whole.decode("utf-8", "replace")
+        assert len(whole) <= max(most - 600, 0) or not whole
+        return
+    assert [file.read_bytes() for file in kept] == [whole]
+    head, _, rest = text.partition("\n\n[… ")
+    note, _, tail = rest.partition(" …]\n\n")
+    assert str(kept[0]) in note
+    assert whole.decode("utf-8", "replace").startswith(head)
+    assert whole.decode("utf-8", "replace").endswith(tail) or "\ufffd" in tail
+    assert len(head) + len(tail) <= max(most - 600, 0)
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_command_does_not_get_the_keys_of_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "sk-secret")
+    monkeypatch.setenv("HARMLESS", "harmless")
+    text = text_of(ran(tmp_path, "env"))
+    assert "harmless" in text and "sk-secret" not in text
+
+
+def test_a_command_gets_the_environment_that_it_is_given(tmp_path: Path) -> None:
+    tools = [shell_tool(tmp_path, env={"PATH": os.environ["PATH"], "ONLY": "this"})]
+    [result] = asyncio.run(results_of(tools, ("shell", {"command": "echo $ONLY $HOME"}), approve=lambda asked: Allow()))
+    assert text_of(result) == "this"
+
+
+def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
+    def opened() -> int:
+        return len(os.listdir("/dev/fd"))
+
+    async def some() -> tuple[int, int]:
+        tools = [shell_tool(tmp_path)]
+        await results_of(tools, ("shell", {"command": "true"}))
+        before = opened()
+        for command in ("true", "exit 1", "sleep 9 &", "yes | head -c 200000"):
+            await results_of(tools, ("shell", {"command": command}), limits=Limits(directory=str(tmp_path / "kept")))
+        until = time.monotonic() + 5
+        while opened() != before and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+        return before, opened()
+
+    before, after = asyncio.run(some())
+    assert before == after
