@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from .render import Decoder as Decoder
     from .render import Estimate as Estimate
     from .render import Preview as Preview
+    from .render import Renderer as Renderer
     from .render import Request as Request
     from .render import decode as decode
     from .render import encode as encode
@@ -228,6 +229,7 @@ _ROOMS = {
         "Decoder",
         "Estimate",
         "Preview",
+        "Renderer",
         "Request",
         "decode",
         "encode",

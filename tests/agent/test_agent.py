@@ -325,6 +325,16 @@ def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Provide
     run(talk())
 
 
+def test_what_is_no_message_is_refused_at_once_and_nothing_is_queued(providers: Providers) -> None:
+    wrong: Any = 3
+    agent = Agent(MODELS[ONE], connection=providers.connection)
+    for say in (agent.steer, agent.follow_up, agent.stream):
+        with pytest.raises(TypeError, match="not int"):
+            say(wrong)
+    assert agent.queued == [] and agent.session.messages == []
+    asyncio.run(agent.aclose())
+
+
 def test_a_run_cancelled_before_it_begins_leaves_nothing(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:

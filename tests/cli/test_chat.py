@@ -1,11 +1,14 @@
 """`segue chat`, driven in a real terminal: what is typed reaches the agent, and what the agent tells is seen."""
 
 import io
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pexpect
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +29,7 @@ from segue.types import (
     TextContent,
     ThinkingContent,
     ToolResultMessage,
+    UserMessage,
 )
 
 __all__ = ["nothing_tells_a_key"]
@@ -89,7 +93,7 @@ def results(folder: Path) -> list[str]:
 
 def test_without_a_key_it_works_offline_and_says_what_answers(chat: Chat, tmp_path: Path) -> None:
     terminal = chat(model=None, url=CLOSED)
-    terminal.says("hello")
+    terminal.says("hello there")  # to which the small model has a short answer
     terminal.sees(" in,", " out")  # the tokens of the answer, when the turn is over
     terminal.types("/quit")
     terminal.leaves()
@@ -171,10 +175,22 @@ def test_a_line_typed_during_a_turn_is_read_with_its_next_request(chat: Chat, co
     assert "go right" not in str(first) and second["messages"][-1]["content"] == "No, go right."
 
 
+def test_a_line_typed_before_the_turn_has_begun_stands_behind_its_message(tmp_path: Path) -> None:
+    with Terminal(environment(tmp_path), "--model", "local/stand-in", cwd=tmp_path) as terminal:
+        terminal.types("One?", "Two?")  # at once: whoever answers has still to be started
+        terminal.sees("now read", "Two?")
+        terminal.hears("You said: Two?")
+        terminal.presses("d")
+        terminal.leaves()
+    users = [message.content for message in said(tmp_path) if isinstance(message, UserMessage)]
+    assert users == [[TextContent("One?")], [TextContent("Two?")]]
+
+
 def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, cook: StandIn) -> None:
     typed = "The quick brown fox jumps over the lazy dog"
     long = TextContent("word\n" * 80)
-    cook.say(Reply([long, *calls(("list_files", {})).content], pause=0.02), "Indeed.")
+    gate = Gate(Reply([TextContent("Indeed.")]))  # the turn goes on until all is typed
+    cook.say(Reply([long, *calls(("list_files", {})).content], pause=0.02), gate, "Indeed.")
     terminal = chat()
     terminal.says("Go.")
     terminal.sees("word")
@@ -182,11 +198,13 @@ def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, c
         terminal.child.send(character)
         threading.Event().wait(0.005)
     terminal.child.send("\r")
+    terminal.sees("it is read with the next request")
+    gate.open.set()
     terminal.sees("now read")
     terminal.hears("Indeed.")
     terminal.presses("d")
     terminal.leaves()
-    assert cook.requests[1]["messages"][-1]["content"] == typed
+    assert cook.requests[-1]["messages"][-1]["content"] == typed
 
 
 def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: Chat, cook: StandIn) -> None:
@@ -242,6 +260,28 @@ def test_ctrl_d_during_a_turn_closes_the_log_and_leaves(chat: Chat, cook: StandI
     end = log_of(tmp_path / "sessions.db")[-1]
     assert isinstance(end, TurnEnded) and end.how == "cancelled"
     assert "not run" in results(tmp_path)[0]
+
+
+@pytest.mark.parametrize("how", ["SIGTERM", "the terminal is closed"])
+def test_a_closed_terminal_or_a_polite_kill_ends_what_runs_and_closes_the_log(
+    how: str, chat: Chat, cook: StandIn, tmp_path: Path
+) -> None:
+    cook.say(calls(("shell", {"command": "echo $$ > number.txt; mv number.txt running.txt; exec sleep 600"})))
+    terminal = chat("--yes")
+    terminal.says("Go.")
+    appears(tmp_path / "running.txt")
+    if how == "the terminal is closed":
+        with open(os.devnull) as nothing:
+            os.dup2(nothing.fileno(), terminal.child.child_fd)
+    else:
+        terminal.child.kill(getattr(signal, how))
+        terminal.child.expect(pexpect.EOF)
+    terminal.child.wait()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "running.txt").read_text()), 0)
+    end = log_of(tmp_path / "sessions.db")[-1]
+    assert isinstance(end, TurnEnded) and end.how == "cancelled"
+    assert "cancelled while this call ran" in results(tmp_path)[0]
 
 
 def test_another_model_during_a_turn_comes_with_the_next_one_and_what_is_lost_is_told_before(

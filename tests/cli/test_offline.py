@@ -2,14 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import pytest
 from support.kitchen import environment
+from support.loopback import serve
 
 import segue
 from segue.catalog import Catalog
@@ -35,33 +35,9 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
     return set_to
 
 
-@contextmanager
-def listing(body: bytes, status: int = 200, wait: Event | None = None) -> Iterator[str]:
+def listing(body: bytes, status: int = 200, wait: Event | None = None) -> AbstractContextManager[str]:
     """A server that answers every GET with ``body``."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            if wait is not None:
-                wait.wait(30)
-            with suppress(ConnectionError):  # who asked may have gone
-                self.send_response(status)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name is the base class's
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        if wait is not None:
-            wait.set()
-        server.shutdown()
-        server.server_close()
+    return serve(body, "application/json", status, wait)
 
 
 def chosen(named: str | None = None) -> offline.Choice:

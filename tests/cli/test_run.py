@@ -172,14 +172,35 @@ def test_bad_usage_is_status_2_before_anything_is_sent(arguments: list[str], run
     assert left.value.code == 2 and cook.requests == []
 
 
+def test_a_name_of_a_model_that_is_no_text_is_status_2(run: Run, cook: StandIn, capsys: Captured) -> None:
+    assert run("Go.", model="local/co\udcffok") == 2
+    assert "fault" not in capsys.readouterr().err and cook.requests == []
+
+
+def test_a_system_prompt_for_a_session_that_has_begun_is_refused(run: Run, cook: StandIn, capsys: Captured) -> None:
+    assert run("One.") == 0
+    assert run("Two.", "--continue", "--system", "Be brief.") == 2
+    assert "--system" in capsys.readouterr().err and len(cook.requests) == 1
+
+
+def test_where_the_system_lacks_what_a_tool_needs_the_others_are_offered_and_that_is_told(
+    run: Run, cook: StandIn, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    assert run("Go.", "--quiet") == 0
+    assert [tool["function"]["name"] for tool in cook.requests[0]["tools"]] == ["shell"]
+    assert "tools for files need a system" in capsys.readouterr().err
+    assert run("Go.", "--root", "nowhere") == 2, "a root that is not there is another matter"
+
+
 def test_a_missing_key_is_status_2(run: Run, capsys: Captured) -> None:
     assert run("Go.", model="anthropic/claude-sonnet-4-5") == 2
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: signal.Signals, tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tmp_path: Path) -> None:
     asked = threading.Event()
 
     def slow(context: Any) -> Reply:
@@ -195,7 +216,7 @@ def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: signal.
         assert asked.wait(WAIT) and child.stdout is not None
         while "text_delta" not in child.stdout.readline():
             pass
-        os.kill(child.pid, told)
+        os.kill(child.pid, getattr(signal, told))
         out, _ = child.communicate(timeout=WAIT)
     assert child.returncode == 130
     assert json.loads(out.splitlines()[-1])["how"] == "cancelled"
@@ -341,7 +362,9 @@ def test_the_tools_of_an_mcp_server_are_offered_and_ask_before_they_run(
     assert "add" in {tool["function"]["name"] for tool in cook.requests[0]["tools"]}
 
 
-@pytest.mark.parametrize("server", ["", "/no/such/program", "http://127.0.0.1:9/mcp"])
+@pytest.mark.parametrize(
+    "server", ["", "'", "/no/such/program", "http://127.0.0.1:9/mcp", "http://[bad", "http://127.0.0.1:nine/mcp"]
+)
 def test_an_mcp_server_that_cannot_be_had_is_status_2(server: str, run: Run, cook: StandIn, capsys: Captured) -> None:
     assert run("Go.", "--mcp", server) == 2
     told = capsys.readouterr().err

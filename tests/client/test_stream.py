@@ -294,3 +294,29 @@ def test_any_endpoint_that_speaks_the_protocol_can_be_reached() -> None:
         mine = replace(known, provider="my-cluster", id="my-model", base_url=server.url)
         message = segue.complete_sync(mine, Context(messages=[UserMessage("Hi")]))
     assert message.stop_reason == "stop" and message.provider == "my-cluster"
+
+
+def test_a_long_conversation_of_a_renderer_arrives_whole_and_it_goes_on_meanwhile(server: StandIn) -> None:
+    """A body is sent in pieces that belong to the renderer; the next request neither waits for them nor changes them."""
+    model, held = MODELS[server.protocol], []
+    renderer: segue.Renderer | None = None
+
+    def render(context: Context, reached: segue.Model, options: Options, policy: Any) -> segue.Request:
+        nonlocal renderer
+        renderer = renderer or segue.Renderer(reached)
+        held.append(renderer.request(context, options).pieces())  # somebody keeps what another request needs to grow
+        return renderer.request(context, options)
+
+    async def talk() -> None:
+        messages: list[Any] = [UserMessage("All of it: " + "word " * 20_000)]
+        for _ in range(12):
+            connection = reach(server)
+            answer = segue.stream(model, Context(messages=list(messages)), OPTIONS, None, connection, render=render)
+            await answer.finished()
+            assert answer.error is None
+            assert server.requests[-1] == answer.request.body
+            messages += [answer.message, UserMessage("More: " + "word " * 8_000)]
+
+    asyncio.run(talk())
+    assert max(sum(map(len, pieces)) for pieces in held) > 400_000
+    assert not server.refused

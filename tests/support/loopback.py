@@ -1,23 +1,28 @@
-"""A real server on loopback that gives one answer, whatever it is asked: for the providers' own SDKs as clients."""
+"""A real server on loopback that gives one answer, whatever it is asked."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 
 
 @contextmanager
-def serve(body: bytes, content_type: str, status: int = 200) -> Iterator[str]:
-    """The base URL of a server that answers every POST with ``body``."""
+def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None = None) -> Iterator[str]:
+    """The base URL of a server that answers everything with ``body``, once there is nothing more to ``wait`` for."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
-            self.send_response(status)
-            self.send_header("content-type", content_type)
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            if wait is not None:
+                wait.wait(30)
+            with suppress(ConnectionError):  # who asked may have gone
+                self.send_response(status)
+                self.send_header("content-type", content_type)
+                self.send_header("content-length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+        do_GET = do_POST
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name is the base class's
             pass
@@ -29,6 +34,8 @@ def serve(body: bytes, content_type: str, status: int = 200) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
+        if wait is not None:
+            wait.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from mcp.server import MCPServer
 from mcp.types import (
     AudioContent,
@@ -109,6 +108,8 @@ def of_old(app: Any) -> Any:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
+        import uvicorn
+
         app = server.streamable_http_app()
         uvicorn.run(of_old(app) if "old" in sys.argv else app, port=int(sys.argv[1]), log_level="error")
     else:

@@ -181,7 +181,8 @@ def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF) -> No
             task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
             while len(notebook.begun) < len(names):
                 await asyncio.sleep(0.001)
-            await asyncio.sleep(0.01)
+            for _ in range(10):  # more steps than it takes from the start of a call to its function
+                await asyncio.sleep(0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

@@ -5,6 +5,7 @@ import contextvars
 import functools
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +73,22 @@ def test_results_stand_in_the_order_of_the_calls_and_alone_is_alone(wanted: list
     assert [mark.lstrip("!") for mark in meter.order] == [str(at) for at in range(len(wanted))]
 
 
-@given(st.permutations(range(5)))
-def test_the_journal_of_a_batch_is_the_same_whoever_is_first(speeds: list[int]) -> None:
-    """What fits into the limit is started before anything is written, so that a history does not depend on luck."""
-    meter = Meter()
-    notebook = ran(Scheduler(meter.tools), *[("together", {"mark": "x", "steps": steps}) for steps in speeds])
-    numbers = range(5)
-    assert notebook.events == [f"started c{at}" for at in numbers] + [f"finished c{at}" for at in numbers]
+@given(
+    st.lists(st.sampled_from(["together", "alone", "nobody"]), max_size=8),
+    st.permutations(range(8)),
+)
+def test_the_journal_of_a_batch_is_the_same_whoever_is_first(names: list[str], speeds: list[int]) -> None:
+    """What fits into the limit is started before anything is written, and what runs alone waits until what was before
+    it is written, so that a history does not depend on luck."""
+
+    def journal(steps: Sequence[int]) -> list[str]:
+        calls = [(name, {"mark": "x", "steps": 20 * taken}) for name, taken in zip(names, steps, strict=False)]
+        return ran(Scheduler(Meter().tools), *calls).events
+
+    assert journal(speeds) == journal([0] * 8)
+    if "alone" not in names:
+        numbers = [at for at, name in enumerate(names) if name != "nobody"]
+        assert journal(speeds)[: len(numbers)] == [f"started c{at}" for at in numbers]
 
 
 def test_a_call_goes_through_its_states() -> None:

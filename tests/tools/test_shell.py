@@ -114,7 +114,8 @@ def test_a_command_that_takes_too_long_is_ended_with_all_that_it_has_started(tmp
     time_to_sleep = seconds()
     result = ran(tmp_path, "echo begun; " + command.format(time_to_sleep), timeout=0.3)
     assert result.is_error
-    assert text_of(result) == "begun\n[not done after 0.3 seconds: the command was ended]"
+    told = text_of(result).removeprefix("begun\n")  # which a busy machine may not have come to
+    assert told == "[not done after 0.3 seconds: the command was ended]"
     assert not running(time_to_sleep)
 
 

@@ -140,6 +140,7 @@ class Agent:
 
     def started_by(self, lead: Lead | None, said: Said) -> AgentStream:
         """A run on behalf of another one, to which it counts."""
+        message = _message(said)
 
         async def go(tell: Tell) -> Outcome:
             if self._running:
@@ -149,7 +150,7 @@ class Agent:
             self._running = True
             self.session.tools = self.scheduler.definitions  # some may have come or gone
             try:
-                return await self._turns(_message(said), tell, meter)
+                return await self._turns(message, tell, meter)
             finally:
                 self._running = False
 
@@ -242,6 +243,8 @@ class Agent:
 
 
 def _message(said: Said) -> UserMessage:
+    if not isinstance(said, str | UserMessage):
+        raise TypeError(f"what is said is a text or a UserMessage, not {type(said).__name__}")
     return UserMessage(said) if isinstance(said, str) else said
 
 

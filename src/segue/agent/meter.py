@@ -67,12 +67,12 @@ class Meter:
         if cost is None and most is not None:
             return f"a limit of ${most:g}, and the price of an answer is not known"
         for used, limit, words in (
-            (self.steps, steps, "{:,} steps"),
-            (self.usage.total_tokens, self.limits.tokens, "{:,} tokens"),
+            (self.steps, steps, "{:,} step{}"),
+            (self.usage.total_tokens, self.limits.tokens, "{:,} token{}"),
             (cost or 0.0, most, "${:g}"),
         ):
             if limit is not None and used >= limit:
-                return f"reached its limit of {words.format(limit)}"
+                return f"reached its limit of {words.format(limit, '' if limit == 1 else 's')}"
         return None
 
 

@@ -16,12 +16,16 @@ from msgspec.structs import replace
 
 from ..catalog import Catalog, get_model
 from ..client import Connection, Retries
-from ..errors import ConflictError, ModelError, SessionError
+from ..compaction import needed
+from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SessionError
 from ..projection import PolicyLike
-from ..render.tokens import guessed
+from ..render import Renderers, Request
+from ..render.fold import Fold
+from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded
+from ..tools.waiting import in_thread
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Runner, Tools, runner_of
 from .compact import compact
@@ -32,7 +36,8 @@ from .recovery import Interruption, closing_results, interruption
 from .state import State
 from .stream import Tell, TurnStream
 from .turn import Steering, Turn
-from .waiting import in_thread
+
+_EMPTY = Context(messages=[])
 
 E = TypeVar("E", bound=Entry)
 
@@ -68,6 +73,9 @@ class Session:
         self._connection = connection
         self._clock = clock
         self._models: dict[tuple[str, str], Model] = {}
+        self._reached: dict[tuple[str, str], Model] = {}  # as a connection has them: with its endpoint
+        self._renderers = Renderers()
+        self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
         self.router: Router = self._met(model)
         self._head = 0
         self._log = Lock()  # a thread writes while the event loop goes on
@@ -273,7 +281,35 @@ class Session:
 
     def estimate(self) -> int:
         """About how many tokens the next request holds."""
-        return int(guessed(self.context))
+        return int(self._guessed())
+
+    def overflows(self, model: Model) -> bool:
+        """Whether the next request may not fit the window of ``model``."""
+        seen = self._reached.get((model.ref, model.protocol))
+        if seen is not None:
+            model = replace(model, base_url=seen.base_url, endpoint=seen.endpoint)  # one rendering is for both
+        context, stored = self.current, self._guessed()
+        try:
+            rendered = self.render(context, model, self.options, self.policy).guessed()
+        except (ProjectionError, FormatError):
+            rendered = stored  # it cannot be sent; why not, is told to whoever tries
+        most = estimated(context.messages, stored, rendered, model).high
+        return needed(context, model, self.options, policy=self.policy, tokens=most)
+
+    def render(self, context: Context, model: Model, options: Options | None, policy: PolicyLike) -> Request:
+        """The next request to ``model``. What was rendered for it before is not rendered again."""
+        self._reached[model.ref, model.protocol] = model
+        return self._renderers.request(context, model, options, policy, self.state.edits)
+
+    @property
+    def current(self) -> Context:
+        """``context`` without a copy: what is in it grows with the session."""
+        state = self.state
+        return replace(_EMPTY, system_prompt=state.system_prompt, messages=state.messages, tools=self.tools)
+
+    def _guessed(self) -> float:
+        messages = self.state.messages
+        return guessed_frame(self.state.system_prompt, self.tools) + self._guess.over(messages, len(messages))
 
     def now(self) -> float:
         """Seconds, for the router: a clock that only goes forward."""

@@ -41,6 +41,8 @@ class State:
         self.last: tuple[str, str] | None = None
         """The model of the last successful answer."""
         self.changed = 0
+        self.edits: list[int] = []
+        """Where the history was changed otherwise than at its end, one index for each time."""
         self._chosen = False
         self._keys: list[str] = []  # of the entries behind `messages`
         self._started: set[str] = set()
@@ -73,7 +75,11 @@ class State:
 
     def _said(self, entry: Said) -> None:
         at = self._place(entry.message)
-        self.messages.insert(at, entry.message)
+        if at == len(self.messages):
+            self.messages.append(entry.message)
+        else:  # a list anew, so that whoever goes through it as it grows notices
+            self.messages = [*self.messages[:at], entry.message, *self.messages[at:]]
+            self.edits.append(at)
         self._keys.insert(at, entry.key)
         if isinstance(entry.message, ToolResultMessage) and not entry.message.synthetic:
             self.real.add(entry.message.tool_call_id)
@@ -115,6 +121,7 @@ class State:
         first = self._keys.index(entry.first) if entry.first else len(self._keys)
         gone = first - 1  # one message, the summary, takes the place of all before
         self.messages = compacted(self.messages, first, entry.summary)
+        self.edits.append(0)
         self._keys[:first] = [entry.key]
         self._turn_from = max(0, self._turn_from - gone)
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Coroutine
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
+from ..tools.waiting import until_done
 from ..types import AssistantMessage
 from .events import TurnEnd, TurnEvent
-from .waiting import until_done
 
 Tell = Callable[[TurnEvent], None]
 

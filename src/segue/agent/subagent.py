@@ -17,11 +17,11 @@ from ..errors import SessionError
 from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
 from ..session.rows import LONGEST_NAME
 from ..tools import Approve, Limits, Tool, running
+from ..tools.waiting import in_thread
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from .calls import failed_result
 from .meter import MARK, Meter
 from .session import Session
-from .waiting import in_thread
 
 if TYPE_CHECKING:
     from .agent import Agent, Outcome

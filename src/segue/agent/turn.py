@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ..client import stream
-from ..compaction import needed
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
 from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
+from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long
@@ -29,10 +29,7 @@ from .recovery import NOT_STARTED, UNKNOWN, closing_results
 if TYPE_CHECKING:
     from .session import Session
 
-CANCELLED = "This call was not run: the turn was cancelled before it started."
-CANCELLED_RUNNING = "The turn was cancelled while this call ran; whether it had an effect is not known."
-NOT_RUN = "This call was not run: {}. Make the call again."
-LIMIT = "This call was not run: {}."
+ONCE_MORE = f"{NOT_RUN} Make the call again."
 CUT = "the answer reached its limit of length"
 NO_RESULT = "whatever runs the tools gave no result for this call"
 
@@ -105,7 +102,7 @@ class Turn:
                 await self._run_calls(answer)
                 over = self.meter.over()
             if over is not None:
-                left = [failed_result(call, LIMIT.format(over)) for call, _ in self.session.state.unanswered()]
+                left = [failed_result(call, NOT_RUN.format(over)) for call, _ in self.session.state.unanswered()]
                 return await self._ended(TurnEnd("limit", answer, over), left)
             return None
         steered = [] if self.meter.over() else self.steering()
@@ -143,7 +140,7 @@ class Turn:
         """Send the conversation once; the events of the answer are told as they come."""
         session = self.session
         connection = session.connection(self.model, retries=False)
-        answer = stream(self.model, session.context, session.options, session.policy, connection)
+        answer = stream(self.model, session.current, session.options, session.policy, connection, render=session.render)
         async with answer:
             try:
                 async for event in answer:
@@ -207,8 +204,7 @@ class Turn:
     async def _make_room(self, first: bool) -> None:
         """A summary before the first request to a model whose window the conversation may not fit. If none can be made
         the request is sent as it is: the estimate is a careful one, and the provider has the last word."""
-        session = self.session
-        if first and not self.compacted and needed(session.context, self.model, session.options, policy=session.policy):
+        if first and not self.compacted and self.session.overflows(self.model):
             await self._compact()
 
     async def _compact(self) -> str | None:
@@ -326,10 +322,10 @@ def _unfit(message: AssistantMessage, call: ToolCall) -> str:
     """What is told of a call that must not run."""
     at = next(at for at, block in enumerate(message.content) if isinstance(block, ToolCall) and block.id == call.id)
     words = [each.message for each in message.diagnostics if each.details and each.details.get("block") == at]
-    return NOT_RUN.format(words[0] if words and words[0] else "it cannot be read")
+    return ONCE_MORE.format(words[0] if words and words[0] else "it cannot be read")
 
 
 def _none_run(message: AssistantMessage) -> list[ToolResultMessage]:
     """What is told of the calls of a last answer, none of which may run."""
     why = CUT if message.stop_reason == "length" else f"the answer ended with {message.stop_reason}"
-    return [failed_result(call, NOT_RUN.format(why)) for call in message.tool_calls]
+    return [failed_result(call, ONCE_MORE.format(why)) for call in message.tool_calls]

@@ -56,6 +56,8 @@ class Catalog:
 
     def find(self, name: str) -> tuple[Provider, str, ModelRow | None]:
         """The provider, the model id and the row, if there is one, of ``provider/model`` or ``provider:model``."""
+        if not name.isprintable():  # half a character, for example, which nothing could send
+            raise ModelError(f"{name!r} is no name of a model")
         provider_name, model_id = _split(name, self._tables)
         provider = self.provider(provider_name)
         if not model_id:

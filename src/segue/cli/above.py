@@ -7,7 +7,7 @@ moment would be echoed into the output, and Ctrl-D would be lost.
 import asyncio
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +73,15 @@ class Above(io.TextIOBase):
             self._waiting = rest
         if not found:
             return
+        with suppress(OSError):  # the terminal may be gone; what runs is ended elsewhere
+            self._written(whole + found)
+
+    def _written(self, text: str) -> None:
         app = self._app
         if app.is_running:
             app.renderer.erase()
         app.output.enable_autowrap()
-        app.output.write_raw(whole + found)
+        app.output.write_raw(text)
         app.output.flush()
         if app.is_running and app.context is not None:
             app.renderer.reset()

@@ -3,13 +3,13 @@
 import argparse
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import __version__
+from ..agent import TurnStart
 from ..errors import SegueError, SettingError
 from ..session.sqlite import MEMORY
 from ..tools import Allow, Approval, Asked
@@ -18,6 +18,7 @@ from . import commands, offline, talk
 from .approvals import ask
 from .keyboard import Keyboard
 from .show import Picture
+from .signals import handled
 from .terminal import console
 from .view import View
 
@@ -46,7 +47,8 @@ async def _chat(args: argparse.Namespace) -> None:
             chat.greet()
             await chat.hold()
         if begun.session is not None and args.store != MEMORY:
-            print(f"segue: session {begun.session.id}; segue chat --continue goes on with it", file=sys.stderr)
+            with suppress(OSError):  # nobody may be there any more
+                print(f"segue: session {begun.session.id}; segue chat --continue goes on with it", file=sys.stderr)
 
 
 def _allow(asked: Asked) -> Approval:
@@ -72,12 +74,16 @@ class Chat:
     async def hold(self) -> None:
         """Read lines until the person leaves. What is served by this process is started meanwhile."""
         starting = asyncio.create_task(self._start_serving())
-        with self._signals():
+        # Ctrl-C may come as a signal, too; a terminal that is closed, or a polite kill, is like Ctrl-D.
+        with handled({"SIGINT": self.interrupt, "SIGTERM": self.hang_up, "SIGHUP": self.hang_up}):
             try:
                 while not self.leaving:
                     await self._take((await self.keyboard.line()).strip())
             except EOFError:
                 pass
+            except OSError:
+                if not self.leaving:  # else the terminal is gone
+                    raise
             finally:
                 await self._leave()
                 await starting
@@ -114,12 +120,14 @@ class Chat:
         self._task.add_done_callback(lambda _: self.keyboard.refresh())
 
     async def _turn(self, said: str) -> None:
-        self._agent = agent = await self.talk.agent(said)
-        while self._early:
-            agent.steer(self._early.pop(0))
+        agent = await self.talk.agent(said)
         try:
             async with agent.stream(said) as self._stream:
                 async for event in self._stream:
+                    if isinstance(event, TurnStart):  # before, it would stand before the message of the turn
+                        self._agent = agent
+                        while self._early:
+                            agent.steer(self._early.pop(0))
                     self.view.show(event)
                     self.keyboard.refresh()
             if self._stream.outcome is not None:
@@ -150,6 +158,11 @@ class Chat:
         else:
             self.note("Ctrl-D or /quit leaves")
 
+    def hang_up(self) -> None:
+        """End what is running, and leave."""
+        self.leaving = True
+        self.keyboard.close()
+
     # -- what commands use --------------------------------------------------------------------------------------------
 
     @property
@@ -175,6 +188,8 @@ class Chat:
             self.note(offline.way_out())
         if choice.also:
             self.note(f"what else works offline: {', '.join(f'/model {ref}' for ref in choice.also)}")
+        for each in self.talk.notes:
+            self.note(each)
         if session is not None:
             self.note(f"session {session.id}, {len(session.messages)} messages")
             self._draw_last_turn(session.context)
@@ -220,18 +235,6 @@ class Chat:
             if os.environ.get("SEGUE_DEBUG"):
                 raise
             self.complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Ctrl-C that comes as a signal, for example from `kill -INT`, does the same as the key."""
-        loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows has none; there it is a key
-            loop.add_signal_handler(signal.SIGINT, self.interrupt)
-        try:
-            yield
-        finally:
-            with suppress(NotImplementedError):
-                loop.remove_signal_handler(signal.SIGINT)
 
 
 def _said_before(begun: talk.Talk) -> list[str]:

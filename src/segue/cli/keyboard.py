@@ -96,6 +96,12 @@ class Keyboard:
         """Draw the line and what stands below it anew."""
         self._session.app.invalidate()
 
+    def close(self) -> None:
+        """Let whoever waits for a line get an ``EOFError``."""
+        app = self._session.app
+        if app.is_running and not app.is_done:
+            app.exit(exception=EOFError())
+
     # -- parts of these -----------------------------------------------------------------------------------------------
 
     def _answered(self, question: "_Question", line: str) -> None:

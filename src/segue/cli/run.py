@@ -5,20 +5,19 @@ Exit status: 0 done, 1 failed or ended by a limit, 2 bad usage or settings, 130 
 
 import argparse
 import asyncio
-import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..agent import AgentStream, Outcome, RunLimits
+from ..agent import Outcome, RunLimits
 from ..errors import ProviderError, SettingError
 from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
 from .show import printable
+from .signals import handled
 from .terminal import console
 from .view import View
 
@@ -61,6 +60,8 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
     limits = RunLimits(steps=args.max_steps, tokens=args.max_tokens, cost=args.max_cost)
     async with talk.talking(args, None, limits) as begun:
         begun.approve = approval_by(args, begun.tools)
+        for note in begun.notes:
+            _note(note)
         if begun.choice.offline:
             _note(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
         agent = await begun.agent(prompt)
@@ -68,7 +69,8 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
         if args.json:
             _write({"type": "session", "session": agent.session.id, "model": begun.model.ref})
         async with agent.stream(prompt) as events:
-            with _cancelled_by_signals(events):
+            # What had arrived is stored, and the log is closed.
+            with handled(dict.fromkeys(("SIGINT", "SIGTERM", "SIGHUP"), events.cancel)):
                 async for event in events:
                     show(event)
         outcome = events.outcome
@@ -139,21 +141,6 @@ def _note(text: str) -> None:
 
 
 # -- the rest ---------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _cancelled_by_signals(events: AgentStream) -> Iterator[None]:
-    """Ctrl-C and a polite kill end the run: what had arrived is stored, and the log is closed."""
-    loop, signals = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
-    with suppress(NotImplementedError):  # Windows
-        for each in signals:
-            loop.add_signal_handler(each, events.cancel)
-    try:
-        yield
-    finally:
-        with suppress(NotImplementedError):
-            for each in signals:
-                loop.remove_signal_handler(each)
 
 
 def _at_least_one(text: str) -> int:

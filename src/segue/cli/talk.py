@@ -4,13 +4,14 @@ No tool is run, no result made and no history written here: that is the agent's.
 """
 
 import argparse
+import os
 import re
 import shlex
 import time
 import warnings
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
@@ -25,6 +26,9 @@ from ..types import Model, Options, UserMessage
 from ..types.options import ReasoningLevel
 from . import offline
 from .sessions import free_names
+
+if TYPE_CHECKING:
+    from ..tools.mcp import McpServer
 
 TITLE = 60
 """Characters of the first message that a list of sessions shows."""
@@ -69,6 +73,7 @@ class Talk:
         limits: RunLimits | None = None,
         options: Options | None = None,
         system_prompt: str | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.store = store
         self.tools = [*tools, *asked_for]
@@ -79,6 +84,8 @@ class Talk:
         self.choice: offline.Choice
         """The model that answers, and why it was taken."""
         self.approve = approve
+        self.notes = [*notes]
+        """What the person should know of the tools."""
         self._limits, self._options, self._system_prompt = limits, options, system_prompt
         self._agent: Agent | None = None
         self._offered: list[Tool] = []
@@ -190,19 +197,24 @@ async def talking(
     args: argparse.Namespace, approve: Approve | None, limits: RunLimits | None = None
 ) -> AsyncIterator[Talk]:
     """The conversation that the arguments ask for."""
+    if args.system is not None and (args.goes_on or args.session):
+        raise SettingError("--system is for a new session; this one has begun")
     async with AsyncExitStack() as stack:
         store = stack.enter_context(open_store(args.store, create=not (args.goes_on or args.session)))
         reach = offline.Reach()
         stack.push_async_callback(reach.aclose)
+        built_in, notes = _built_in(args)
+        asked_for, left_out = await _from_servers(args.mcp, stack)
         talk = Talk(
             store,
-            _built_in(args),
+            built_in,
             reach,
-            asked_for=await _from_servers(args.mcp, stack),
+            asked_for=asked_for,
             approve=approve,
             limits=limits,
             options=Options(reasoning=args.thinking),
             system_prompt=args.system,
+            notes=[*notes, *left_out],
         )
         stack.push_async_callback(talk.aclose)
         await talk.begin(args.model, _last(store) if args.goes_on else args.session)
@@ -217,31 +229,48 @@ def _last(store: Store) -> str:
     raise SessionError("there is no session to go on with")
 
 
-def _built_in(args: argparse.Namespace) -> list[Tool]:
+def _built_in(args: argparse.Namespace) -> tuple[list[Tool], list[str]]:
+    """The built-in tools; and why some are missing, where the system lacks what they need."""
     if args.no_tools:
-        return []
+        return [], []
     from ..tools.files import file_tools
     from ..tools.shell import shell_tool
 
-    return [*file_tools(args.root), shell_tool(args.root)]
+    if not os.path.isdir(args.root):
+        raise SettingError(f"the root of the tools is no directory: {args.root}")
+    tools: list[Tool] = []
+    notes = []
+    for made in (file_tools, lambda root: [shell_tool(root)]):
+        try:
+            tools += made(args.root)
+        except SettingError as error:
+            notes.append(str(error))
+    return tools, notes
 
 
-async def _from_servers(named: list[str], stack: AsyncExitStack) -> list[Tool]:
-    if not named:
-        return []
+async def _from_servers(named: list[str], stack: AsyncExitStack) -> tuple[list[Tool], list[str]]:
+    """The tools of the MCP servers; and which of them no model can be given."""
+    tools: list[Tool] = []
+    notes: list[str] = []
+    for each in named:
+        server = await stack.enter_async_context(_server(each))
+        tools += server.tools
+        notes += [f"a tool of {server.name} is left out: {why}" for why in server.left_out.values()]
+    return tools, notes
+
+
+def _server(named: str) -> "McpServer":
     from ..tools.mcp import McpServer
 
-    tools: list[Tool] = []
-    for each in named:
-        if each.startswith(("http://", "https://")):
-            server = McpServer.http(each, approval=True)
-        else:
-            command = shlex.split(each)
-            if not command:
-                raise SettingError("--mcp names no command")
-            server = McpServer.stdio(*command, approval=True)
-        tools += (await stack.enter_async_context(server)).tools
-    return tools
+    if named.startswith(("http://", "https://")):
+        return McpServer.http(named, approval=True)
+    try:
+        command = shlex.split(named)
+    except ValueError as error:
+        raise SettingError(f"--mcp {named}: {error}") from None
+    if not command:
+        raise SettingError("--mcp names no command")
+    return McpServer.stdio(*command, approval=True)
 
 
 def _title(said: str) -> str:

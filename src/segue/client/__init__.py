@@ -4,17 +4,22 @@ What the caller did wrong (no key, an unknown model, bad options) raises before 
 that ends the stream as its ``error`` event, with a message that can be stored.
 """
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from ..catalog import get_model
 from ..projection import PolicyLike
-from ..render import encode
+from ..render import Request, encode
 from ..types import AssistantMessage, Context, Model, Options
 from .access import access
 from .connection import Connection, Retries, Timeouts
 from .failures import error_of
 from .stream import Stream
 from .sync import SyncStream
+
+Render = Callable[[Context, Model, Options, PolicyLike], Request]
+"""What makes a request of a conversation."""
 
 __all__ = [
     "Connection",
@@ -36,9 +41,13 @@ def stream(
     options: Options | None = None,
     policy: PolicyLike = None,
     connection: Connection | None = None,
+    render: Render | None = None,
 ) -> Stream:
-    """The answer of ``model`` (a ``Model``, or its name ``provider/model``) to ``context``, as events."""
-    return _stream(model, context, replace(options or Options(), stream=True), policy, connection)
+    """The answer of ``model`` (a ``Model``, or its name ``provider/model``) to ``context``, as events.
+
+    ``render`` makes the request, for callers who keep a ``Renderer``; ``encode`` does if it is not given.
+    """
+    return _stream(model, context, replace(options or Options(), stream=True), policy, connection, render)
 
 
 async def complete(
@@ -75,8 +84,13 @@ def complete_sync(
 
 
 def _stream(
-    model: Model | str, context: Context, options: Options, policy: PolicyLike, connection: Connection | None
+    model: Model | str,
+    context: Context,
+    options: Options,
+    policy: PolicyLike,
+    connection: Connection | None,
+    render: Render | None = None,
 ) -> Stream:
     connection = connection or Connection()
     reach = access(get_model(model) if isinstance(model, str) else model, connection)
-    return Stream(encode(context, reach.model, options, policy), reach, connection)
+    return Stream((render or encode)(context, reach.model, options, policy), reach, connection)

@@ -25,7 +25,7 @@ _NAME = re.compile(r"\{([A-Z_]+)\}")
 class Access:
     """Where a request goes, and how it proves who asks."""
 
-    __slots__ = ("_blocks", "_key", "_sign", "base_url", "headers", "model")
+    __slots__ = ("_blocks", "_key", "_sign", "base_url", "headers", "model", "signs_body")
 
     def __init__(self, model: Model, connection: Connection, provider: Provider | None) -> None:
         self.base_url = _filled(connection.base_url or model.base_url).rstrip("/")
@@ -36,10 +36,11 @@ class Access:
         scheme = provider.auth if provider is not None and provider.auth else _BY_PROTOCOL.get(model.protocol, "bearer")
         self._sign = SCHEMES[scheme](self._key, self.base_url)
         self._blocks = scheme in _BLOCKING
+        self.signs_body = scheme in _SIGNING
         self.model = replace(model, base_url=self.base_url, endpoint=model.endpoint or self._fingerprint())
 
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
-        """The URL and all headers of a request."""
+        """The URL and all headers of a request. Only where ``signs_body`` is true does the body play a part."""
         url = self.base_url + path
         all_headers = {**headers, **self.headers}
         if self._blocks:
@@ -130,6 +131,9 @@ SCHEMES: dict[str, Callable[[str | None, str], Sign]] = {
 
 _BLOCKING = frozenset({"aws", "google"})
 """Schemes that may have to fetch credentials first."""
+
+_SIGNING = frozenset({"aws"})
+"""Schemes that sign the body."""
 
 _BY_PROTOCOL = {
     "anthropic-messages": "x-api-key",

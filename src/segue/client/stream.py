@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 MAX_ERROR = 1024 * 1024
 """Bytes of an error's body that are read; the rest says nothing new."""
+SLICE = 256 * 1024
+"""Bytes of a long body that are handed on at a time."""
 DRAIN = 0.2
 """Seconds that the end of a finished answer's bytes is waited for, so that its connection can be used again."""
 
@@ -154,10 +156,14 @@ class Stream:
         self._decoder = Decoder(self.request, now=int(time.time() * 1000))
         timeouts = self._connection.timeouts
         self._deadline = time.monotonic() + timeouts.first_event
-        url, headers = await self._access.signed(self.request.path, self.request.headers, self._body)
+        length = sum(map(len, self._body))
+        whole = b"".join(self._body) if self._access.signs_body or length <= SLICE else None
+        url, headers = await self._access.signed(self.request.path, self.request.headers, whole or b"")
         http = self._connection.http or await pooled()
+        content = _sent(self._body) if whole is None else whole
+        headers["content-length"] = str(length)
         sent = http.build_request(
-            "POST", url, headers=headers, content=self._body, timeout=httpx2.Timeout(None, connect=timeouts.connect)
+            "POST", url, headers=headers, content=content, timeout=httpx2.Timeout(None, connect=timeouts.connect)
         )
         self._response = await self._interruptible(lambda: http.send(sent, stream=True), timeouts.first_event)
         if self._response is None:  # cancelled
@@ -270,13 +276,20 @@ class Stream:
                 await response.aclose()
 
 
-def _body(request: Request, connection: Connection) -> bytes:
-    """The body as bytes; a callback that may change it gets a copy, because bodies share with what is stored."""
+def _body(request: Request, connection: Connection) -> list[bytes | memoryview]:
+    """The body in pieces; a callback that may change it gets a copy, because bodies share with what is stored."""
     if connection.on_request is None:
-        return request.json()
+        return request.pieces()
     copy = copy_json(request.body)
     changed = connection.on_request(copy)
-    return msgspec.json.encode(copy if changed is None else changed)
+    return [msgspec.json.encode(copy if changed is None else changed)]
+
+
+async def _sent(pieces: list[bytes | memoryview]) -> AsyncGenerator[bytes, None]:
+    """A long body, without making one piece of it."""
+    for piece in pieces:
+        for at in range(0, len(piece), SLICE):
+            yield bytes(piece[at : at + SLICE])
 
 
 def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:

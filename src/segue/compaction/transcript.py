@@ -8,8 +8,8 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
+from ..projection.look import FAILED_STOPS
 from ..projection.pairing import Pairing
-from ..projection.passes.failed_turns import FAILED_STOPS
 from ..types import (
     AssistantMessage,
     ImageContent,

@@ -15,10 +15,16 @@ IMAGES = 4
 OPAQUE = 8  # thinking and signatures, which only their origin understands
 UNSIGNED = 16  # thinking that is not signed
 ODD = 32  # texts and arguments that may be blank or hold what JSON cannot; and no content at all
+# Of the calls of a step, told by whoever makes it.
+TORN = 64  # results do not simply follow their calls, or are of another tool
+NAMED = 128  # names that the target does not take as they are, as far as is known
 
 
-def look(content: Sequence[Any]) -> int:
-    """The bits of these blocks."""
+FAILED_STOPS = frozenset({"error", "aborted"})
+
+
+def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
+    """The bits of these blocks; calls are added to ``calls``, if there is such a list."""
     has = 0 if content else ODD
     for block in content:
         kind = type(block)
@@ -30,6 +36,8 @@ def look(content: Sequence[Any]) -> int:
                 has |= ODD
         elif kind is ToolCall:
             has |= CALLS
+            if calls is not None:
+                calls.append(block)
             if block.thought_signature is not None:
                 has |= OPAQUE | ODD
             elif not _is_plain(block.arguments):
@@ -48,13 +56,14 @@ def look(content: Sequence[Any]) -> int:
 
 def _is_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly hold them."""
-    for key, value in arguments.items():
+    for value in arguments.values():
         kind = type(value)
         if kind is str:
             if not value.isascii():
                 return False
         elif kind is not int and kind is not bool:
             return False
-        if type(key) is not str or not key.isascii():
-            return False
-    return True
+    try:
+        return "".join(arguments).isascii()
+    except TypeError:  # a key that is no text
+        return False

@@ -5,7 +5,12 @@ from ..types import AssistantMessage, Model
 
 def same_origin(message: AssistantMessage, model: Model) -> bool:
     """Equal provider, protocol and model id, and equal endpoint where both sides know theirs."""
-    return message.model == model.id and same_account(message, model)
+    return (
+        message.model == model.id
+        and message.provider == model.provider
+        and message.protocol == model.protocol
+        and (message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None)
+    )
 
 
 def same_account(message: AssistantMessage, model: Model) -> bool:

@@ -52,47 +52,76 @@ _Lines = dict[tuple[str | None, str | None], _Line]
 
 
 class Pairing:
-    """Every batch by the index of its message, and the results that answer nothing."""
+    """Every batch by the index of its message, and the results that answer nothing.
 
-    __slots__ = ("_lines", "batches", "messages", "strays")
+    ``messages`` may grow: ``extend`` goes on where it stopped.
+    """
+
+    __slots__ = ("_early", "_lines", "_matched", "_nameless", "_nearest", "batches", "messages", "strays")
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
+        self._match()
+
+    def _match(self) -> None:
         self.batches: dict[int, Batch] = {}
         self.strays: dict[int, Literal["duplicate", "orphan"]] = {}
         self._lines: dict[int, _Lines] = {}
-        nearest: dict[str, tuple[Batch, int]] = {}  # by id: the last answer so far with such a call, and which
-        early: list[int] = []
-        nameless: list[int] = []
-        for index, message in enumerate(messages):
+        self._nearest: dict[str, tuple[Batch, int]] = {}  # by id: the last answer so far with such a call, and which
+        self._early: list[int] = []
+        self._nameless: list[int] = []
+        self._walk(0)
+        if self._early:
+            self._answer_ahead(self._early)
+        if self._nameless:
+            self._answer_nameless(self._nameless)
+
+    def extend(self, kept: int) -> int:
+        """Match ``messages`` again, of which the first ``kept`` are what they were. The index of the first answer or
+        stray that is not, and ``kept`` where there is none."""
+        first = kept
+        if kept == self._matched and not self._early and not self._nameless:
+            first = self._walk(kept)
+            if not self._early and not self._nameless:
+                return first
+        batches, strays = self.batches, self.strays
+        self._match()  # results without a place of their own are matched last, whoever comes later
+        for at, batch in batches.items():
+            # A result at the same index may be another one, unless it is one of those that were kept.
+            if at < first and (self.batches[at].answers != batch.answers or max(batch.answers) >= kept):
+                first = at
+        changed = [at for at in {*strays, *self.strays} if strays.get(at) != self.strays.get(at)]
+        return min([first, *changed])
+
+    def _walk(self, start: int) -> int:
+        """Match messages from ``start`` on, each in its turn; the first answer before it that got another result."""
+        messages, nearest, first = self.messages, self._nearest, start
+        for index, message in enumerate(messages[start:] if start else messages, start):
             kind = type(message)
             if kind is AssistantMessage:
-                calls: list[ToolCall] = []
-                for block in message.content:
-                    if type(block) is ToolCall:
-                        calls.append(block)
+                calls = [block for block in message.content if type(block) is ToolCall]
                 if calls:
-                    self._open(index, calls, nearest)
+                    self._open(index, calls)
             elif kind is ToolResultMessage:
-                wanted = message.tool_call_id  # type: ignore[union-attr]
-                found = nearest.get(wanted)
-                if not wanted:
-                    nameless.append(index)
-                elif found is None:
-                    early.append(index)
-                else:
+                found = nearest.get(message.tool_call_id)  # type: ignore[union-attr]
+                if found is not None and message.tool_call_id:  # type: ignore[union-attr]
                     batch, at = found
                     if at >= 0 and batch.answers[at] < 0:
                         batch.answers[at] = index  # nearly all results of nearly all histories
                     else:
                         self._answer_again(batch, index)
-        if early:
-            self._answer_ahead(early)
-        if nameless:
-            self._answer_nameless(nameless)
+                    if batch.index < first:
+                        first = batch.index
+                elif message.tool_call_id:  # type: ignore[union-attr]
+                    self._early.append(index)
+                else:
+                    self._nameless.append(index)
+        self._matched = len(messages)
+        return first
 
-    def _open(self, index: int, calls: list[ToolCall], nearest: dict[str, tuple[Batch, int]]) -> None:
+    def _open(self, index: int, calls: list[ToolCall]) -> None:
         """A batch of calls from here on is the nearest one with their ids."""
+        nearest = self._nearest
         batch = self.batches[index] = Batch(index, calls, [-1] * len(calls))
         at = 0
         for call in calls:

@@ -6,14 +6,14 @@ nothing else. One look at a step tells which passes these are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from ..types import AssistantMessage, Message, Model, ToolDefinition, ToolResultMessage
+from ..types import AssistantMessage, Change, Message, Model, TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .look import CALLS, FAILED, OPAQUE, UNSIGNED, look
+from .look import CALLS, FAILED, FAILED_STOPS, NAMED, OPAQUE, TORN, UNSIGNED, look
 from .origin import same_origin
 from .pairing import Pairing
-from .passes.failed_turns import FAILED_STOPS, FailedTurns
+from .passes.failed_turns import FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
@@ -36,8 +36,22 @@ STUB_TOOL = ToolDefinition(
 """For targets that refuse a history with calls when a request defines no tool."""
 
 
+class Mark(NamedTuple):
+    """How far a rendering was, for going back there."""
+
+    stored: int
+    rendered: int
+    changes: int
+    ids: int
+    broken: bool
+    prefix: Prefix | None
+
+
 class Rendering:
-    """One conversation on its way to one target: what was rendered, and what was changed."""
+    """One conversation on its way to one target: what was rendered, and what was changed.
+
+    It goes on where it stopped: ``extend`` renders what is new. ``mark`` says where it is, and ``back`` returns there.
+    """
 
     def __init__(
         self,
@@ -52,22 +66,88 @@ class Rendering:
         self.messages: list[Message] = []
         self.sources: list[int] = []
         """For each rendered message, the index of the one that it was made from."""
-        self._target = Target(model, policy, self.report)
-        self._pairing = Pairing(messages)
-        self._names = Names(self._target)
-        self._interactions = ToolInteractions(self._target, self._pairing)
+        self._stored = messages
+        self._passes = policy.passes
+        self._target = target = Target(model, policy, self.report)
+        self._pairing: Pairing | None = None
+        """Which result answers which call, from the first time on that they do not simply follow each other."""
+        self._names = Names(target)
+        self._ids = Ids(target)
+        self._reasoning = Reasoning(target)
+        self._interactions = ToolInteractions(target, self._paired)
+        self.about_frame = Report()
         self.system_prompt = self._prompt(system_prompt)
-        self.tools = self._tools(tools)
-        if model.dialect.needs_tools and not self.tools and self._renders_calls(policy):
-            self.tools = [STUB_TOOL]
-            self.report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
-        if model.dialect.prefix_bound and checks_prefix:
-            self._target.prefix = Prefix(self.system_prompt, self.tools)
-        self._replays_signed = takes_signed(self._target)
+        self._about_prompt = len(self.about_frame.told)
+        self.set_tools(tools)
+        if model.dialect.prefix_bound and checks_prefix and policy.passes:
+            target.prefix = Prefix(self.system_prompt, self.tools)
+        # What may be in an answer that no pass would find anything in; nothing, where all goes into a prefix.
+        self._plain = 0 if target.prefix is not None else CALLS | OPAQUE if takes_signed(target) else CALLS
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
         self._on_user = _Acts((each.minds, each.user) for each in passes if type(each).user is not Pass.user)
         self._on_answer = _Acts((each.minds, each.answer) for each in passes if type(each).answer is not Pass.answer)
-        self._render(messages)
+
+    # -- going on, and going back ------------------------------------------------------------------------------------
+
+    def pair(self, kept: int) -> int:
+        """Match calls and results of the stored messages, of which the first ``kept`` are what they were. From which
+        one on they have to be rendered."""
+        if self._pairing is not None:
+            return self._pairing.extend(kept)
+        stored, at = self._stored, kept
+        while at and type(stored[at - 1]) is ToolResultMessage:
+            at -= 1
+        return at - 1 if at and at < kept else kept
+
+    def _paired(self) -> Pairing:
+        if self._pairing is None:
+            self._pairing = Pairing(self._stored)
+        return self._pairing
+
+    @property
+    def bound(self) -> bool:
+        """Whether messages are rendered in view of what stands before them all."""
+        return self._target.prefix is not None
+
+    @property
+    def changes(self) -> list[Change]:
+        """All changes so far."""
+        return [*self.about_frame.changes, *self.report.changes]
+
+    def set_tools(self, tools: Sequence[ToolDefinition]) -> None:
+        """The tools that go with the messages, of which no message depends, unless this is ``bound``."""
+        report = self.about_frame = Report(self.about_frame.told[: self._about_prompt])
+        self.tools = self._tools(tools)
+        self.stubbed = self.wants_stub(tools)
+        if self.stubbed:
+            self.tools = [STUB_TOOL]
+            report.add("tools-stubbed", None, None, "the history has calls, and no tool is defined")
+
+    def wants_stub(self, tools: Sequence[ToolDefinition]) -> bool:
+        """Whether something has to stand in for tools that are not defined."""
+        needs = self._passes and self._target.dialect.needs_tools
+        return not tools and needs and self._renders_calls(self._target.policy)
+
+    def mark(self, stored: int) -> Mark:
+        prefix = self._target.prefix
+        return Mark(
+            stored,
+            len(self.messages),
+            len(self.report.told),
+            len(self._ids.taken),
+            self._reasoning.prefix_broken,
+            None if prefix is None else prefix.copy(),
+        )
+
+    def back(self, mark: Mark) -> None:
+        """To where ``mark`` was taken. Lists are replaced, not cut: somebody may still hold what they were."""
+        self.messages, self.sources = self.messages[: mark.rendered], self.sources[: mark.rendered]
+        self.report.back(mark.changes)
+        self._ids.back(mark.ids)
+        self._reasoning.prefix_broken = mark.broken
+        self._target.prefix = None if mark.prefix is None else mark.prefix.copy()
+
+    # -- the rendering -----------------------------------------------------------------------------------------------
 
     @property
     def names(self) -> dict[str, str]:
@@ -76,7 +156,11 @@ class Rendering:
 
     def _renders_calls(self, policy: Policy) -> bool:
         """Whether the rendering will have a call; known beforehand, because the tools are part of the prefix."""
-        pairing = self._pairing
+        if self._ids.taken:
+            return True
+        if self._pairing is None and self.messages:
+            return False
+        pairing = self._paired()
         if policy.orphan_results == "pair" and "orphan" in pairing.strays.values():
             return True
         return any(
@@ -86,83 +170,177 @@ class Rendering:
         )
 
     def _make(self, kind: type[Pass]) -> Pass:
-        shared: dict[type[Pass], Pass] = {Names: self._names, ToolInteractions: self._interactions}
-        return shared.get(kind) or kind(self._target)
+        shared = (self._names, self._ids, self._reasoning, self._interactions)
+        return next((each for each in shared if type(each) is kind), None) or kind(self._target)
 
     def _prompt(self, prompt: str | None) -> str | None:
-        if prompt is None:
-            return None
+        if prompt is None or not self._passes:
+            return prompt
         clean = scrub(prompt)
         if clean is not prompt:
-            self.report.add("text-sanitized", None, None, "half characters replaced in the system prompt")
+            self.about_frame.add("text-sanitized", None, None, "half characters replaced in the system prompt")
         if clean.isspace():
-            self.report.add("empty-dropped", None, None, "a system prompt without text")
+            self.about_frame.add("empty-dropped", None, None, "a system prompt without text")
             return None
         return clean
 
     def _tools(self, tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
+        if not self._passes:
+            return list(tools)
         rendered: dict[str, ToolDefinition] = {}
         for tool in tools:
             name, description = self._names.rendered(tool.name), scrub(tool.description)
             if name in rendered:
-                self.report.add("tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first one counts")
+                self.about_frame.add(
+                    "tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first one counts"
+                )
                 continue
             if name != tool.name:
-                self.report.add("name-projected", None, None, f"tool {tool.name!r} is sent as {name!r}")
+                self.about_frame.add("name-projected", None, None, f"tool {tool.name!r} is sent as {name!r}")
             if description is not tool.description:
-                self.report.add("text-sanitized", None, None, f"half characters replaced in tool {name!r}")
+                self.about_frame.add("text-sanitized", None, None, f"half characters replaced in tool {name!r}")
             same = name == tool.name and description is tool.description
             rendered[name] = tool if same else ToolDefinition(name, description, tool.parameters)
         return list(rendered.values())
 
-    def _render(self, messages: Sequence[Message]) -> None:
-        batches, strays, prefix = self._pairing.batches, self._pairing.strays, self._target.prefix
-        rendered, sources = self.messages, self.sources
-        for index, message in enumerate(messages):
-            if isinstance(message, ToolResultMessage):
-                if index in strays:
-                    self._take_stray(index, message, strays[index])
+    def extend(self, start: int, stop: int) -> int:
+        """Render the stored messages from ``start`` on, up to the end of the step at ``stop``, which is returned."""
+        if not self._passes:
+            self.messages += self._stored[start:stop]
+            self.sources += range(start, stop)
+            return stop
+        if self._pairing is None:
+            start = self._go_straight(start, stop)
+        if start < stop:
+            self._go_by_pairs(start, stop)
+        return max(start, stop)
+
+    def _go_straight(self, at: int, stop: int) -> int:
+        """Render as long as every result follows its call: there is nothing to match then, and whatever comes later
+        cannot answer these calls again. Returns where that ends."""
+        stored, rendered, sources, prefix = self._stored, self.messages, self.sources, self._target.prefix
+        while at < stop:
+            message = stored[at]
+            kind, content = type(message), message.content
+            if kind is ToolResultMessage:
+                return at
+            calls: list[ToolCall] = []
+            if (
+                len(content) == 1
+                and type(block := content[0]) is TextContent
+                and block.text_signature is None
+                and block.text >= "!"  # which comes after white space
+                and block.text.isascii()
+            ):
+                has = 0  # all that most users say, and most answers
+            else:
+                has = look(content, calls)
+            if kind is AssistantMessage and message.stop_reason in FAILED_STOPS:  # type: ignore[union-attr]
+                has |= FAILED
+            if not has:
+                rendered.append(message)
+                sources.append(at)
+                if prefix is not None:
+                    prefix.add(message)
+            elif not has & CALLS:
+                self._take(Step(at, message, has))  # type: ignore[arg-type]
+            else:
+                behind = at + 1 + len(calls)
+                results = stored[at + 1 : behind]
+                if not has & ~self._plain and self._are_plain(message, has, calls, results):  # type: ignore[arg-type]
+                    rendered.append(message)
+                    rendered += results
+                    sources += range(at, behind)
+                elif not has & FAILED and _follow(calls, results):
+                    self._take_calls(Step(at, message, has, calls, results, range(at + 1, behind)), 0)  # type: ignore[arg-type]
+                else:
+                    return at
+                at = behind
+                continue
+            at += 1
+        return at
+
+    def _go_by_pairs(self, start: int, stop: int) -> None:
+        pairing = self._paired()
+        for index, message in enumerate(self._stored[start:stop], start):
+            if type(message) is ToolResultMessage:
+                if index in pairing.strays:
+                    self._take_stray(index, message, pairing.strays[index])
                 continue
             has = look(message.content)
             if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
                 has |= FAILED
             if has & CALLS:
-                batch = batches[index]
-                results: list[Any] = []
-                for source in batch.answers:
-                    results.append(messages[source] if source >= 0 else None)
-                self._take(Step(index, message, has, batch.calls, results, batch.answers))
+                batch = pairing.batches[index]
+                results = [self._stored[source] if source >= 0 else None for source in batch.answers]
+                self._take_calls(Step(index, message, has, batch.calls, results, batch.answers), TORN)  # type: ignore[arg-type]
             elif has:
-                self._take(Step(index, message, has))
+                self._take(Step(index, message, has))  # type: ignore[arg-type]
             else:
-                rendered.append(message)
-                sources.append(index)
-                if prefix is not None:
-                    prefix.add(message)
+                self._add(Step(index, message, has))  # type: ignore[arg-type]
+
+    def _are_plain(
+        self, message: AssistantMessage, has: int, calls: list[ToolCall], results: Sequence[Message]
+    ) -> bool:
+        """Whether these are the results of these calls, and no pass would find anything in either, as nearly always:
+        the target takes ids and names as they are. If so, the ids are taken."""
+        own = same_origin(message, self._target.model)
+        if (has & OPAQUE and (has & UNSIGNED or not own)) or len(results) < len(calls):
+            return False
+        ids, kept = self._ids, self._names.kept
+        taken, fits = ids.taken, ids.fits(own)
+        for at, call in enumerate(calls):
+            result = results[at]
+            if (
+                type(result) is not ToolResultMessage
+                or result.tool_call_id != call.id
+                or call.id in taken
+                or result.tool_name != call.name
+                or call.name not in kept
+                or result.synthetic
+                or not fits(call.id)
+                or look(result.content)
+            ):
+                return False
+        return ids.take(calls)
+
+    def _take_calls(self, step: Step, torn: int) -> None:
+        """An answer with calls, and their results; ``torn``, where these do not simply follow."""
+        has, kept = step.has | torn, self._names.kept
+        for call, result in zip(step.calls, step.results, strict=True):
+            if call.name not in kept:
+                has |= NAMED
+            if result is not None:
+                has |= look(result.content)
+                if result.tool_name != call.name:
+                    has |= TORN
+        step.has = has
+        self._take(step)
 
     def _take_stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> None:
         step = self._interactions.stray(index, result, kind)
         if step is not None:
             self._take(step)
+        self.report.settle()
 
     def _take(self, step: Step) -> None:
         """Take one step through the passes and add what is left of it to what is rendered."""
         if type(step.message) is AssistantMessage:
             step.own = same_origin(step.message, self._target.model)
-            has = step.has
-            if step.own and self._replays_signed and not has & UNSIGNED:
-                has &= ~OPAQUE
-            for result in step.results:
-                if result is not None:
-                    has |= look(result.content)
-            step.has = has
-            acts = self._on_answer[has]
+            if step.own and self._plain & OPAQUE and not step.has & UNSIGNED:
+                step.has &= ~OPAQUE
+            acts = self._on_answer[step.has]
         else:
             acts = self._on_user[step.has]
         for act in acts:
             act(step, step.message)
             if step.message is None:
-                return
+                break
+        else:
+            self._add(step)
+        self.report.settle()
+
+    def _add(self, step: Step) -> None:
         self.messages.append(step.message)  # type: ignore[arg-type]
         self.sources.append(step.index)
         if step.results:
@@ -172,6 +350,17 @@ class Rendering:
         if self._target.prefix is not None:
             for message in self.messages[-1 - len(step.results) :]:
                 self._target.prefix.add(message)
+
+
+def _follow(calls: list[ToolCall], results: Sequence[Message]) -> bool:
+    """Whether these are the results of these calls, and nothing that comes later can be."""
+    if len(results) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
+        return False
+    for at, call in enumerate(calls):
+        result = results[at]
+        if type(result) is not ToolResultMessage or result.tool_call_id != call.id or not call.id or result.synthetic:
+            return False
+    return True
 
 
 class _Acts(dict[int, list[_Act]]):

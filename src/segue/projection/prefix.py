@@ -21,11 +21,18 @@ class Prefix:
     def __init__(self, system_prompt: str | None, tools: Iterable[ToolDefinition]) -> None:
         self._hash = blake2b(encode([system_prompt, list(tools)]), digest_size=16)
 
-    def add(self, message: Message) -> None:
+    def add(self, message: Message) -> "Prefix":
         self._hash.update(_ROLES[type(message)])
         self._hash.update(encode(message.content))
         if type(message) is ToolResultMessage:
             self._hash.update(encode((message.tool_call_id, message.tool_name, message.is_error)))
+        return self
+
+    def copy(self) -> "Prefix":
+        """One that goes on by itself."""
+        other = Prefix.__new__(Prefix)
+        other._hash = self._hash.copy()
+        return other
 
     def digest(self) -> str:
         return self._hash.hexdigest()

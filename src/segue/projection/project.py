@@ -6,8 +6,7 @@ from msgspec import Struct
 
 from ..errors import ProjectionError
 from ..types import Change, Context, Message, Model
-from .passes.names import valid_name
-from .pipeline import STUB_TOOL, Rendering
+from .pipeline import Rendering
 from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve
 from .prefix import Prefix
 from .summary import summarize
@@ -35,15 +34,6 @@ class Projection(Struct, frozen=True, kw_only=True):
         """The changes in a few lines, for a person."""
         return summarize(self.changes, self.model.ref, len(self.context.messages))
 
-    @property
-    def stubbed(self) -> bool:
-        """Whether the one tool is the stand-in for tools that the history calls and the request does not define."""
-        return self.context.tools == [STUB_TOOL]
-
-    def rendered_name(self, name: str) -> str:
-        """The name under which the target knows a tool."""
-        return valid_name(name, self.model.dialect.name_form)
-
     def prefix_digest(self) -> str:
         """The digest of everything that this rendering sends, which an answer to it is bound to."""
         prefix = Prefix(self.context.system_prompt, self.context.tools)
@@ -57,31 +47,36 @@ def project(context: Context, model: Model, policy: PolicyLike = None) -> Projec
 
     ``policy`` is a ``Policy``, the name of a preset, a strategy, or ``None`` for the default.
     """
-    choices, strategy = resolve(policy)
-    messages: Sequence[Message] = context.messages
-    if strategy is not None:
-        messages = Context(messages=list(strategy.translate_for_provider(list(messages), model))).messages
-    if not choices.passes:
-        return _as_it_is(context, model)
-    rendering = Rendering(context.system_prompt, messages, context.tools, model, choices)
-    if not rendering.messages:
-        alone = " (a system prompt alone is no request)" if rendering.system_prompt else ""
-        raise ProjectionError(f"there is nothing to send: the conversation has no message with content{alone}")
-    rendered = ProjectedContext(
-        system_prompt=rendering.system_prompt, messages=rendering.messages, tools=rendering.tools
-    )
+    rendering = rendered(context, model, policy)
     return Projection(
-        context=rendered,
-        changes=rendering.report.changes,
+        context=ProjectedContext(
+            system_prompt=rendering.system_prompt, messages=rendering.messages, tools=rendering.tools
+        ),
+        changes=rendering.changes,
         model=model,
         sources=rendering.sources,
         names=rendering.names,
     )
 
 
-def _as_it_is(context: Context, model: Model) -> Projection:
-    same = ProjectedContext(system_prompt=context.system_prompt, messages=list(context.messages), tools=context.tools)
-    return Projection(context=same, changes=[], model=model, sources=list(range(len(same.messages))), names={})
+def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rendering:
+    """The rendering behind ``project``."""
+    choices, strategy = resolve(policy)
+    messages: Sequence[Message] = context.messages
+    if strategy is not None:
+        messages = Context(messages=list(strategy.translate_for_provider(list(messages), model))).messages
+    rendering = Rendering(context.system_prompt, messages, context.tools, model, choices)
+    rendering.extend(0, len(messages))
+    if choices.passes:
+        refuse_nothing(rendering)
+    return rendering
+
+
+def refuse_nothing(rendering: Rendering) -> None:
+    """Complain where there is nothing to send."""
+    if not rendering.messages:
+        alone = " (a system prompt alone is no request)" if rendering.system_prompt else ""
+        raise ProjectionError(f"there is nothing to send: the conversation has no message with content{alone}")
 
 
 class DefaultContextTranslation:
@@ -97,9 +92,9 @@ class DefaultContextTranslation:
     def translate_for_provider(self, messages: list[Message], target: Model) -> list[Message]:
         """The messages as ``target`` takes them."""
         choices, _ = resolve(self.policy)
-        if not choices.passes:
-            return list(messages)
-        return Rendering(None, messages, [], target, choices, checks_prefix=False).messages
+        rendering = Rendering(None, messages, [], target, choices, checks_prefix=False)
+        rendering.extend(0, len(messages))
+        return rendering.messages
 
 
 _: type[ContextTranslationStrategy] = DefaultContextTranslation

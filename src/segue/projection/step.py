@@ -1,6 +1,7 @@
 """What passes work on: one step at a time, in the order in which it will be rendered."""
 
-from typing import ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -24,7 +25,7 @@ class Step(Struct, eq=False):
     has: int
     calls: list[ToolCall] = []
     results: list[ToolResultMessage | None] = []
-    sources: list[int] = []
+    sources: Sequence[int] = ()
     own: bool = False
     made_up: bool = False
 
@@ -33,13 +34,21 @@ class Step(Struct, eq=False):
         return None if self.made_up else at
 
 
+Told = tuple[ChangeCode, int | None, int | None, str, tuple[Any, ...], bool | None]
+"""A change before anybody has asked for it: code, message, block, the detail and what is to be put into it, and
+whether it loses something, where the code does not say."""
+
+
 class Report:
-    """The changes so far. Blocks are counted as they stood in the input, however many have gone since."""
+    """The changes so far. Blocks are counted as they stood in the input, however many have gone since.
 
-    __slots__ = ("_kept", "changes")
+    Most reports are never read, so that a change is spelled out only when somebody asks.
+    """
 
-    def __init__(self) -> None:
-        self.changes: list[Change] = []
+    __slots__ = ("_kept", "told")
+
+    def __init__(self, told: Iterable[Told] = ()) -> None:
+        self.told: list[Told] = list(told)
         self._kept: dict[int, list[int]] = {}
 
     def add(
@@ -48,14 +57,27 @@ class Report:
         message: int | None = None,
         block: int | None = None,
         detail: str = "",
-        *,
+        *parts: Any,
         lossy: bool | None = None,
     ) -> None:
-        if message in self._kept and block is not None:
+        """Add a change; ``parts`` are put into ``detail`` as by ``str.format``."""
+        if self._kept and block is not None and message in self._kept:
             block = self._kept[message][block]
-        if not detail.isascii():
-            detail = scrub(detail)
-        self.changes.append(Change(code, message, block, detail, code in LOSSY if lossy is None else lossy))
+        self.told.append((code, message, block, detail, parts, lossy))
+
+    @property
+    def changes(self) -> list[Change]:
+        """All of them, spelled out."""
+        return [*map(spelled, self.told)]
+
+    def back(self, count: int) -> None:
+        """To where there were ``count`` changes. The list is replaced: somebody may still hold what it was."""
+        self.told = self.told[:count]
+
+    def settle(self) -> None:
+        """A step is done: no more blocks of it are counted."""
+        if self._kept:
+            self._kept.clear()
 
     def position(self, message: int, block: int) -> int:
         """Where a block that ``message`` has now stood in the input."""
@@ -65,6 +87,13 @@ class Report:
         """Of the blocks that ``message`` has now, only those at ``positions`` stay."""
         before = self._kept.get(message)
         self._kept[message] = positions if before is None else [before[at] for at in positions]
+
+
+def spelled(told: Told) -> Change:
+    """A change as it is read."""
+    code, message, block, detail, parts, lossy = told
+    text = detail.format(*parts) if parts else detail
+    return Change(code, message, block, scrub(text), code in LOSSY if lossy is None else lossy)
 
 
 class Target:

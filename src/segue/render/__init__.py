@@ -3,7 +3,20 @@
 from .answer import Decoder, decode
 from .foreign import ingest, lint
 from .preview import Preview, preview
-from .request import Request, encode
+from .renderer import Renderer, Renderers, encode
+from .request import Request
 from .tokens import Estimate
 
-__all__ = ["Decoder", "Estimate", "Preview", "Request", "decode", "encode", "ingest", "lint", "preview"]
+__all__ = [
+    "Decoder",
+    "Estimate",
+    "Preview",
+    "Renderer",
+    "Renderers",
+    "Request",
+    "decode",
+    "encode",
+    "ingest",
+    "lint",
+    "preview",
+]

@@ -20,7 +20,7 @@ class Decoder:
 
     def __init__(self, request: Request, now: int = 0) -> None:
         protocol = protocol_of(request.model.protocol)
-        self._answer = Answer(request.model, request.projection, now)
+        self._answer = Answer(request.model, request, now)
         self._reader = protocol.reader(self._answer)
         self._framing: Framing | None = protocol.framing()
         self._whole = bytearray()

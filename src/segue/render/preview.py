@@ -7,7 +7,8 @@ from msgspec import Struct
 from ..projection import PolicyLike
 from ..types import Change, Context, ImageContent, Model, Usage, UsageCost
 from .images import image_size
-from .request import Request, encode
+from .renderer import encode
+from .request import Request
 from .tokens import Estimate, estimate
 
 MANY_IMAGES = 20

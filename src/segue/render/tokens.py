@@ -9,7 +9,17 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..types import AssistantMessage, Context, ImageContent, Message, Model, TextContent, ThinkingContent, ToolCall
+from ..types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+)
 from ..types.value import encode
 from .images import image_size
 
@@ -42,15 +52,20 @@ class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def estimate(stored: Context, rendered: Context, model: Model) -> Estimate:
     """The tokens of ``rendered``, which was made from ``stored`` for ``model``."""
-    guess = guessed(rendered)
-    last = _last_measured(stored.messages)
+    return estimated(stored.messages, guessed(stored), guessed(rendered), model)
+
+
+def estimated(messages: list[Message], stored: float, rendered: float, model: Model) -> Estimate:
+    """The tokens of a rendering of ``messages``, from the guesses of what is stored and of what is rendered."""
+    guess = rendered
+    last = _last_measured(messages)
     if last is None:
         return _estimate(0, guess, "guessed")
     at, answer = last
     usage = answer.usage
     measured = usage.input + usage.cache_read + usage.cache_write + usage.output
-    since = _guessed_messages(stored.messages[at + 1 :])
-    changed = guess - guessed(stored)
+    since = guessed_messages(messages[at + 1 :])
+    changed = guess - stored
     own = (answer.provider, answer.model) == (model.provider, model.id)
     # What was measured cannot have gone altogether, whatever the guesses say.
     new = max(since + changed, guess / 2 - measured)
@@ -76,11 +91,16 @@ def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | No
 
 def guessed(context: Context) -> float:
     """Tokens by length alone."""
-    schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in context.tools)
-    return (_bytes(context.system_prompt or "") + schemas) / BYTES_PER_TOKEN + _guessed_messages(context.messages)
+    return guessed_frame(context.system_prompt, context.tools) + guessed_messages(context.messages)
 
 
-def _guessed_messages(messages: Iterable[Message]) -> float:
+def guessed_frame(system_prompt: str | None, tools: Iterable[ToolDefinition]) -> float:
+    """Tokens of what goes with the messages."""
+    schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in tools)
+    return (_bytes(system_prompt or "") + schemas) / BYTES_PER_TOKEN
+
+
+def guessed_messages(messages: Iterable[Message]) -> float:
     return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
 
 

@@ -69,7 +69,11 @@ class McpServer:
         _needed()
         from .mcp_ways import Address
 
-        return cls(_without_secrets(url), Address(url, headers), prefix=prefix, approval=approval)
+        try:
+            name = _without_secrets(url)
+        except ValueError as error:
+            raise SettingError(f"an MCP server cannot have such an address: {error}") from None
+        return cls(name, Address(url, headers), prefix=prefix, approval=approval)
 
     async def __aenter__(self) -> "McpServer":
         self._is_open = True

@@ -12,6 +12,7 @@ from mcp.types import Tool as Listed
 
 from ..errors import ToolServerError
 from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
+from .waiting import until_done
 
 # The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
@@ -91,14 +92,7 @@ class Connection:
         self._closing.set()
         if not self._client.done():  # it waits for the server, not for us
             self._task.cancel()
-        cancelled: asyncio.CancelledError | None = None
-        while not self._task.done():
-            try:
-                await asyncio.wait([self._task])
-            except asyncio.CancelledError as error:
-                cancelled = error
-        if cancelled is not None:
-            raise cancelled
+        await until_done(self._task)
 
     async def _live(self) -> None:
         try:

@@ -8,9 +8,7 @@ from mcp import types as mcp
 
 from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub
-
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""Images that models take; another kind would make a conversation that providers refuse."""
+from .images import MIME_TYPES
 
 
 def result_of(answer: mcp.CallToolResult) -> ToolResultMessage:
@@ -18,7 +16,7 @@ def result_of(answer: mcp.CallToolResult) -> ToolResultMessage:
     blocks = [_BLOCKS[type(block)](block) for block in answer.content]
     if not blocks and answer.structured_content is not None:
         blocks = [TextContent(scrub(msgspec.json.encode(answer.structured_content).decode()))]
-    return ToolResultMessage("", "", blocks or [TextContent("(no output)")], is_error=bool(answer.is_error))
+    return ToolResultMessage("", "", blocks, is_error=bool(answer.is_error))
 
 
 def _text(block: mcp.TextContent) -> ToolResultContent:
@@ -46,7 +44,7 @@ def _resource(block: mcp.EmbeddedResource) -> ToolResultContent:
 
 
 def _shown(data: str, kind: str, what: str) -> ToolResultContent:
-    if kind in _IMAGES:
+    if kind in MIME_TYPES:
         return ImageContent(data, kind)
     return TextContent(scrub(f"[{what} ({kind}, {len(data) * 3 // 4} bytes) cannot be shown]"))
 

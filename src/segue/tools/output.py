@@ -14,10 +14,10 @@ from msgspec import Struct
 from ..projection.passes.tool_interactions import EMPTY_RESULT
 from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub, scrub_json
+from .images import image_kind
 from .keeping import keep
 from .limits import Limits
 
-_MAGIC = {b"\x89PNG\r\n\x1a\n": "png", b"GIF87a": "gif", b"GIF89a": "gif", b"\xff\xd8\xff": "jpeg"}
 _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview
 
@@ -108,16 +108,10 @@ def _text_of(value: Any) -> str:
 
 
 def _binary(data: bytes, limits: Limits) -> ToolResultContent:
-    kind = _image_kind(data)
+    kind = image_kind(data)
     if kind is not None:
         return ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
     return TextContent(f"(binary, {len(data)} bytes, {_kept(iter([data]), '.bin', limits)})")
-
-
-def _image_kind(data: bytes) -> str | None:
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "webp"
-    return next((kind for magic, kind in _MAGIC.items() if data.startswith(magic)), None)
 
 
 def _is_base64(data: str) -> bool:
@@ -159,7 +153,7 @@ def _limited_images(blocks: list[ToolResultContent], limits: Limits) -> list[Too
     for block in blocks:
         if isinstance(block, ImageContent) and len(block.data) > room:
             data = base64.b64decode(block.data)
-            kept = _kept(iter([data]), f".{_image_kind(data) or 'bin'}", limits)
+            kept = _kept(iter([data]), f".{image_kind(data) or 'bin'}", limits)
             made.append(TextContent(f"(an image, {len(data)} bytes: too large to show, {kept})"))
             continue
         room -= len(block.data) if isinstance(block, ImageContent) else 0

@@ -4,18 +4,18 @@ import os
 import re
 from typing import BinaryIO
 
+from .images import image_kind
+
 _PAGE = 40_000  # bytes of one page, below the limit of a result: a page is told whole, and the next one asked for
 _LARGEST_IMAGE = 3_500_000  # as base64 it is a third more
 _WIDEST = 300
 _PIECE = 1 << 20  # a longer line is searched in pieces
 _BEGIN = 8192
-_IMAGES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 
 
 def looks_like_image(file: BinaryIO) -> bool:
     """Whether a file begins as an image does that models can look at."""
-    begin = _begin(file)
-    return begin.startswith(_IMAGES) or (begin[:4] == b"RIFF" and begin[8:12] == b"WEBP")
+    return image_kind(_begin(file)) is not None
 
 
 def image(file: BinaryIO, path: str) -> bytes:

@@ -1,6 +1,7 @@
 """Waiting for what must not be left half done, however often the one who waits is cancelled."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import anyio
@@ -30,6 +31,13 @@ async def outcome(work: "asyncio.Future[T]") -> T:
             return work.result()
         raise
     return work.result()
+
+
+async def in_thread(blocks: bool, act: Callable[..., T], *arguments: Any) -> T:
+    """Do what may take a while in a thread, to its end; what does not block is done here."""
+    if not blocks:
+        return act(*arguments)
+    return await outcome(asyncio.get_running_loop().run_in_executor(None, act, *arguments))
 
 
 async def for_a_while(work: "asyncio.Future[Any]", seconds: float) -> bool:

@@ -1,7 +1,7 @@
 """What the model is told of a call that did not give a result of its own: what happened, and how to go on."""
 
 NOT_RUN = "This call was not run: {}."
-AGAIN = "This call was not run: {}. Make the call again with arguments that fit the schema of the tool."
+AGAIN = f"{NOT_RUN} Make the call again with arguments that fit the schema of the tool."
 UNKNOWN_TOOL = "there is no tool called {}"
 MISFIT = "its arguments do not fit: {}"
 DENIED = "the user denied it"

@@ -5,14 +5,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..projection import Projection
-from ..projection.step import Report
+from ..dialects import Dialect
 from ..rules import Rule
 from ..types import Context, Model, Options
 from .common.answer import Answer
 from .common.frame import Framing
+from .common.outgoing import Outgoing
 from .common.reader import Reader
 from .common.sse import ServerSentEvents
+from .common.turns import Turns
 
 Body = dict[str, Any]
 
@@ -21,9 +22,14 @@ class Protocol(Struct, frozen=True, kw_only=True):
     """One wire protocol."""
 
     name: str
-    # A projected conversation and options to a request body; what it changes beyond projection goes into the report.
-    # `Outgoing` in common/outgoing.py bundles the two and keeps the count of messages.
-    encode: Callable[["Projection", Options, Report], Body]
+    dialect: type[Dialect]
+    # The member of a request body that holds the turns of the conversation.
+    history: str
+    # The fold that makes turns of rendered messages.
+    turns: Callable[[Outgoing[Any]], Turns[Any]]
+    # The request around the turns, which are given as `closed()` gives them. What is changed beyond projection is told
+    # to `Outgoing`.
+    body: Callable[[Outgoing[Any], Any, list[Any]], Body]
     # The path of the request below the model's base URL.
     path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.

@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from wire.bedrock_converse.judge import faults
 
 import segue
-from segue.projection.step import Report
 from segue.render import Request, encode, lint
 from segue.types import (
     AssistantMessage,
@@ -575,9 +575,9 @@ def test_a_schema_that_is_no_object_is_adapted_on_a_copy() -> None:
 
 
 def test_an_encoder_refuses_a_model_of_another_protocol() -> None:
-    projection = segue.project(Context(messages=[USER]), segue.get_model("openai/gpt-5.4"))
+    other = replace(segue.get_model("openai/gpt-5.4"), protocol=PROTOCOL.name)
     with pytest.raises(TypeError, match="BedrockConverse"):
-        PROTOCOL.encode(projection, Options(), Report())
+        encode(Context(messages=[USER]), other)
 
 
 def test_the_judge_sees_what_is_wrong() -> None:

@@ -4,7 +4,7 @@ import pytest
 from support.targets import distinct_on_the_wire
 
 from segue.dialects import AnthropicMessages, MistralChat
-from segue.projection import project
+from segue.projection.project import rendered
 from segue.projection.step import Report
 from segue.types import (
     AssistantMessage,
@@ -28,7 +28,7 @@ MODEL: Model = next(iter(distinct_on_the_wire("mistral-chat").values()))
 def outgoing(messages: list[Message], options: Options | None = None) -> tuple[Outgoing[MistralChat], Report]:
     context = Context(messages=messages, tools=[ToolDefinition("my.tool"), ToolDefinition("read")])
     report = Report()
-    return Outgoing(project(context, MODEL), MistralChat, options or Options(), report), report
+    return Outgoing(rendered(context, MODEL), MODEL, MistralChat, options or Options(), report), report
 
 
 def test_texts_are_those_that_readers_know_word_for_word() -> None:
@@ -66,9 +66,10 @@ def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_b
         ToolResultMessage("b", "read", [TextContent("two")]),  # moved before the words; the other one is made up
     ]
     out, report = outgoing(stored)
-    for index in range(len(out.messages)):
+    messages = out.rendered.messages
+    for index in range(len(messages)):
         out.tell("turns-merged", index)
-    kinds = [type(message).__name__ for message in out.messages]
+    kinds = [type(message).__name__ for message in messages]
     assert kinds == ["UserMessage", "AssistantMessage", "ToolResultMessage", "ToolResultMessage", "UserMessage"]
     assert [change.message for change in report.changes] == [1, 2, 2, 4, 3]
 
@@ -100,13 +101,14 @@ def test_the_forced_tool_is_one_that_is_defined_under_the_name_that_is_sent(choi
 
 
 def test_a_model_of_another_protocol_is_refused() -> None:
-    projection = project(Context(messages=[UserMessage("go")]), MODEL)
+    rendering = rendered(Context(messages=[UserMessage("go")]), MODEL)
     with pytest.raises(TypeError, match="AnthropicMessages"):
-        Outgoing(projection, AnthropicMessages, Options(), Report())
+        Outgoing(rendering, MODEL, AnthropicMessages, Options(), Report())
 
 
 @pytest.mark.parametrize("protocol", FOLDERS)
 def test_every_protocol_has_a_target_whose_projection_goes_out(protocol: str) -> None:
     for model in distinct_on_the_wire(protocol).values():
-        out = Outgoing(project(Context(messages=[UserMessage("go")]), model), type(model.dialect), Options(), Report())
-        assert out.messages == [UserMessage("go")]
+        rendering = rendered(Context(messages=[UserMessage("go")]), model)
+        out = Outgoing(rendering, model, type(model.dialect), Options(), Report())
+        assert out.rendered.messages == [UserMessage("go")]

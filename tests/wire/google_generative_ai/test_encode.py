@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 import segue
-from segue.dialects import GoogleGenerativeAI
+from segue.dialects import AnthropicMessages, GoogleGenerativeAI
 from segue.render import Request, encode
 from segue.types import (
     AssistantMessage,
@@ -307,10 +307,6 @@ def test_the_sdk_is_given_bytes() -> None:
 
 
 def test_an_encoder_of_this_protocol_takes_only_its_own_models() -> None:
-    from segue.projection import project
-    from segue.projection.step import Report
-    from segue.wire.google_generative_ai.encode import encode as encode_body
-
-    projection = project(Context(messages=[UserMessage("Hi")]), segue.get_model("anthropic/claude-sonnet-4-5"))
+    torn = msgspec.structs.replace(GEMINI_3, dialect=AnthropicMessages())
     with pytest.raises(TypeError, match="GoogleGenerativeAI"):
-        encode_body(projection, segue.Options(), Report())
+        encode(Context(messages=[UserMessage("Hi")]), torn)

@@ -9,8 +9,6 @@ from ...types import AssistantContent, AssistantMessage, TextContent, ToolCall
 from ..look import FAILED
 from ..step import Pass, Step
 
-FAILED_STOPS = frozenset({"error", "aborted"})
-
 
 class FailedTurns(Pass):
     minds = FAILED

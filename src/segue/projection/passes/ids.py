@@ -4,6 +4,7 @@ Only what comes before may play a part, so that appending never changes an id th
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -30,17 +31,36 @@ class Ids(Pass):
         self.has_form = re.compile(self.shape.form).fullmatch
         self.is_accepted = re.compile(self.shape.accepts).fullmatch
         self.counts = form == "kimi"
-        self.taken: set[str] = set()
+        self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
         self.attempts: dict[str, int] = {}  # by stored id, how many were minted from it so far
 
+    def fits(self, own: bool) -> Callable[[str], object]:
+        """What says whether an id may go as it is; the target takes more kinds back than it is given by others."""
+        return self.is_accepted if own or self.counts else self.has_form
+
+    def take(self, calls: list[ToolCall]) -> bool:
+        """Take the ids of these calls, which are new and fit; none, if two of them are the same."""
+        taken = self.taken
+        if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
+            return False
+        for call in calls:
+            taken[call.id] = None
+        return True
+
+    def back(self, count: int) -> None:
+        """Give back all but the first ``count`` ids."""
+        while len(self.taken) > count:
+            self.taken.popitem()
+        self.attempts.clear()  # they only spare us to try again what is taken
+
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        taken, fits = self.taken, self.is_accepted if step.own or self.counts else self.has_form
+        taken, fits = self.taken, self.fits(step.own)
         rendered: list[str] = []
         changes = False
         for call in step.calls:
             stored, result = call.id, step.results[len(rendered)]
             sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
-            taken.add(sent)
+            taken[sent] = None
             rendered.append(sent)
             if sent != stored or (result is not None and result.tool_call_id != sent):
                 changes = True
@@ -55,12 +75,14 @@ class Ids(Pass):
                 continue
             stored, sent, result = block.id, rendered[number], step.results[number]
             if sent != stored:
-                self.report.add("id-projected", step.index, step.block(at), f"{_short(stored)} is sent as {sent}")
+                self.report.add("id-projected", step.index, step.block(at), "{!r} is sent as {}", _short(stored), sent)
                 content[at] = replace(block, id=sent)
             if result is not None and result.tool_call_id != sent:
                 if result.tool_call_id != stored:
-                    detail = f"a result of {_short(result.tool_call_id)} is sent as one of {sent}"
-                    self.report.add("id-projected", step.sources[number], None, detail)
+                    detail = "a result of {!r} is sent as one of {}"
+                    self.report.add(
+                        "id-projected", step.sources[number], None, detail, _short(result.tool_call_id), sent
+                    )
                 step.results[number] = replace(result, tool_call_id=sent)
             number += 1
         step.message = replace(message, content=content)
@@ -103,4 +125,4 @@ def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
 
 
 def _short(stored: str) -> str:
-    return repr(stored if len(stored) <= 40 else stored[:39] + "…")
+    return stored if len(stored) <= 40 else stored[:39] + "…"

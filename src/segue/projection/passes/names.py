@@ -8,23 +8,24 @@ from msgspec.structs import replace
 
 from ...dialects import NAME_SHAPES, NameForm
 from ...types import AssistantMessage, ToolCall
-from ..look import CALLS
+from ..look import NAMED
 from ..step import Pass, Step, Target
 
 
 class Names(Pass):
-    minds = CALLS
+    minds = NAMED
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self.form = target.dialect.name_form
-        self._rendered: dict[str, str] = {}
+        self.kept: set[str] = set()
+        """The names so far that the target takes as they are."""
         self.originals: dict[str, str] = {}
         """The stored name behind each rendered one that differs, for the way back."""
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for call in step.calls:
-            if self._rendered.get(call.name) != call.name and self.rendered(call.name) != call.name:
+            if call.name not in self.kept and self.rendered(call.name) != call.name:
                 self._rename(step, message)
                 return
 
@@ -45,8 +46,10 @@ class Names(Pass):
 
     def rendered(self, name: str) -> str:
         """The name under which the target knows this tool."""
-        rendered = self._rendered[name] = valid_name(name, self.form)
-        if rendered != name:
+        rendered = valid_name(name, self.form)
+        if rendered == name:
+            self.kept.add(name)
+        else:
             self.originals[rendered] = name
         return rendered
 

@@ -31,8 +31,9 @@ class Reasoning(Pass):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._is_signed = SIGNED.get(target.model.protocol, has_signature)
-        self._prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
+        self.prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
         choice = target.policy.reasoning
+        self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
         self._label = LABEL if choice == "labelled" else ""
@@ -44,17 +45,16 @@ class Reasoning(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         content = message.content
-        if step.own:
-            thoughts = [block for block in content if type(block) is ThinkingContent]
-            if not thoughts:
-                return
-            bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
-            if bound and all(map(self._is_signed, thoughts)):
-                return
-            self._keep(step, message, [self._own(step, at, block, bound) for at, block in enumerate(content)])
-        else:
-            keeps = self._keeps_signed(message)
+        if not step.own:
+            keeps = self._may_keep and self._keeps_signed(message)
             self._keep(step, message, [self._foreign(step, at, block, keeps) for at, block in enumerate(content)])
+            return
+        thoughts = [block for block in content if type(block) is ThinkingContent]
+        if not thoughts:
+            return
+        bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
+        if not bound or not all(map(self._is_signed, thoughts)):
+            self._keep(step, message, [self._own(step, at, block, bound) for at, block in enumerate(content)])
 
     def _keep(self, step: Step, message: AssistantMessage, blocks: list[AssistantContent | None]) -> None:
         """Put what has become of each block in its place; ``None`` is left out."""
@@ -73,10 +73,10 @@ class Reasoning(Pass):
     def _still_bound(self, message: AssistantMessage, prefix: Prefix) -> bool:
         """Whether everything that stands before this answer is as it was when the answer was made."""
         if message.prefix_digest is None:
-            return not self._prefix_broken
+            return not self.prefix_broken
         if message.prefix_digest == prefix.digest():
             return True
-        self._prefix_broken = True
+        self.prefix_broken = True
         return False
 
     def _own(self, step: Step, at: int, block: AssistantContent, bound: bool) -> AssistantContent | None:
@@ -116,11 +116,8 @@ class Reasoning(Pass):
 
     def _keeps_signed(self, message: AssistantMessage) -> bool:
         """Under `auto`, another model of the same account may read what this one signed."""
-        return (
-            self.target.policy.reasoning == "auto"
-            and self.target.dialect.foreign_reasoning == "keep-signed"
-            and same_account(message, self.target.model)
-            and (self.target.prefix is None or self._still_bound(message, self.target.prefix))
+        return same_account(message, self.target.model) and (
+            self.target.prefix is None or self._still_bound(message, self.target.prefix)
         )
 
     def _shown(self, step: Step, at: int, block: ThinkingContent) -> TextContent | None:

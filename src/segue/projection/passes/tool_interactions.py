@@ -3,6 +3,7 @@
 Nothing that the user wrote is lost: what stood between a call and its result comes after the results.
 """
 
+from collections.abc import Callable
 from typing import Literal
 
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import scrub
-from ..look import CALLS, look
+from ..look import NAMED, TORN, look
 from ..pairing import Pairing
 from ..step import Pass, Step, Target
 
@@ -28,17 +29,16 @@ ERROR = "Error: "
 
 
 class ToolInteractions(Pass):
-    minds = CALLS
+    minds = TORN
 
-    def __init__(self, target: Target, pairing: Pairing) -> None:
+    def __init__(self, target: Target, pairing: Callable[[], Pairing]) -> None:
         super().__init__(target)
-        self.pairing = pairing
+        self._pairing = pairing
         says = TextContent(scrub(target.policy.missing_result))
         self._missing = ToolResultMessage("", "", [says], is_error=True, synthetic=True)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if step.sources != [step.index + 1]:
-            self._report_moves(step)
+        self._report_moves(step)
         for number, result in enumerate(step.results):
             if result is None or result.tool_name != step.calls[number].name:
                 self._settle(step, message)
@@ -62,7 +62,7 @@ class ToolInteractions(Pass):
     def _report_moves(self, step: Step) -> None:
         """A result has moved where anything that is rendered elsewhere stands between its place and where it is stored,
         or where it is stored before its place."""
-        together, strays = set(step.sources), self.pairing.strays
+        together, strays = set(step.sources), self._pairing().strays
         position = step.index
         elsewhere = position + 1  # the first message behind the position that is rendered elsewhere
         for source in step.sources:
@@ -87,7 +87,8 @@ class ToolInteractions(Pass):
         if choice == "pair":
             self.report.add("call-reconstructed", index, None, f"a call of {result.tool_name} stands before its result")
             answer, call = _made_up(result)
-            return Step(index, answer, look(answer.content), [call], [result], [index], made_up=True)
+            has = look(answer.content) | look(result.content) | TORN | NAMED
+            return Step(index, answer, has, [call], [result], [index], made_up=True)
         self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: shown as text of the user")
         images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
         texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]

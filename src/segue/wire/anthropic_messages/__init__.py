@@ -6,7 +6,7 @@ from ...dialects import AnthropicMessages
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import AnthropicTurns, body
 from .ingest import ingest, recognise
 from .rules import RULES
 from .shapes import SDK_FIELDS
@@ -31,7 +31,10 @@ def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
 
 PROTOCOL = Protocol(
     name="anthropic-messages",
-    encode=encode,
+    dialect=AnthropicMessages,
+    history="messages",
+    turns=AnthropicTurns,
+    body=body,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

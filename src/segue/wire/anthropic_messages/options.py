@@ -5,6 +5,8 @@ Nothing here touches a message, except to put cache markers on blocks.
 
 from typing import Any
 
+from msgspec import to_builtins
+
 from ...dialects import AnthropicMessages
 from ...types.text import scrub
 from ..common.outgoing import Outgoing
@@ -41,9 +43,13 @@ def _expected_thinking(out: Out) -> int:
     return BUDGETS["medium" if level in (None, "off") else level]
 
 
-def add_options(out: Out, body: Body) -> None:
-    """Everything that the options ask for. The order matters: a forced tool yields to thinking."""
-    _add_thinking(out, body)
+def add_options(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
+    """Everything that the options ask for. The order matters: a forced tool yields to thinking.
+
+    ``prefilled``: the last turn is an answer to be continued; ``thinks``: all answers of the running tool loop begin
+    with thinking.
+    """
+    _add_thinking(out, body, prefilled, thinks)
     _add_tool_choice(out, body)
     _drop_sampling(out)
     _add_stops(out, body)
@@ -56,7 +62,7 @@ def add_options(out: Out, body: Body) -> None:
 # -- thinking --------------------------------------------------------------------------------------------------------
 
 
-def _add_thinking(out: Out, body: Body) -> None:
+def _add_thinking(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
     level, modes = out.options.reasoning, out.dialect.thinking
     if level is None:
         return
@@ -67,7 +73,7 @@ def _add_thinking(out: Out, body: Body) -> None:
             out.drop_option("reasoning", "this model always thinks")
     elif not modes or modes == ("disabled",):
         out.drop_option("reasoning", "this model does not think")
-    elif body["messages"][-1]["role"] == "assistant":
+    elif prefilled:
         # ANT-14, ANT-38: a prefill and thinking exclude each other, and messages do not depend on options.
         out.drop_option("reasoning", "an answer that is to be continued began without thinking")
     elif "adaptive" in modes:
@@ -76,7 +82,7 @@ def _add_thinking(out: Out, body: Body) -> None:
         if effort is not None:
             body["output_config"] = {"effort": effort}
     else:
-        _add_budget(out, body, BUDGETS[level])
+        _add_budget(out, body, BUDGETS[level], thinks)
 
 
 def _nearest_effort(wanted: str, known: tuple[str, ...]) -> str | None:
@@ -85,8 +91,8 @@ def _nearest_effort(wanted: str, known: tuple[str, ...]) -> str | None:
     return below[-1] if below else known[0] if known else None
 
 
-def _add_budget(out: Out, body: Body, budget: int) -> None:
-    if not _began_with_thinking(body["messages"]):
+def _add_budget(out: Out, body: Body, budget: int, thinks: bool) -> None:
+    if not thinks:
         # ANT-38: "When `thinking` is enabled, a final `assistant` message must start with a thinking block".
         out.drop_option("reasoning", "the running tool loop began without thinking")
     elif body["max_tokens"] <= LEAST_BUDGET:
@@ -94,17 +100,6 @@ def _add_budget(out: Out, body: Body, budget: int) -> None:
     else:
         room = max(body["max_tokens"] - LEAST_BUDGET, LEAST_BUDGET)
         body["thinking"] = {"type": "enabled", "budget_tokens": min(budget, room)}
-
-
-def _began_with_thinking(turns: list[dict[str, Any]]) -> bool:
-    """Whether all answers of the running tool loop begin with thinking. Texts beside results do not end a loop."""
-    for turn in reversed(turns):
-        if turn["role"] == "assistant":
-            if turn["content"][0]["type"] not in ("thinking", "redacted_thinking"):
-                return False
-        elif turn["content"][0]["type"] != "tool_result":
-            return True
-    return True
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------
@@ -174,6 +169,8 @@ def _mark_cache(out: Out, body: Body) -> None:
     stable = body.get("system") or body.get("tools")
     if stable:
         stable[-1]["cache_control"] = marker
-    users = [turn for turn in body["messages"] if turn["role"] == "user"]
-    for turn in users[-2:]:
-        turn["content"][-1]["cache_control"] = marker
+    turns = body["messages"]
+    users = [at for at in range(max(len(turns) - 4, 0), len(turns)) if turns[at].role == "user"]
+    for at in users[-2:]:  # roles alternate
+        turns[at] = to_builtins(turns[at])
+        turns[at]["content"][-1]["cache_control"] = marker

@@ -2,10 +2,11 @@
 
 from urllib.parse import quote
 
+from ...dialects import BedrockConverse
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import BedrockTurns, body
 from .frames import EventStream
 from .ingest import ingest, recognise
 from .options import streams
@@ -26,7 +27,10 @@ def _headers(model: Model, options: Options) -> dict[str, str]:
 
 PROTOCOL = Protocol(
     name="bedrock-converse",
-    encode=encode,
+    dialect=BedrockConverse,
+    history="messages",
+    turns=BedrockTurns,
+    body=body,
     path=_path,
     headers=_headers,
     sdk_kwargs=sdk_kwargs,

@@ -4,13 +4,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ...dialects import BedrockConverse
 from ...dialects.bedrock_converse import ReasoningSwitch
 from ...types import Model, Options, ToolDefinition
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[BedrockConverse]
-Turns = list[dict[str, Any]]
 Fields = dict[str, Any]
 
 # Tokens of thinking for each level, on models that think by budget (ANT-41: at least 1024, below max_tokens).
@@ -21,13 +22,16 @@ LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
 METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{0,256}")
 
 
-def complete(out: Out, turns: Turns) -> dict[str, Any]:
-    """The body around ``turns``. The model's id goes into the path, not into the body."""
+def complete(out: Out, turns: list[Any], thinks: bool) -> dict[str, Any]:
+    """The body around ``turns``. The model's id goes into the path, not into the body.
+
+    ``thinks``: the answers since the user's last words all begin with thinking.
+    """
     body: dict[str, Any] = {"messages": turns}
     if out.system is not None and out.dialect.system_prompt:
         body["system"] = [{"text": out.system}]
     config = _limits(out)
-    fields = _reasoning(out, turns, config)
+    fields = _reasoning(out, config, turns[-1].role == "assistant", thinks)
     _add_sampling(out, config, fields)
     if config:
         body["inferenceConfig"] = config
@@ -81,13 +85,15 @@ def _add_sampling(out: Out, config: dict[str, Any], fields: Fields) -> None:
 
 # -- reasoning: fields that go to the model as they are (BED-24) -----------------------------------------------------
 
+_Switch = Callable[[Out, str, dict[str, Any], bool, bool], Fields]
 
-def _reasoning(out: Out, turns: Turns, config: dict[str, Any]) -> Fields:
+
+def _reasoning(out: Out, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     level = out.options.reasoning
     if level is None:
         return {}
     if level != "off":
-        return _SWITCHES[out.dialect.reasoning_switch](out, level, turns, config)
+        return _SWITCHES[out.dialect.reasoning_switch](out, level, config, prefilled, thinks)
     if out.dialect.reasoning_off == "disabled":
         return {"thinking": {"type": "disabled"}}
     if out.dialect.reasoning_off == "none" and out.model.reasoning:
@@ -95,19 +101,19 @@ def _reasoning(out: Out, turns: Turns, config: dict[str, Any]) -> Fields:
     return {}
 
 
-def _no_switch(out: Out, level: str, turns: Turns, config: dict[str, Any]) -> Fields:
+def _no_switch(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     out.drop_option(
         "reasoning", "this model decides itself how it thinks" if out.model.reasoning else "this model does not think"
     )
     return {}
 
 
-def _budget(out: Out, level: str, turns: Turns, config: dict[str, Any]) -> Fields:
+def _budget(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     room = config.get("maxTokens", min(BUDGETS[level] + ROOM_TO_ANSWER, out.model.max_tokens))
-    if turns[-1]["role"] == "assistant":
+    if prefilled:
         # Thinking and an answer begun by the caller exclude each other (Anthropic's documentation of thinking).
         out.drop_option("reasoning", "an answer that is to be continued cannot begin with thinking")
-    elif not _loop_thinks(turns):
+    elif not thinks:
         # ANT-38: "When `thinking` is enabled, a final `assistant` message must start with a thinking block".
         out.drop_option("reasoning", "the running tool loop began without thinking")
     elif room <= 1_024:
@@ -118,24 +124,13 @@ def _budget(out: Out, level: str, turns: Turns, config: dict[str, Any]) -> Field
     return {}
 
 
-def _loop_thinks(turns: Turns) -> bool:
-    """Whether the answers since the user's last words all begin with thinking."""
-    for turn in reversed(turns):
-        if turn["role"] == "user":
-            if any("toolResult" not in block for block in turn["content"]):
-                return True
-        elif "reasoningContent" not in turn["content"][0]:
-            return False
-    return True
-
-
-def _adaptive(out: Out, level: str, turns: Turns, config: dict[str, Any]) -> Fields:
+def _adaptive(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     effort = _nearest(level, out.dialect.effort)
     return {"thinking": {"type": "adaptive"}} | ({} if effort is None else {"output_config": {"effort": effort}})
 
 
-def _named(field: str) -> Callable[[Out, str, Turns, dict[str, Any]], Fields]:
-    def ask(out: Out, level: str, turns: Turns, config: dict[str, Any]) -> Fields:
+def _named(field: str) -> _Switch:
+    def ask(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
         effort = _nearest(level, out.dialect.effort)
         return {} if effort is None else {field: effort}
 
@@ -148,7 +143,7 @@ def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
     return below[-1] if below else known[0] if known else None
 
 
-_SWITCHES: dict[ReasoningSwitch, Callable[[Out, str, Turns, dict[str, Any]], Fields]] = {
+_SWITCHES: dict[ReasoningSwitch, _Switch] = {
     "none": _no_switch,
     "thinking-budget": _budget,
     "thinking-adaptive": _adaptive,
@@ -244,7 +239,6 @@ def _mark_cache(out: Out, body: dict[str, Any]) -> None:
         out.drop_option("cache", "this model keeps it for five minutes")
     if "system" in body:
         body["system"].append({"cachePoint": point})
-    for turn in reversed(body["messages"]):
-        if turn["role"] == "user":
-            turn["content"].append({"cachePoint": point})
-            return
+    turns = body["messages"]
+    at = len(turns) - (1 if turns[-1].role == "user" else 2)  # roles alternate
+    turns[at] = replace(turns[at], content=[*turns[at].content, {"cachePoint": point}])

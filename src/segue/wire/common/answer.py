@@ -4,17 +4,17 @@ A decoder opens blocks, adds deltas, and says how the answer ended; the events, 
 the stored conversation, the reading of arguments and the finished message are made here, for all protocols alike.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec.structs import replace
 
-from ...projection import Projection
 from ...projection.passes.ids import fresh_id
 from ...types import (
     AssistantContent,
     AssistantMessage,
     Diagnostic,
+    Message,
     Model,
     StopReason,
     TextContent,
@@ -183,12 +183,27 @@ _READINGS: dict[Reading, str] = {
 _COUNTS = ("input", "output", "cache_read", "cache_write", "total_tokens")
 
 
+class Asked(Protocol):
+    """What an answer must know of the request that it answers."""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The stored name behind each rendered tool name that differs."""
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages as they were rendered."""
+
+    def prefix_digest(self) -> str:
+        """The digest of everything that was sent."""
+
+
 class Answer:
     """The answer of ``model`` to what was projected, at ``now`` (Unix ms)."""
 
-    def __init__(self, model: Model, projection: Projection | None = None, now: int = 0) -> None:
+    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0) -> None:
         self.model = model
-        self.names: Mapping[str, str] = {} if projection is None else projection.names
+        self.names: Mapping[str, str] = {} if asked is None else asked.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
         self._usage: Usage | None = None
@@ -196,7 +211,7 @@ class Answer:
         self.response_model: str | None = None
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
-        self._projection = projection
+        self._asked = asked
         self._now = now
         self._diagnostics: list[Diagnostic] = []
         self._begun = False
@@ -292,7 +307,7 @@ class Answer:
     def fresh_id(self, call: CallDraft) -> str:
         """An id for a call that came without one: from position and content, in the form of the origin's dialect."""
         before = call.ordinal
-        sent = [] if self._projection is None else self._projection.context.messages
+        sent: Sequence[Message] = [] if self._asked is None else self._asked.messages
         if self.model.dialect.id_form == "kimi":  # counted over the whole conversation
             before += sum(type(block) is ToolCall for message in sent for block in message.content)
             return f"functions.{call.name}:{before}"
@@ -309,7 +324,7 @@ class Answer:
     def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:
         usage = self.usage or Usage()
         cost = None if self.usage is None else self.model.cost.of(usage)
-        digest = None if self._projection is None else self._projection.prefix_digest()
+        digest = None if self._asked is None else self._asked.prefix_digest()
         return replace(
             AssistantMessage.start(self.model, self._now),
             content=self.content,

@@ -1,11 +1,13 @@
-"""What an encoder works on: a projection, the options, and the report, with messages counted as they are stored."""
+"""What an encoder works on: a rendered conversation, the options, and the report, with messages counted as they are
+stored."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ...dialects import Dialect
-from ...projection import Projection
+from ...projection.passes.names import valid_name
+from ...projection.pipeline import STUB_TOOL, Rendering
 from ...projection.step import Report
-from ...types import ChangeCode, Message, Options, ToolDefinition
+from ...types import ChangeCode, Model, Options, ToolDefinition
 
 D = TypeVar("D", bound=Dialect)
 
@@ -13,24 +15,32 @@ D = TypeVar("D", bound=Dialect)
 class Outgoing(Generic[D]):
     """One conversation on its way to the wire."""
 
-    def __init__(self, projection: Projection, dialect: type[D], options: Options, report: Report) -> None:
-        if not isinstance(projection.model.dialect, dialect):
-            found = type(projection.model.dialect).__name__
+    def __init__(
+        self, rendered: Rendering, model: Model, dialect: type[D], options: Options | None, report: Report
+    ) -> None:
+        if not isinstance(model.dialect, dialect):
+            found = type(model.dialect).__name__
             raise TypeError(f"this encoder needs a model with a {dialect.__name__} dialect, not {found}")
-        self.model = projection.model
-        self.dialect: D = projection.model.dialect
-        self.system: str | None = projection.context.system_prompt
-        self.messages: list[Message] = projection.context.messages
-        self.tools: list[ToolDefinition] = projection.context.tools
-        self.stubbed = projection.stubbed
-        self.options = options
-        self._name = projection.rendered_name
-        self._sources = projection.sources
-        self._report = report
+        self.rendered = rendered
+        self.model = model
+        self.dialect: D = model.dialect
+        self.system: str | None = rendered.system_prompt
+        self.tools: list[ToolDefinition] = rendered.tools
+        self.stubbed = self.tools == [STUB_TOOL]
+        self.report = report
+        self._options = options
 
-    def tell(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
-        """Report a change of the rendered message at this index, or of the request as a whole."""
-        self._report.add(code, None if message is None else self._sources[message], None, detail)
+    @property
+    def options(self) -> Options:
+        """What a request asks for; turns do not depend on it, and have none."""
+        assert self._options is not None
+        return self._options
+
+    def tell(self, code: ChangeCode, message: int | None = None, detail: str = "", *parts: Any) -> None:
+        """Report a change of the rendered message at this index, or of the request as a whole; the last of no messages
+        stands at -1."""
+        source = None if message is None or message < 0 else self.rendered.sources[message]
+        self.report.add(code, source, None, detail, *parts)
 
     def drop_option(self, name: str, why: str) -> None:
         self.tell("option-dropped", None, f"{name}: {why}")
@@ -40,5 +50,5 @@ class Outgoing(Generic[D]):
         choice = self.options.tool_choice
         if choice is None or choice in ("auto", "none", "required"):
             return None
-        name = self._name(choice)
+        name = valid_name(choice, self.dialect.name_form)
         return name if any(tool.name == name for tool in self.tools) else None

@@ -3,10 +3,11 @@
 import base64
 from typing import Any
 
+from ...dialects import GoogleGenerativeAI
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import GoogleTurns, body
 from .ingest import NAME, ingest, recognise
 from .rules import RULES
 
@@ -51,7 +52,10 @@ def _bytes(text: str) -> bytes:
 
 PROTOCOL = Protocol(
     name=NAME,
-    encode=encode,
+    dialect=GoogleGenerativeAI,
+    history="contents",
+    turns=GoogleTurns,
+    body=body,
     path=path,
     headers=headers,
     sdk_kwargs=sdk_kwargs,

@@ -5,15 +5,13 @@ Rules are cited where they are obeyed, by their numbers in ``rules.py``. Options
 
 from typing import Any
 
+from msgspec import UNSET, Struct, UnsetType
+
 from ...dialects import GoogleGenerativeAI
-from ...projection import Projection
-from ...projection.step import Report
 from ...types import (
-    AssistantMessage,
+    AssistantContent,
     ImageContent,
-    Options,
     TextContent,
-    ThinkingContent,
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
@@ -22,25 +20,70 @@ from ...types import (
 )
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
+from ..common.turns import Turns, own_copy
 from .options import add_options
 from .schema import from_openapi, object_schema, to_openapi
 from .shapes import is_base64
 
 Out = Outgoing[GoogleGenerativeAI]
-Part = dict[str, Any]
-Content = dict[str, Any]
+Part = Any
+"""A dict, or a struct that is written like one."""
+
+# Nothing in a content points back to it, so that the collector of cycles need not look at these.
 
 
-def encode(projection: Projection, options: Options, report: Report) -> dict[str, Any]:
-    """The request body. The model stands in the path, and so does streaming."""
-    out = Outgoing(projection, GoogleGenerativeAI, options, report)
-    contents = _contents(out)
-    _open(out, contents)
-    _close(out, contents)
+class Content(Struct, gc=False):
+    role: str
+    parts: list[Part]
+
+
+class Text(Struct, gc=False):
+    text: str
+
+
+class SignedText(Struct, rename="camel", gc=False):
+    text: str
+    thought_signature: str
+
+
+class Thought(Struct, omit_defaults=True, rename="camel", gc=False):
+    text: str
+    thought: bool
+    thought_signature: str | None = None
+
+
+class Call(Struct, gc=False):
+    name: str
+    args: dict[str, Any]
+    id: str | UnsetType  # GEM-13
+
+
+class CallPart(Struct, omit_defaults=True, rename="camel", gc=False):
+    function_call: Call
+    thought_signature: str | None = None
+
+
+class Output(Struct, gc=False):
+    output: str
+
+
+class Response(Struct, gc=False):
+    name: str
+    id: str | UnsetType
+    response: Output | dict[str, str]
+    parts: list[Part] | UnsetType = UNSET
+
+
+class ResponsePart(Struct, rename="camel", gc=False):
+    function_response: Response
+
+
+def body(out: Out, turns: "GoogleTurns", closed: list[Content]) -> dict[str, Any]:
+    """The request body around the contents. The model stands in the path, and so does streaming."""
     body: dict[str, Any] = {}
     if out.system is not None:
         body["systemInstruction"] = {"parts": [{"text": out.system}]}
-    body["contents"] = contents
+    body["contents"] = closed
     if out.tools:
         body["tools"] = [{"functionDeclarations": [_declaration(out, tool) for tool in out.tools]}]
     add_options(out, body)
@@ -50,126 +93,158 @@ def encode(projection: Projection, options: Options, report: Report) -> dict[str
 # -- contents --------------------------------------------------------------------------------------------------------
 
 
-def _contents(out: Out) -> list[Content]:
+class GoogleTurns(Turns[GoogleGenerativeAI]):
     """Answers in a row are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
     GEM-09). User contents may stand in a row: what the user says after results is a content of its own."""
-    contents: list[Content] = []
-    responses: list[Part] | None = None  # of the batch that is under way
-    held: list[Part] = []  # images that wait for the end of the batch
-    for index, message in enumerate(out.messages):
-        if type(message) is ToolResultMessage:
-            if responses is None:
-                responses = []
-                contents.append({"role": "user", "parts": responses})
-            responses.append(_response(out, index, message, held))
-            continue
-        responses = None
-        if held:
-            contents.append(_moved(held))
-            held = []
-        if type(message) is UserMessage and message.content:
-            contents.append({"role": "user", "parts": _said(message.content)})
-        elif type(message) is AssistantMessage:
-            _add_answer(out, contents, index, message)
-    if held:
-        contents.append(_moved(held))
-    return contents
+
+    STATE = ("_held", "_role", "_in_batch", "_filled")
+
+    def __init__(self, out: Out) -> None:
+        super().__init__(out)
+        self._held: list[Part] = []  # images that wait for the end of the batch
+        self._role = ""  # of the last content
+        self._in_batch = False  # whether the next result belongs to the last content
+        self._filled = False  # whether words that nobody said open the conversation
+
+    def extend(self) -> None:
+        messages, turns, send_ids = self.out.rendered.messages, self.turns, self.dialect.send_ids
+        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+            kind, content = type(message), message.content
+            text = content[0].text if len(content) == 1 and type(content[0]) is TextContent else None
+            if kind is ToolResultMessage:
+                if text is not None and not message.is_error:  # type: ignore[union-attr]
+                    call_id = message.tool_call_id if send_ids else UNSET  # type: ignore[union-attr]
+                    response = Response(message.tool_name, call_id, Output(text))  # type: ignore[union-attr]
+                else:
+                    response = self._response(index, message)  # type: ignore[arg-type]
+                if self._in_batch:
+                    turns[-1].parts.append(ResponsePart(response))
+                else:
+                    turns.append(Content("user", [ResponsePart(response)]))
+                    self._role, self._in_batch = "user", True
+                continue
+            self._in_batch = False
+            if self._held:
+                turns.append(_moved(self._held))
+                self._held = []
+            if kind is UserMessage:
+                if content:
+                    turns.append(Content("user", _said(content) if text is None else [Text(text)]))  # type: ignore[arg-type]
+                    self._role = "user"
+            elif text and self._role == "user" and content[0].text_signature is None and not text.isspace():  # type: ignore[union-attr]
+                turns.append(Content("model", [Text(text)]))  # nearly all answers without calls
+                self._role = "model"
+            elif parts := self._answer(index, content):  # type: ignore[arg-type]
+                if self._role == "user":
+                    turns.append(Content("model", parts))
+                    self._role = "model"
+                else:
+                    self._add_beside(index, parts)
+        self.taken = len(messages)
+
+    def _add_beside(self, index: int, parts: list[Part]) -> None:
+        """Add an answer where the user has not spoken before it."""
+        if self._role:  # GEM-04
+            self.out.tell("turns-merged", index, "with the answer before it")
+            self.turns[-1].parts += parts
+        else:
+            # The user begins, whatever the first answer holds: a call may not stand first (GEM-04), and one may be
+            # added to the first content later.
+            self.turns += [Content("user", [Text(OPENING)]), Content("model", parts)]
+            self._role, self._filled = "model", True
+
+    def closed(self, out: Out) -> list[Content]:
+        """The user has the last word (GEM-10), except where a model goes on with a text that it is given; and somebody
+        has to say something (GEM-01)."""
+        turns = [*self.turns[:-1], *map(own_copy, self.turns[-1:])]  # more may be said in the last one
+        if self._filled:
+            out.tell("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
+        if self._held:
+            turns.append(_moved(self._held))
+        elif self._role != "user" and not (turns and out.dialect.prefill and _may_be_continued(turns[-1].parts[-1])):
+            at = self.taken - 1 if self.taken else None
+            out.tell("filler-inserted", at, f"the conversation ends with the user: {CLOSING!r}")
+            turns.append(Content("user", [Text(CLOSING)]))
+        return turns
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def _answer(self, index: int, content: list[AssistantContent]) -> list[Part]:
+        parts: list[Part] = []
+        dummy = self.dialect.dummy_signature
+        readable = False
+        for block in content:
+            kind = type(block)
+            if kind is TextContent:
+                text, signature = block.text, block.text_signature  # type: ignore[union-attr]
+                if signature is not None and (signature := self._checked(index, signature)) is not None:
+                    parts.append(SignedText(text, signature))  # also without text: a legal carrier (GEM-19)
+                elif text and not text.isspace():  # GEM-03
+                    parts.append(Text(text))
+                else:
+                    continue
+                readable = True
+            elif kind is ToolCall:
+                signature = block.thought_signature  # type: ignore[union-attr]
+                if signature is not None:
+                    signature = self._checked(index, signature)
+                # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
+                call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)  # type: ignore[union-attr]
+                parts.append(CallPart(call, signature or dummy))
+                dummy, readable = None, True
+            else:
+                text, signature = block.thinking, block.thinking_signature  # type: ignore[union-attr]
+                if signature is not None:
+                    signature = self._checked(index, signature)
+                if signature is not None or (text and not text.isspace()):
+                    parts.append(Thought(text, True, signature))
+        if parts and not readable:
+            # GEM-03 asks for parts, and nobody says that thoughts count: gemini-cli takes them all out of its history.
+            self.out.tell("thinking-dropped", index, "an answer of nothing but thinking may be taken for an empty one")
+            return []
+        return parts
+
+    def _checked(self, index: int, signature: str) -> str | None:
+        if is_base64(signature):
+            return signature
+        # GEM-12: "Base64 decoding failed", however genuine the rest of it is.
+        self.out.tell("signature-dropped", index, "it is not base64, as every signature of this protocol is")
+        return None
+
+    # -- results -----------------------------------------------------------------------------------------------------
+
+    def _response(self, index: int, message: ToolResultMessage) -> Response:
+        content = message.content
+        text = "\n".join([block.text for block in content if type(block) is TextContent])
+        images = [_image(block) for block in content if type(block) is ImageContent]
+        if images:
+            text = text or IMAGES_BELOW
+            _tell_images(self.out, index, message)
+        # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
+        # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection gave it its call's name.
+        call_id = message.tool_call_id if self.dialect.send_ids else UNSET
+        response = Response(message.tool_name, call_id, {"error": text} if message.is_error else Output(text))
+        if images and self.dialect.images_in_results:
+            response.parts = images
+        else:
+            self._held += images  # GEM-14
+        return response
+
+
+def _may_be_continued(last: Part) -> bool:
+    return type(last) is Text or (type(last) is SignedText and bool(last.text) and not last.text.isspace())
 
 
 def _moved(images: list[Part]) -> Content:
-    return {"role": "user", "parts": [{"text": MOVED_IMAGES}, *images]}
+    return Content("user", [Text(MOVED_IMAGES), *images])
 
 
 def _said(content: list[UserContent]) -> list[Part]:
-    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
-        return [{"text": content[0].text}]
-    return [{"text": block.text} if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
+    return [Text(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
 
 
 def _image(block: ImageContent) -> Part:
     return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
-
-
-# -- answers ---------------------------------------------------------------------------------------------------------
-
-
-def _add_answer(out: Out, contents: list[Content], index: int, message: AssistantMessage) -> None:
-    parts = _answer(out, index, message)
-    if not parts:
-        return
-    if contents and contents[-1]["role"] == "model":  # GEM-04
-        out.tell("turns-merged", index, "with the answer before it")
-        contents[-1]["parts"] += parts
-    else:
-        contents.append({"role": "model", "parts": parts})
-
-
-def _answer(out: Out, index: int, message: AssistantMessage) -> list[Part]:
-    parts: list[Part] = []
-    dummy = out.dialect.dummy_signature
-    readable = False
-    for block in message.content:
-        if type(block) is ToolCall:
-            part = _call(out, block)
-            signature = block.thought_signature
-        elif type(block) is TextContent:
-            part, signature = {"text": block.text}, block.text_signature
-        else:
-            assert type(block) is ThinkingContent
-            part, signature = {"text": block.thinking, "thought": True}, block.thinking_signature
-        if signature is not None and not is_base64(signature):
-            # GEM-12: "Base64 decoding failed", however genuine the rest of it is.
-            out.tell("signature-dropped", index, "it is not base64, as every signature of this protocol is")
-            signature = None
-        if type(block) is ToolCall:
-            if signature is None and dummy is not None:
-                signature = dummy  # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
-            dummy = None
-        elif signature is None and not part["text"].strip():
-            continue  # GEM-03; with a signature an empty text is a legal carrier (GEM-19)
-        if signature is not None:
-            part["thoughtSignature"] = signature
-        readable = readable or "thought" not in part
-        parts.append(part)
-    if parts and not readable:
-        # GEM-03 asks for parts, and nobody says that thoughts count: gemini-cli takes them all out of its history.
-        out.tell("thinking-dropped", index, "an answer of nothing but thinking may be taken for an empty one")
-        return []
-    return parts
-
-
-def _call(out: Out, block: ToolCall) -> Part:
-    call: dict[str, Any] = {"name": block.name, "args": block.arguments}
-    if out.dialect.send_ids:  # GEM-13
-        call["id"] = block.id
-    return {"functionCall": call}
-
-
-# -- results ---------------------------------------------------------------------------------------------------------
-
-
-def _response(out: Out, index: int, message: ToolResultMessage, held: list[Part]) -> Part:
-    content = message.content
-    response: dict[str, Any] = {"name": message.tool_name}  # GEM-07: projection gave it its call's name
-    if out.dialect.send_ids:
-        response["id"] = message.tool_call_id
-    images: list[Part] = []
-    if len(content) == 1 and type(content[0]) is TextContent:
-        text = content[0].text
-    else:
-        text = "\n".join([block.text for block in content if type(block) is TextContent])
-        images = [_image(block) for block in content if type(block) is ImageContent]
-    if images:
-        text = text or IMAGES_BELOW
-        _tell_images(out, index, message)
-    # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
-    # (google-genai 3.1.0, types.FunctionResponse).
-    response["response"] = {"error" if message.is_error else "output": text}
-    if images and out.dialect.images_in_results:
-        response["parts"] = images
-    else:
-        held += images  # GEM-14
-    return {"functionResponse": response}
 
 
 def _tell_images(out: Out, index: int, message: ToolResultMessage) -> None:
@@ -180,30 +255,6 @@ def _tell_images(out: Out, index: int, message: ToolResultMessage) -> None:
         out.tell("empty-filled", index, f"a result of nothing but images says {IMAGES_BELOW!r}")
     elif TextContent in kinds[kinds.index(ImageContent) :]:
         out.tell("blocks-reordered", index, "the text of a result stands before its images")
-
-
-# -- both ends -------------------------------------------------------------------------------------------------------
-
-
-def _open(out: Out, contents: list[Content]) -> None:
-    """The user begins, whatever the first answer holds: a call may not stand first (GEM-04), and one may be added to
-    the first content later."""
-    if not contents or contents[0]["role"] == "user":
-        return
-    contents.insert(0, {"role": "user", "parts": [{"text": OPENING}]})
-    out.tell("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
-
-
-def _close(out: Out, contents: list[Content]) -> None:
-    """The user has the last word (GEM-10), except where a model goes on with a text that it is given; and somebody has
-    to say something (GEM-01)."""
-    if contents:
-        last = contents[-1]["parts"][-1]
-        goes_on = out.dialect.prefill and "thought" not in last and last.get("text", "").strip()
-        if contents[-1]["role"] == "user" or goes_on:
-            return
-    contents.append({"role": "user", "parts": [{"text": CLOSING}]})
-    out.tell("filler-inserted", len(out.messages) - 1, f"the conversation ends with the user: {CLOSING!r}")
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

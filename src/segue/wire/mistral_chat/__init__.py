@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from ...dialects import MistralChat
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import MistralTurns, body
 from .ingest import ingest, recognise
 from .rules import RULES
 
@@ -25,7 +26,10 @@ def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
 
 PROTOCOL = Protocol(
     name="mistral-chat",
-    encode=encode,
+    dialect=MistralChat,
+    history="messages",
+    turns=MistralTurns,
+    body=body,
     path=path,
     headers=headers,
     sdk_kwargs=sdk_kwargs,

@@ -4,16 +4,15 @@ Rules are cited where they are obeyed, by their numbers in ``rules.py``. Only fi
 and none of them as null (MIS-09).
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
+from msgspec import Struct
+
 from ...dialects import MistralChat
-from ...projection import Projection
-from ...projection.step import Report
 from ...types import (
     AssistantMessage,
     ImageContent,
-    Options,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -22,25 +21,56 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.content import plain_text
 from ...types.value import encode as to_json
+from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ..common.turns import Turns
 from .schema import repaired
 
 Out = Outgoing[MistralChat]
-Turn = dict[str, Any]
-Chunk = dict[str, Any]
+Chunk = Any
+"""A dict, or a struct that is written like one. A stored text without a signature looks as the API has it."""
 
 # The levels in their order; every model knows some of them.
 LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # The API's own bounds; mistral-common allows 0 to 1 where one serves a model oneself (2026-11).
 TEMPERATURES = (0.0, 1.5)
 
+# Nothing in a turn points back to it, so that the collector of cycles need not look at turns.
 
-def encode(projection: Projection, options: Options, report: Report) -> dict[str, Any]:
-    """The request body."""
-    out = Outgoing(projection, MistralChat, options, report)
-    body: dict[str, Any] = {"model": out.model.id, "messages": _turns(out)}
+
+class Said(Struct, gc=False):
+    role: str
+    content: str | list[Chunk]
+
+
+class Function(Struct, gc=False):
+    name: str
+    arguments: str
+
+
+class Call(Struct, gc=False):
+    id: str
+    type: str
+    function: Function
+
+
+class Answer(Struct, gc=False, tag_field="role", tag="assistant", omit_defaults=True):
+    content: str | list[Chunk] | None = None
+    tool_calls: list[Call] | None = None
+
+
+class Result(Struct, gc=False, tag_field="role", tag="tool"):
+    tool_call_id: str
+    name: str
+    content: str | list[Chunk]
+
+
+def body(out: Out, turns: "MistralTurns", closed: list[Any]) -> dict[str, Any]:
+    """The request body around the turns."""
+    body: dict[str, Any] = {"model": out.model.id, "messages": closed}
     if out.tools:
         body["tools"] = [_tool(out, tool) for tool in out.tools]
     _add_tool_choice(out, body)
@@ -49,189 +79,209 @@ def encode(projection: Projection, options: Options, report: Report) -> dict[str
     return body
 
 
-# -- messages --------------------------------------------------------------------------------------------------------
+# -- turns -----------------------------------------------------------------------------------------------------------
 
 
-def _turns(out: Out) -> list[Turn]:
+class MistralTurns(Turns[MistralChat]):
     """One message for each rendered one, neighbours of one role unmerged (MIS-02 allows them)."""
-    turns: list[Turn] = []
-    held: list[Chunk] = []  # images that wait for the whole batch of results
-    if out.system is not None:
-        turns.append({"role": "system", "content": out.system})
-    for index, message in enumerate(out.messages):
-        if type(message) is ToolResultMessage:
-            turns.append(_result(out, index, message, held))
-            continue
-        if held:
-            _show_moved(out, index - 1, turns, held)
-            held = []
-        if type(message) is UserMessage:
-            _add_user(out, index, turns, _content(message.content))
-        else:
-            _add_answer(out, index, turns, message)  # type: ignore[arg-type]
-    last = len(out.messages) - 1
-    if held:
-        _show_moved(out, last, turns, held)
-    if not turns or turns[-1]["role"] in ("system", "assistant"):
-        # MIS-03: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
-        _fill(out, last if out.messages else None, turns, "user", CLOSING, "the conversation ends with the user")
-    return turns
 
+    STATE = ("_held", "_role")
 
-def _fill(out: Out, index: int | None, turns: list[Turn], role: str, text: str, why: str) -> None:
-    turns.append({"role": role, "content": text})
-    out.tell("filler-inserted", index, f"{why}: {text!r}")
+    def __init__(self, out: Out) -> None:
+        super().__init__(out)
+        if out.system is not None:
+            self.turns.append(Said("system", out.system))
+        self._held: list[Chunk] = []  # images that wait for the whole batch of results
+        self._role = ""  # of the last turn; nobody speaks in a system prompt
 
+    def extend(self) -> None:
+        turns, messages = self.turns, self.out.rendered.messages
+        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+            kind, content = type(message), message.content
+            said = content[0] if len(content) == 1 and type(content[0]) is TextContent else None
+            if kind is ToolResultMessage:
+                if said is None or message.is_error:  # type: ignore[union-attr]
+                    turns.append(self._result(index, message))  # type: ignore[arg-type]
+                else:
+                    turns.append(Result(message.tool_call_id, message.tool_name, said.text))  # type: ignore[union-attr]
+                self._role = "tool"
+                continue
+            if self._held:
+                turns += self._moved(self.out, index - 1)
+                self._held, self._role = [], "user"
+            if kind is UserMessage:
+                if self._role == "tool":
+                    turns += self._between(self.out, index)
+                turns.append(Said("user", _content(content) if said is None else said.text))  # type: ignore[arg-type]
+                self._role = "user"
+            elif said is None or not self._role or said.text_signature is not None:
+                self._answer(index, message)  # type: ignore[arg-type]
+            else:
+                turns.append(Answer(said.text))
+                self._role = "assistant"
+        self.taken = len(messages)
 
-def _add_user(out: Out, index: int, turns: list[Turn], content: str | list[Chunk]) -> None:
-    if turns and turns[-1]["role"] == "tool" and not out.dialect.user_after_tool:
+    def closed(self, out: Out) -> list[Any]:
+        last = self.taken - 1 if self.taken else None
+        if self._held:
+            return [*self.turns, *self._moved(out, last)]
+        if self._role in ("", "assistant"):
+            # MIS-03: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+            return [*self.turns, _filler(out, last, "user", CLOSING, "the conversation ends with the user")]
+        return list(self.turns)
+
+    def _between(self, out: Out, index: int | None) -> list[Said]:
+        """What stands between results and the user."""
+        if self.dialect.user_after_tool:
+            return []
         # MIS-04: "Unexpected role 'user' after role 'tool'"
-        _fill(out, index, turns, "assistant", BETWEEN, "the assistant speaks between tool results and the user")
-    turns.append({"role": "user", "content": content})
+        why = "the assistant speaks between tool results and the user"
+        return [_filler(out, index, "assistant", BETWEEN, why)]
 
+    def _moved(self, out: Out, index: int | None) -> list[Said]:
+        """Images that could not stand in their results."""
+        return [*self._between(out, index), Said("user", [plain_text(MOVED_IMAGES), *self._held])]
 
-def _show_moved(out: Out, index: int, turns: list[Turn], images: list[Chunk]) -> None:
-    _add_user(out, index, turns, [{"type": "text", "text": MOVED_IMAGES}, *images])
+    # -- answers -----------------------------------------------------------------------------------------------------
 
+    def _answer(self, index: int, message: AssistantMessage) -> None:
+        texts: list[Chunk] = []
+        calls: list[Call] = []
+        for block in message.content:
+            kind = type(block)
+            if kind is ToolCall:
+                arguments = to_json(block.arguments).decode()  # type: ignore[union-attr]
+                calls.append(Call(block.id, "function", Function(block.name, arguments)))  # type: ignore[union-attr]
+            elif kind is TextContent and not calls and block.text_signature is None:  # type: ignore[union-attr]
+                texts.append(block)
+            else:
+                self._sorted_answer(index, message)
+                return
+        self._say(index, texts[0].text if len(texts) == 1 else texts or None, calls)
 
-def _content(blocks: list[UserContent]) -> str | list[Chunk]:
-    """A single text as a string, anything else as chunks."""
-    if len(blocks) == 1 and type(blocks[0]) is TextContent:
-        return blocks[0].text
-    return [_CHUNKS[type(block)](block) for block in blocks]
+    def _sorted_answer(self, index: int, message: AssistantMessage) -> None:
+        """An answer that is more than texts and then calls."""
+        parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+        rank, sorted_ = 0, True
+        for block in message.content:
+            at = _RANKS[type(block)]
+            sorted_ = sorted_ and at >= rank
+            rank = at
+            parts[at].append(block)
+        thoughts, texts, calls = parts
+        if any([text.text_signature is not None for text in texts]):
+            texts = self._worded(index, texts)
+        if thoughts:
+            thoughts = self._kept_thoughts(index, thoughts, bool(texts or calls))
+        if not sorted_ and (texts or calls):
+            self.out.tell("blocks-reordered", index, "thinking stands first, and calls stand apart from the text")
+        self._say(index, _answer_content(thoughts, texts), [_call(block) for block in calls])
 
+    def _worded(self, index: int, texts: list[TextContent]) -> list[TextContent]:
+        """Texts without those that only carry a signature, for which there is no place here."""
+        kept = [text for text in texts if text.text and not text.text.isspace()]
+        if len(kept) < len(texts):
+            self.out.tell("empty-dropped", index, "a text without text")
+        return kept
 
-def _text(block: TextContent) -> Chunk:
-    return {"type": "text", "text": block.text}
+    def _kept_thoughts(self, index: int, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
+        if self.dialect.own_reasoning == "none":
+            # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
+            self.out.tell("thinking-dropped", index, "the model does not take thinking back")
+            return []
+        if not speaks:
+            # MIS-08: "Assistant message must have either content or tool_calls, but not none."
+            self.out.tell("thinking-dropped", index, "an answer of nothing but thinking has no content")
+            return []
+        kept = [block for block in thoughts if not block.redacted]
+        if len(kept) < len(thoughts):
+            self.out.tell("thinking-dropped", index, "this protocol has no form for redacted thinking")
+        return kept
 
+    def _say(self, index: int, content: str | list[Chunk] | None, calls: list[Call]) -> None:
+        if content is None and not calls:
+            return
+        turns = self.turns
+        if not self._role:
+            # A first answer with calls is not counted: "Not the same number of function calls and responses" (MIS-05).
+            turns.append(_filler(self.out, index, "user", OPENING, "the conversation begins with the user"))
+            self._role = "user"
+        if calls and not self.dialect.text_with_calls:
+            # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two neighbours are no
+            # way out, as the tokenizer joins them before it refuses ("Cannot have tool calls and content defined in the
+            # same assistant message", mistral-common 1.13): the user must speak between.
+            if content is not None:
+                turns.append(Answer(content))
+            if content is not None or self._role == "assistant":
+                turns.append(_filler(self.out, index, "user", CLOSING, "the user speaks between text and calls"))
+            content = None
+        turns.append(Answer(content, calls or None))
+        self._role = "assistant"
 
-def _image(block: ImageContent) -> Chunk:
-    return {"type": "image_url", "image_url": f"data:{block.mime_type};base64,{block.data}"}
+    # -- results -----------------------------------------------------------------------------------------------------
 
+    def _result(self, index: int, message: ToolResultMessage) -> Result:
+        blocks = message.content
+        if not self.dialect.images_in_results and ImageContent in map(type, blocks):
+            # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
+            self._held += [_chunk(block) for block in blocks if type(block) is ImageContent]
+            blocks = [block for block in blocks if type(block) is TextContent] or [plain_text(IMAGES_BELOW)]
+            self.out.tell("image-moved", index, "a tool message holds text only; its images follow all results")
+        if message.is_error:
+            blocks = self._flagged(index, blocks)
+        return Result(message.tool_call_id, message.tool_name, _content(blocks))
 
-_CHUNKS: dict[type[Any], Callable[[Any], Chunk]] = {TextContent: _text, ImageContent: _image}
+    def _flagged(self, index: int, blocks: list[UserContent]) -> list[UserContent]:
+        """There is no flag for a failed call, so that its first text says so."""
+        first = next((at for at, block in enumerate(blocks) if type(block) is TextContent), None)
+        if first is None:
+            blocks, first = [plain_text(IMAGES_BELOW), *blocks], 0
+        said: TextContent = blocks[first]  # type: ignore[assignment]
+        if said.text.startswith(ERROR):
+            return blocks
+        self.out.tell("error-as-text", index, f"the result begins with {ERROR!r}")
+        return [*blocks[:first], plain_text(as_error(said.text)), *blocks[first + 1 :]]
 
-
-# -- answers ---------------------------------------------------------------------------------------------------------
 
 # The order in which the parts of an answer stand: thinking leads (MIS-12), calls have a field of their own.
 _RANKS: dict[type[Any], int] = {ThinkingContent: 0, TextContent: 1, ToolCall: 2}
 
 
-def _add_answer(out: Out, index: int, turns: list[Turn], message: AssistantMessage) -> None:
-    parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-    rank, sorted_ = 0, True
-    for block in message.content:
-        at = _RANKS[type(block)]
-        sorted_ = sorted_ and at >= rank
-        rank = at
-        parts[at].append(block)
-    thoughts, texts, calls = parts
-    if texts and any(text.text_signature is not None for text in texts):
-        texts = _worded(out, index, texts)
-    if thoughts:
-        thoughts = _kept_thoughts(out, index, thoughts, bool(texts or calls))
-    if not texts and not calls:
-        return
-    if not sorted_:
-        out.tell("blocks-reordered", index, "thinking stands first, and calls stand apart from the text")
-    if not turns or turns[-1]["role"] == "system":
-        # A first answer with calls is not counted: "Not the same number of function calls and responses" (MIS-05).
-        _fill(out, index, turns, "user", OPENING, "the conversation begins with the user")
-    _append(out, index, turns, _answer_content(thoughts, texts), [_call(block) for block in calls])
+def _filler(out: Out, index: int | None, role: str, text: str, why: str) -> Said:
+    out.tell("filler-inserted", index, f"{why}: {text!r}")
+    return Said(role, text)
 
 
-def _worded(out: Out, index: int, texts: list[TextContent]) -> list[TextContent]:
-    """Texts without those that only carry a signature, for which there is no place here."""
-    kept = [text for text in texts if text.text and not text.text.isspace()]
-    if len(kept) < len(texts):
-        out.tell("empty-dropped", index, "a text without text")
-    return kept
+def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
+    """A single text as a string, anything else as chunks."""
+    if len(blocks) == 1 and type(blocks[0]) is TextContent:
+        return blocks[0].text
+    return [_chunk(block) for block in blocks]
 
 
-def _kept_thoughts(out: Out, index: int, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
-    if out.dialect.own_reasoning == "none":
-        # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
-        out.tell("thinking-dropped", index, "the model does not take thinking back")
-        return []
-    if not speaks:
-        # MIS-08: "Assistant message must have either content or tool_calls, but not none."
-        out.tell("thinking-dropped", index, "an answer of nothing but thinking has no content")
-        return []
-    kept = [block for block in thoughts if not block.redacted]
-    if len(kept) < len(thoughts):
-        out.tell("thinking-dropped", index, "this protocol has no form for redacted thinking")
-    return kept
+def _chunk(block: UserContent) -> Chunk:
+    if type(block) is ImageContent:
+        return {"type": "image_url", "image_url": DataUrl(block.mime_type, block.data)}
+    return block if block.text_signature is None else plain_text(block.text)  # type: ignore[union-attr]
 
 
 def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -> str | list[Chunk] | None:
     if not thoughts:
-        return _content(texts) if texts else None  # type: ignore[arg-type]
-    return [*map(_thinking, thoughts), *map(_text, texts)]
-
-
-def _append(out: Out, index: int, turns: list[Turn], content: Any, calls: list[dict[str, Any]]) -> None:
-    if calls and not out.dialect.text_with_calls:
-        # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two neighbours are no way
-        # out, as the tokenizer joins them before it refuses ("Cannot have tool calls and content defined in the same
-        # assistant message", mistral-common 1.13): the user must speak between.
-        if content is not None:
-            turns.append({"role": "assistant", "content": content})
-            content = None
-        if turns[-1]["role"] == "assistant":
-            _fill(out, index, turns, "user", CLOSING, "the user speaks between text and calls")
-    turn: Turn = {"role": "assistant"}
-    if content is not None:
-        turn["content"] = content
-    if calls:
-        turn["tool_calls"] = calls
-    turns.append(turn)
+        return _content(texts) if texts else None
+    return [*map(_thinking, thoughts), *map(_chunk, texts)]
 
 
 def _thinking(block: ThinkingContent) -> Chunk:
     """The chunk as the API gives it; ``signature`` is new in mistralai 3.7 and goes back where there is one."""
-    said = [{"type": "text", "text": block.thinking}] if block.thinking else []
-    chunk: Chunk = {"type": "thinking", "thinking": said, "closed": True}
+    said = [plain_text(block.thinking)] if block.thinking else []
+    chunk = {"type": "thinking", "thinking": said, "closed": True}
     if block.thinking_signature is not None:
         chunk["signature"] = block.thinking_signature
     return chunk
 
 
-def _call(block: ToolCall) -> dict[str, Any]:
-    function = {"name": block.name, "arguments": to_json(block.arguments).decode()}
-    return {"id": block.id, "type": "function", "function": function}
-
-
-# -- results ---------------------------------------------------------------------------------------------------------
-
-
-def _result(out: Out, index: int, message: ToolResultMessage, held: list[Chunk]) -> Turn:
-    blocks = message.content
-    if not out.dialect.images_in_results and ImageContent in map(type, blocks):
-        # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-        held += [_image(block) for block in blocks if type(block) is ImageContent]
-        blocks = [block for block in blocks if type(block) is TextContent] or [TextContent(IMAGES_BELOW)]
-        out.tell("image-moved", index, "a tool message holds text only; its images follow all results")
-    if message.is_error:
-        blocks = _flagged(out, index, blocks)
-    return {
-        "role": "tool",
-        "tool_call_id": message.tool_call_id,
-        "name": message.tool_name,
-        "content": _content(blocks),
-    }
-
-
-def _flagged(out: Out, index: int, blocks: list[UserContent]) -> list[UserContent]:
-    """There is no flag for a failed call, so that its first text says so."""
-    first = next((at for at, block in enumerate(blocks) if type(block) is TextContent), None)
-    if first is None:
-        blocks, first = [TextContent(IMAGES_BELOW), *blocks], 0
-    said: TextContent = blocks[first]  # type: ignore[assignment]
-    if said.text.startswith(ERROR):
-        return blocks
-    out.tell("error-as-text", index, f"the result begins with {ERROR!r}")
-    return [*blocks[:first], TextContent(as_error(said.text)), *blocks[first + 1 :]]
+def _call(block: ToolCall) -> Call:
+    return Call(block.id, "function", Function(block.name, to_json(block.arguments).decode()))
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------

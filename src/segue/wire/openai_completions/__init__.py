@@ -2,14 +2,16 @@
 
 from typing import Any
 
+from ...dialects import OpenAICompletions
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import body
 from .ingest import ingest
 from .recognise import recognise
 from .rules import RULES
 from .sdk import sdk_kwargs
+from .turns import ChatTurns
 
 
 def _path(model: Model, options: Options, body: Body) -> str:
@@ -26,7 +28,10 @@ def _sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[st
 
 PROTOCOL = Protocol(
     name="openai-completions",
-    encode=encode,
+    dialect=OpenAICompletions,
+    history="messages",
+    turns=ChatTurns,
+    body=body,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

@@ -8,19 +8,15 @@ This file puts the parts together: ``turns.py`` has the messages, ``reasoning.py
 from typing import Any
 
 from ...dialects import OpenAICompletions
-from ...projection import Projection
-from ...projection.step import Report
-from ...types import Options
 from ..common.outgoing import Outgoing
 from .options import add_options
 from .tools import add_tools
-from .turns import Turns
+from .turns import ChatTurns, Turn
 
 
-def encode(projection: Projection, options: Options, report: Report) -> dict[str, Any]:
-    """The request body."""
-    out = Outgoing(projection, OpenAICompletions, options, report)
-    body: dict[str, Any] = {"model": out.model.id, "messages": Turns(out).rendered()}
+def body(out: Outgoing[OpenAICompletions], turns: ChatTurns, closed: list[Turn]) -> dict[str, Any]:
+    """The request body around the turns."""
+    body: dict[str, Any] = {"model": out.model.id, "messages": [*turns.head, *closed]}
     add_tools(out, body)
     add_options(out, body)
     return body

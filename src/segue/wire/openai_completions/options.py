@@ -141,10 +141,10 @@ def _add_cache(out: Out, body: Body) -> None:
 
 
 def _mark(turns: list[dict[str, Any]], marker: dict[str, str]) -> None:
-    """At the end of what stays, the system prompt, and at the last words of the user."""
-    spoken = [turn for turn in turns if turn["role"] == "user"][-1:]
-    for turn in [turn for turn in turns[:1] if turn["role"] in ("system", "developer")] + spoken:
-        content = turn["content"]
+    """At the end of what stays, the system prompt, and at the last words of the user. Turns are replaced."""
+    spoken = [at for at, turn in enumerate(turns) if turn["role"] == "user"][-1:]
+    for at in [at for at, turn in enumerate(turns[:1]) if turn["role"] in ("system", "developer")] + spoken:
+        content = turns[at]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
         parts[-1] = parts[-1] | {"cache_control": marker}
-        turn["content"] = parts
+        turns[at] = turns[at] | {"content": parts}

@@ -8,6 +8,7 @@ the whole batch (OAC-09, KIM-03).
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from ...dialects import OpenAICompletions
 from ...projection.passes.images import IN_RESULT, IN_USER
@@ -22,8 +23,10 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ..common.turns import OPEN, Turns
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content
 
@@ -35,58 +38,103 @@ Content = str | list[Part]
 _write = msgspec.json.Encoder().encode
 
 
-class Turns:
-    """The messages so far. ``rendered()`` takes all of a conversation and gives them."""
+class Function(Struct, gc=False):
+    name: str
+    arguments: str
+
+
+class Call(Struct, gc=False):
+    id: str
+    type: str
+    function: Function
+
+
+class ChatTurns(Turns[OpenAICompletions]):
+    """The messages so far."""
+
+    STATE = ("_held", "_last", "_queued")
 
     def __init__(self, out: Out) -> None:
-        self._out = out
-        self._dialect = out.dialect
+        super().__init__(out)
         self._reasoning = Reasoning(out)
-        self._turns: list[Turn] = []
         self._last = ""  # who spoke last; the system prompt does not count, unless the user says it
         self._held: list[Part] = []  # images that wait for the whole batch of results
         self._queued: list[ToolCall] = []  # calls that wait for the result of the one before
-
-    def rendered(self) -> list[Turn]:
         self._prompt()
-        for index, message in enumerate(self._out.messages):
-            kind = type(message)
+
+    def extend(self) -> None:
+        messages, turns, named = self.out.rendered.messages, self.turns, self.dialect.tool_name_field
+        idle = self._reasoning.is_idle
+        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+            kind, content = type(message), message.content
+            text = ""
+            if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
+                text = content[0].text
             if kind is ToolResultMessage:
-                self._result(index, message)  # type: ignore[arg-type]
+                if text and not message.is_error and not named and not self._queued and not text.isspace():  # type: ignore[union-attr]
+                    turns.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": text})  # type: ignore[union-attr]
+                    self._last = "tool"
+                else:
+                    self._result(index, message)  # type: ignore[arg-type]
                 continue
             if self._held:
                 self._let_go(index)
-            if kind is AssistantMessage:
-                self._answer(index, message)  # type: ignore[arg-type]
+            if kind is UserMessage:
+                if text and self._last == "assistant":
+                    turns.append({"role": "user", "content": text})
+                    self._last = "user"
+                else:
+                    self._user(index, message)  # type: ignore[arg-type]
+            elif text and idle and self._last in ("user", "tool") and not text.isspace():
+                turns.append({"role": "assistant", "content": text})
+                self._last = "assistant"
             else:
-                self._user(index, message)  # type: ignore[arg-type]
-        if self._held:
-            self._let_go(len(self._out.messages) - 1)
-        self._close()
-        return self._turns
+                self._answer(index, message)  # type: ignore[arg-type]
+        self.taken = len(messages)
+
+    def closed(self, out: Out) -> list[Turn]:
+        if not self._held and self._last and self._last != "assistant":
+            return list(self.turns)
+        end = self.fork(out)
+        if end._held:
+            end._let_go(self.taken - 1)
+        end._close()
+        return end.turns
+
+    def settle(self) -> list[Turn]:
+        """The last words of the user stay, too, where they get a cache marker."""
+        if self.dialect.caching != "markers":
+            return super().settle()
+        spoken = [at for at, turn in enumerate(self.turns) if turn["role"] == "user"][-1:]
+        count = min(spoken[0] if spoken else len(self.turns), max(len(self.turns) - OPEN, 0))
+        settled = self.turns[:count]
+        del self.turns[:count]
+        return settled
 
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 
     def _prompt(self) -> None:
         """One, and first (MMX-04, TPL-03), in the role that the target knows (ZAI-03, DSK-08)."""
-        if self._out.system is None:
+        if self.out.system is None:
             return
-        role = self._dialect.system_role
-        self._turns.append({"role": role, "content": self._out.system})
-        if role == "user":
+        role = self.dialect.system_role
+        if role != "user":
+            self.head = [{"role": role, "content": self.out.system}]
+        else:
+            self.turns.append({"role": role, "content": self.out.system})
             self._last = role
-            self._out.tell("system-as-text", None, "the target has no role for it: the user says it first")
+            self.out.tell("system-as-text", None, "the target has no role for it: the user says it first")
 
     def _close(self) -> None:
         """X-07: the user or a tool has the last word; ZAI-01: a system prompt alone is refused."""
-        if self._last == "" or (self._last == "assistant" and self._dialect.ends_with_user):
-            self._fill("user", CLOSING, len(self._out.messages) - 1, "the conversation ends with the user")
+        if self._last == "" or (self._last == "assistant" and self.dialect.ends_with_user):
+            self._fill("user", CLOSING, self.taken - 1, "the conversation ends with the user")
 
     def _fill(self, role: str, text: str, index: int, why: str) -> None:
         turn = {"role": role, "content": text}
-        self._turns.append(turn if role == "user" else turn | self._reasoning.placeholder(False))
+        self.turns.append(turn if role == "user" else turn | self._reasoning.placeholder(False))
         self._last = role
-        self._out.tell("filler-inserted", index, f"{why}: {text!r}")
+        self.out.tell("filler-inserted", index, f"{why}: {text!r}")
 
     # -- the user ----------------------------------------------------------------------------------------------------
 
@@ -99,7 +147,7 @@ class Turns:
             if parts:
                 self._say(index, _packed(parts))
             else:
-                self._out.tell("empty-dropped", index, "nothing is left in this message")
+                self.out.tell("empty-dropped", index, "nothing is left in this message")
 
     def _let_go(self, index: int) -> None:
         """The images of a batch of results, as words of the user (OAC-09): in one message, after all of them."""
@@ -108,13 +156,13 @@ class Turns:
 
     def _say(self, index: int, content: Content) -> None:
         last = self._last
-        if last == "tool" and not self._dialect.user_after_tool:  # TPL-05
+        if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, index, "the user does not follow a tool")
-        elif last == "user" and self._dialect.alternate_roles:  # DSK-07, TPL-02
-            self._out.tell("turns-merged", index, "with the user message before it")
-            self._turns[-1]["content"] = _joined(self._turns[-1]["content"], content)
+        elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+            self.out.tell("turns-merged", index, "with the user message before it")
+            self.turns[-1]["content"] = _joined(self.turns[-1]["content"], content)
             return
-        self._turns.append({"role": "user", "content": content})
+        self.turns.append({"role": "user", "content": content})
         self._last = "user"
 
     def _shown(self, index: int, content: list[UserContent], placeholder: str) -> list[Part]:
@@ -128,10 +176,10 @@ class Turns:
 
     def _image(self, index: int, block: ImageContent, placeholder: str) -> Part:
         kind = media_type(block.data, block.mime_type)
-        if kind is not None and self._dialect.image_parts:
-            return {"type": "image_url", "image_url": {"url": f"data:{kind};base64,{block.data}"}}
+        if kind is not None and self.dialect.image_parts:
+            return {"type": "image_url", "image_url": {"url": DataUrl(kind, block.data)}}
         # OAC-16; DSK-08: "unknown variant `image_url`, expected `text`"
-        self._out.tell("image-downgraded", index, f"the target does not read {block.mime_type}")
+        self.out.tell("image-downgraded", index, f"the target does not read {block.mime_type}")
         return {"type": "text", "text": placeholder}
 
     # -- answers -----------------------------------------------------------------------------------------------------
@@ -149,7 +197,7 @@ class Turns:
         texts, thoughts, calls, late = self._sorted(message)
         if not texts and not calls:
             # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
-            self._out.tell(
+            self.out.tell(
                 "thinking-dropped" if thoughts else "empty-dropped",
                 index,
                 "an answer with neither text nor calls is refused",
@@ -159,7 +207,7 @@ class Turns:
         if thoughts or not self._reasoning.is_idle or _any_signed(calls):
             fields = self._reasoning.fields(index, thoughts, calls)
         if "text" in late or ("thinking" in late and fields):
-            self._out.tell("blocks-reordered", index, "reasoning, text, calls: that is how the fields stand")
+            self.out.tell("blocks-reordered", index, "reasoning, text, calls: that is how the fields stand")
         self._speak(index, "\n\n".join(texts), fields, calls)
 
     def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], set[str]]:
@@ -190,20 +238,20 @@ class Turns:
         return texts, thoughts, calls, late
 
     def _speak(self, index: int, text: str, fields: Fields, calls: list[ToolCall]) -> None:
-        if text and fields and calls and not self._dialect.text_with_reasoned_calls:  # TPL-10
-            self._out.tell("blocks-reordered", index, "the text stands in a message before the one with the calls")
+        if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
+            self.out.tell("blocks-reordered", index, "the text stands in a message before the one with the calls")
             self._take(index, text, {}, [])
             text = ""
-        if len(calls) > 1 and not self._dialect.parallel_calls:  # TPL-08
-            self._out.tell("blocks-reordered", index, "one call at a time, each with its result")
+        if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
+            self.out.tell("blocks-reordered", index, "one call at a time, each with its result")
             calls, self._queued = calls[:1], calls[1:]
         self._take(index, text, fields, calls)
 
     def _take(self, index: int, text: str, fields: Fields, calls: list[ToolCall]) -> None:
         last = self._last
-        if last == "" and self._dialect.starts_with_user:  # TPL-02
+        if last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, index, "the conversation begins with the user")
-        elif last == "assistant" and self._dialect.alternate_roles:  # DSK-07, TPL-02
+        elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             if not fields:
                 self._merge(index, text, calls)
                 return
@@ -212,18 +260,18 @@ class Turns:
         turn: Turn = {"role": "assistant"}
         if text:
             turn["content"] = text
-        elif self._dialect.empty_content != "omit":  # OAC-08, TPL-01, ZAI-04
-            turn["content"] = None if self._dialect.empty_content == "null" else ""
+        elif self.dialect.empty_content != "omit":  # OAC-08, TPL-01, ZAI-04
+            turn["content"] = None if self.dialect.empty_content == "null" else ""
         if fields:
             turn |= fields
         if calls:
             turn["tool_calls"] = [*map(_call, calls)]
-        self._turns.append(turn)
+        self.turns.append(turn)
         self._last = "assistant"
 
     def _merge(self, index: int, text: str, calls: list[ToolCall]) -> None:
-        self._out.tell("turns-merged", index, "with the assistant message before it")
-        turn = self._turns[-1]
+        self.out.tell("turns-merged", index, "with the assistant message before it")
+        turn = self.turns[-1]
         if text:
             turn["content"] = "\n\n".join(part for part in (turn.get("content"), text) if part)
         if calls:
@@ -240,33 +288,34 @@ class Turns:
             images = [part for part in parts if part["type"] != "text"]
             text = "\n".join([part["text"] for part in parts if part["type"] == "text"])
         if not text:
-            text = EMPTY_RESULT if not images else "" if self._dialect.images_in_results else IMAGES_BELOW
+            text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW
         if message.is_error and (flagged := as_error(text)) is not text:
-            self._out.tell("error-as-text", index, "the protocol has no flag for it")
+            self.out.tell("error-as-text", index, "the protocol has no flag for it")
             text = flagged
         turn: Turn = {"role": "tool", "tool_call_id": message.tool_call_id}
-        if self._dialect.tool_name_field:
+        if self.dialect.tool_name_field:
             turn["name"] = message.tool_name
         turn["content"] = self._with_images(index, text, images) if images else text
-        self._turns.append(turn)
+        self.turns.append(turn)
         self._last = "tool"
         if self._queued:
             self._take(index, "", self._reasoning.placeholder(True), [self._queued.pop(0)])
 
     def _with_images(self, index: int, text: str, images: list[Part]) -> Content:
-        if self._dialect.images_in_results:
+        if self.dialect.images_in_results:
             return _packed([*_as_parts(text), *images])
-        self._out.tell("image-moved", index, "a tool message holds text only")
+        self.out.tell("image-moved", index, "a tool message holds text only")
         self._held += images
         return text
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
+def _call(call: ToolCall) -> Call | dict[str, Any]:
     """OAC-10: the arguments are an object, as a string."""
-    function = {"name": call.name, "arguments": _write(call.arguments).decode()}
+    function = Function(call.name, _write(call.arguments).decode())
     extra = None if call.thought_signature is None else extra_content(call.thought_signature)
-    given = {"id": call.id, "type": "function", "function": function}
-    return given if extra is None else given | {EXTRA: extra}
+    if extra is None:
+        return Call(call.id, "function", function)
+    return {"id": call.id, "type": "function", "function": function, EXTRA: extra}
 
 
 def _any_signed(calls: list[ToolCall]) -> bool:

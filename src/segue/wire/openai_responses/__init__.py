@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from ...dialects import OpenAIResponses
 from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
-from .encode import encode
+from .encode import ResponsesTurns, body
 from .ingest import ingest, recognise
 from .rules import RULES
 
@@ -27,7 +28,10 @@ def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
 
 PROTOCOL = Protocol(
     name="openai-responses",
-    encode=encode,
+    dialect=OpenAIResponses,
+    history="input",
+    turns=ResponsesTurns,
+    body=body,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

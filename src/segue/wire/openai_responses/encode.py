@@ -6,39 +6,64 @@ Rules are cited where they are obeyed, by their numbers in ``rules.py``. There i
 
 from typing import Any
 
+import msgspec
+from msgspec import Struct
+
 from ...dialects import OpenAIResponses
-from ...projection import Projection
 from ...projection.origin import same_origin
-from ...projection.step import Report
 from ...types import (
     AssistantMessage,
     ImageContent,
-    Options,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
     UserContent,
-    UserMessage,
 )
+from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
+from ..common.turns import Turns
 from .options import add_options
-from .replay import call_item, items_of, message_of, names_item
+from .replay import items_of, message_of, names_item
 from .schema import adapt
-from .shapes import Item
 
 Out = Outgoing[OpenAIResponses]
+_write = msgspec.json.Encoder().encode
+Item = Any
+"""A dict, or a struct that is written like one; likewise the parts of a message."""
+
+# Nothing in an item points back to it, so that the collector of cycles need not look at these.
 
 
-def encode(projection: Projection, options: Options, report: Report) -> dict[str, Any]:
-    """The request body."""
-    out = Outgoing(projection, OpenAIResponses, options, report)
+class Message(Struct, tag_field="type", tag="message", omit_defaults=True, gc=False):
+    role: str
+    content: str | list[Any]
+    phase: str | None = None
+
+
+class InputText(Struct, tag_field="type", tag="input_text", gc=False):
+    text: str
+
+
+class FunctionCall(Struct, tag_field="type", tag="function_call", gc=False):
+    call_id: str
+    name: str
+    arguments: str
+
+
+class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", gc=False):
+    call_id: str
+    output: str | list[Any]
+
+
+def body(out: Out, turns: "ResponsesTurns", closed: list[Item]) -> dict[str, Any]:
+    """The request body around the items."""
     body: dict[str, Any] = {"model": out.model.id, "store": False}
     if out.system is not None:
         body["instructions"] = out.system
-    body["input"] = _input(out, _thinned(projection))
+    body["input"] = closed
     if out.tools:
         body["tools"] = [_tool(out, tool) for tool in out.tools]
     add_options(out, body)
@@ -48,57 +73,158 @@ def encode(projection: Projection, options: Options, report: Report) -> dict[str
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-def _input(out: Out, thinned: set[int]) -> list[Item]:
-    items: list[Item] = []
-    taken: set[str] = set()  # ids of items (OAR-07)
-    held: list[Item] = []  # images that wait for the whole batch of results
-    for index, message in enumerate(out.messages):
-        if held and type(message) is not ToolResultMessage:
-            items.append(_moved(held))
-            held = []
-        if type(message) is UserMessage:
-            items.append({"type": "message", "role": "user", "content": _parts(message.content)})
-        elif type(message) is AssistantMessage:
-            items += _answer(out, index, message, taken, index in thinned)
+class ResponsesTurns(Turns[OpenAIResponses]):
+    """Every message is an item or several. None changes any more."""
+
+    STATE = ("_held", "_seen")
+
+    def __init__(self, out: Out) -> None:
+        super().__init__(out)
+        self._held: list[Item] = []  # images that wait for the whole batch of results
+        self._seen = 0  # how many changes of projection belong to what was taken in
+        self._thinned: set[int | None] | None = None  # stored answers that lack a block, of those that are new
+        self._ids: dict[str, None] = {}  # of items (OAR-07); in their order, so that the last ones can be given back
+
+    def mark(self) -> tuple[Any, ...]:
+        return (super().mark(), len(self._ids))
+
+    def back(self, mark: tuple[Any, ...]) -> None:
+        mark, count = mark
+        super().back(mark)
+        while len(self._ids) > count:
+            self._ids.popitem()
+
+    def extend(self) -> None:
+        self._thinned = None
+        messages, turns, add = self.out.rendered.messages, self.turns, self.turns.append
+        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+            kind, content = type(message), message.content
+            if kind is ToolResultMessage:
+                if message.is_error or len(content) != 1 or type(content[0]) is not TextContent:  # type: ignore[union-attr]
+                    add(self._result(index, message))  # type: ignore[arg-type]
+                else:
+                    add(FunctionCallOutput(message.tool_call_id, content[0].text))  # type: ignore[union-attr]
+                continue
+            if self._held:
+                self._let_go()
+            if kind is AssistantMessage:
+                before = len(turns)
+                for block in content:
+                    if type(block) is TextContent and block.text_signature is None:
+                        text = block.text
+                        if text and not text.isspace():
+                            add(Message("assistant", text))  # OAR-03, as in `_plain`
+                            continue
+                    elif type(block) is ToolCall and block.thought_signature is None:
+                        add(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
+                        continue
+                    turns[before:] = self._answer(index, message)  # type: ignore[arg-type]
+                    break
+            elif len(content) == 1 and type(content[0]) is TextContent:
+                add(Message("user", [InputText(content[0].text)]))
+            else:
+                add(Message("user", _parts(content)))  # type: ignore[arg-type]
+        self.taken, self._seen = len(messages), len(self.out.rendered.report.told)
+
+    def closed(self, out: Out) -> list[Item]:
+        turns = [*self.turns, _moved(self._held)] if self._held else list(self.turns)
+        if not turns:  # OAR-01: nothing but reasoning that cannot go back
+            at = self.taken - 1 if self.taken else None
+            out.tell("filler-inserted", at, f"the input may not be empty: {CLOSING!r}")
+            turns.append(Message("user", [InputText(CLOSING)]))
+        return turns
+
+    def _let_go(self) -> None:
+        self.turns.append(_moved(self._held))
+        self._held = []
+
+    def _is_thinned(self, index: int) -> bool:
+        """Whether projection took a block from this answer.
+
+        What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
+        'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, earendil-works/pi#886)
+        """
+        rendered = self.out.rendered
+        if self._thinned is None:
+            new = rendered.report.told[self._seen :]
+            self._thinned = {message for code, message, *_ in new if code in ("thinking-dropped", "empty-dropped")}
+        return rendered.sources[index] in self._thinned
+
+    # -- answers -----------------------------------------------------------------------------------------------------
+
+    def _answer(self, index: int, message: AssistantMessage) -> list[Item]:
+        """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
+        out, content = self.out, message.content
+        own = same_origin(message, out.model)
+        if not own or not any(map(_has_item, content)):
+            return self._plain(index, message, own)
+        reasons = ThinkingContent in map(type, content)
+        if self._is_thinned(index):
+            why = "what is left of the answer does not go back alone"
+        elif reasons and self.dialect.own_reasoning == "none":
+            why = "the model does not reason"  # OAR-11
         else:
-            assert type(message) is ToolResultMessage
-            items.append(_result(out, index, message, held))
-    if held:
-        items.append(_moved(held))
-    if not items:  # OAR-01: nothing but reasoning that cannot go back
-        out.tell("filler-inserted", len(out.messages) - 1, f"the input may not be empty: {CLOSING!r}")
-        items.append({"type": "message", "role": "user", "content": [{"type": "input_text", "text": CLOSING}]})
-    return items
+            items = items_of(message, self._ids, self.dialect.phase)
+            if not isinstance(items, str):
+                return items
+            why = items
+        if any(_has_item(block) for block in content if type(block) is not ThinkingContent):
+            out.tell("signature-dropped", index, f"item ids: {why}")
+        return self._plain(index, message, own, why)
 
+    def _plain(self, index: int, message: AssistantMessage, own: bool, why: str = "of another origin") -> list[Item]:
+        """Texts and calls without ids: nothing links them, so nothing can be missing."""
+        items: list[Item] = []
+        dropped = 0
+        for block in message.content:
+            if type(block) is TextContent:
+                if not block.text or block.text.isspace():
+                    self.out.tell("empty-dropped", index, "a text without text")
+                    continue
+                # OAR-03: a bare string is right for every role; `output_text` would need an id.
+                item = Message("assistant", block.text)
+                if own and block.text_signature is not None and self.dialect.phase:
+                    item.phase = message_of(block.text_signature)[1]  # OAR-12
+                items.append(item)
+            elif type(block) is ToolCall:
+                items.append(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
+            else:
+                dropped += 1
+        if dropped:
+            self.out.tell("thinking-dropped", index, why)
+        return items
 
-def _thinned(projection: Projection) -> set[int]:
-    """The rendered answers that projection took a block from.
+    # -- results -----------------------------------------------------------------------------------------------------
 
-    What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
-    'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, earendil-works/pi#886)
-    """
-    changed = {change.message for change in projection.changes if change.code in ("thinking-dropped", "empty-dropped")}
-    return {at for at, source in enumerate(projection.sources) if source in changed} if changed else set()
+    def _result(self, index: int, message: ToolResultMessage) -> Item:
+        parts = _parts(message.content)
+        if not self.dialect.images_in_results:
+            parts = self._without_images(index, parts)
+        if message.is_error:
+            self._mark_failed(index, parts)
+        text_alone = len(parts) == 1 and type(parts[0]) is InputText
+        return FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts)
 
+    def _without_images(self, index: int, parts: list[Any]) -> list[Any]:
+        texts = [part for part in parts if type(part) is InputText]
+        if len(texts) < len(parts):
+            self.out.tell("image-moved", index, "to a message after the results")
+            self._held += [part for part in parts if type(part) is not InputText]
+        return texts or [InputText(IMAGES_BELOW)]
 
-def _answer(out: Out, index: int, message: AssistantMessage, taken: set[str], thinned: bool) -> list[Item]:
-    """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
-    own = same_origin(message, out.model)
-    if not own or not any(map(_has_item, message.content)):
-        return _plain(out, index, message, own)
-    reasons = ThinkingContent in map(type, message.content)
-    if thinned:
-        why = "what is left of the answer does not go back alone"
-    elif reasons and out.dialect.own_reasoning == "none":
-        why = "the model does not reason"  # OAR-11
-    else:
-        items = items_of(message, taken, out.dialect.phase)
-        if not isinstance(items, str):
-            return items
-        why = items
-    if any(_has_item(block) for block in message.content if type(block) is not ThinkingContent):
-        out.tell("signature-dropped", index, f"item ids: {why}")
-    return _plain(out, index, message, own, why)
+    def _mark_failed(self, index: int, parts: list[Any]) -> None:
+        """There is no flag for it (`status` tells how far an item has come): the first text says so."""
+        for part in parts:
+            if type(part) is InputText:
+                part.text = self._failed(index, part.text)
+                return
+        parts.insert(0, InputText(self._failed(index, IMAGES_BELOW)))
+
+    def _failed(self, index: int, text: str) -> str:
+        told = as_error(text)
+        if told is not text:
+            self.out.tell("error-as-text", index, "a failed result says so in its text")
+        return told
 
 
 def _has_item(block: object) -> bool:
@@ -108,87 +234,17 @@ def _has_item(block: object) -> bool:
     return type(block) is ThinkingContent or (type(block) is ToolCall and block.thought_signature is not None)
 
 
-def _plain(out: Out, index: int, message: AssistantMessage, own: bool, why: str = "of another origin") -> list[Item]:
-    """Texts and calls without ids: nothing links them, so nothing can be missing."""
-    items: list[Item] = []
-    dropped = 0
-    for block in message.content:
-        if type(block) is TextContent:
-            if not block.text or block.text.isspace():
-                out.tell("empty-dropped", index, "a text without text")
-                continue
-            # OAR-03: a bare string is right for every role; `output_text` would need an id.
-            item: Item = {"type": "message", "role": "assistant", "content": block.text}
-            if own and block.text_signature is not None and out.dialect.phase:
-                phase = message_of(block.text_signature)[1]
-                if phase is not None:
-                    item["phase"] = phase  # OAR-12
-            items.append(item)
-        elif type(block) is ToolCall:
-            items.append(call_item(block))
-        else:
-            dropped += 1
-    if dropped:
-        out.tell("thinking-dropped", index, why)
-    return items
+def _parts(content: list[UserContent]) -> list[Any]:
+    return [InputText(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
 
 
-def _parts(content: list[UserContent]) -> list[Item]:
-    if len(content) == 1 and type(content[0]) is TextContent:  # nearly always
-        return [{"type": "input_text", "text": content[0].text}]
-    return [_text(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
-
-
-def _text(text: str) -> Item:
-    return {"type": "input_text", "text": text}
-
-
-def _image(block: ImageContent) -> Item:
+def _image(block: ImageContent) -> dict[str, Any]:
     # OAR-13: strict servers want `detail`.
-    return {"type": "input_image", "image_url": f"data:{block.mime_type};base64,{block.data}", "detail": "auto"}
+    return {"type": "input_image", "image_url": DataUrl(block.mime_type, block.data), "detail": "auto"}
 
 
 def _moved(images: list[Item]) -> Item:
-    return {"type": "message", "role": "user", "content": [_text(MOVED_IMAGES), *images]}
-
-
-def _result(out: Out, index: int, message: ToolResultMessage, held: list[Item]) -> Item:
-    content = message.content
-    if len(content) == 1 and type(content[0]) is TextContent:
-        text = content[0].text
-        output: str | list[Item] = _failed(out, index, text) if message.is_error else text
-    else:
-        parts = _parts(content)
-        if not out.dialect.images_in_results:
-            parts = _without_images(out, index, parts, held)
-        if message.is_error:
-            _mark_failed(out, index, parts)
-        output = parts[0]["text"] if len(parts) == 1 and parts[0]["type"] == "input_text" else parts
-    return {"type": "function_call_output", "call_id": message.tool_call_id, "output": output}
-
-
-def _without_images(out: Out, index: int, parts: list[Item], held: list[Item]) -> list[Item]:
-    texts = [part for part in parts if part["type"] == "input_text"]
-    if len(texts) < len(parts):
-        out.tell("image-moved", index, "to a message after the results")
-        held += [part for part in parts if part["type"] == "input_image"]
-    return texts or [_text(IMAGES_BELOW)]
-
-
-def _mark_failed(out: Out, index: int, parts: list[Item]) -> None:
-    """There is no flag for it (`status` tells how far an item has come): the first text says so."""
-    for part in parts:
-        if part["type"] == "input_text":
-            part["text"] = _failed(out, index, part["text"])
-            return
-    parts.insert(0, _text(_failed(out, index, IMAGES_BELOW)))
-
-
-def _failed(out: Out, index: int, text: str) -> str:
-    told = as_error(text)
-    if told is not text:
-        out.tell("error-as-text", index, "a failed result says so in its text")
-    return told
+    return Message("user", [InputText(MOVED_IMAGES), *images])
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
 
 
-def items_of(message: AssistantMessage, taken: set[str], phases: bool) -> list[Item] | str:
+def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) -> list[Item] | str:
     """The items of an answer, in order; or, in words, why they cannot go back.
 
     ``taken`` are the ids that stand before in the request, and gets those of this answer.
     """
     items: list[Item] = []
-    ids: set[str] = set()
+    ids: dict[str, None] = {}
     for block in message.content:
         item = _item(block, phases)
         if item is None:
@@ -32,7 +32,7 @@ def items_of(message: AssistantMessage, taken: set[str], phases: bool) -> list[I
             continue
         if item["id"] in ids or item["id"] in taken:
             return f"an item {item['id']} was sent before"  # OAR-07
-        ids.add(item["id"])
+        ids[item["id"]] = None
         items.append(item)
     if not items or items[-1]["type"] == "reasoning":
         return "reasoning needs the item that followed it"  # OAR-08
@@ -45,7 +45,7 @@ def _item(block: Any, phases: bool) -> Item | None:
         return _reasoning(block)
     if type(block) is TextContent:
         return _message(block, phases)
-    return call_item(block, block.thought_signature) if is_item_id("function_call", block.thought_signature) else None
+    return _call(block) if is_item_id("function_call", block.thought_signature) else None
 
 
 def _reasoning(block: ThinkingContent) -> Item | None:
@@ -100,15 +100,14 @@ def _joined(before: Item, item: Item) -> bool:
     return bool(item["type"] == "reasoning" and item == before)
 
 
-def call_item(block: ToolCall, item_id: str | None = None) -> Item:
-    """A call; arguments are JSON text (OAR-17)."""
-    item: Item = {"type": "function_call"}
-    if item_id is not None:
-        item["id"] = item_id
-    item["call_id"] = block.id
-    item["name"] = block.name
-    item["arguments"] = _write(block.arguments).decode()
-    return item
+def _call(block: ToolCall) -> Item:
+    return {
+        "type": "function_call",
+        "id": block.thought_signature,
+        "call_id": block.id,
+        "name": block.name,
+        "arguments": _write(block.arguments).decode(),  # JSON text (OAR-17)
+    }
 
 
 def message_of(signature: str | None) -> tuple[str | None, str | None]:

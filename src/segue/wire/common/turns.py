@@ -1,0 +1,80 @@
+"""Messages as the turns of a protocol: a fold over the rendered conversation that every encoder fills in."""
+
+from copy import copy
+from typing import Any, Generic, Self, TypeVar
+
+from msgspec.structs import asdict, replace
+
+from ...dialects import Dialect
+from .outgoing import Outgoing
+
+D = TypeVar("D", bound=Dialect)
+
+OPEN = 4
+"""So many turns may still change: the last one, and two of the user that get cache markers."""
+
+
+class Turns(Generic[D]):
+    """The rendered messages in the shape of a protocol: a fold that goes on where it stopped.
+
+    Only the last turn may change when a message is added, and how a request closes does not touch what is here. A turn
+    is a dict, or a struct that is written like one; contents are shared with what is stored wherever they can be.
+    """
+
+    STATE: tuple[str, ...] = ()
+    """The attributes, beside the turns, in which one place of a conversation differs from another."""
+
+    def __init__(self, out: Outgoing[D]) -> None:
+        self.out = out
+        self.dialect = out.dialect
+        self.head: list[Any] = []
+        """What stands before all turns and may look different in each request."""
+        self.turns: list[Any] = []
+        self.taken = 0
+        """How many rendered messages were taken in."""
+
+    def extend(self) -> None:
+        """Take in what was rendered since."""
+        raise NotImplementedError
+
+    def closed(self, out: Outgoing[D]) -> list[Any]:
+        """The turns, as they stand in a request that ends here. ``out`` is told of what is added for that."""
+        raise NotImplementedError
+
+    def settle(self) -> list[Any]:
+        """Give away the turns that no request changes any more: all but the last few, which may get cache markers."""
+        settled = self.turns[:-OPEN]
+        del self.turns[:-OPEN]
+        return settled
+
+    def fork(self, out: Outgoing[D]) -> Self:
+        """One that goes on by itself and tells ``out`` of it."""
+        other = copy(self)
+        other.back(self.mark())
+        other.out = out
+        return other
+
+    def mark(self) -> tuple[Any, ...]:
+        """Where this is, for going back there."""
+        turns = [*self.turns[:-1], *map(own_copy, self.turns[-1:])]
+        return (turns, self.taken, len(self.out.report.told), [_kept(getattr(self, name)) for name in self.STATE])
+
+    def back(self, mark: tuple[Any, ...]) -> None:
+        """To where ``mark`` was taken."""
+        turns, self.taken, told, state = mark
+        self.turns = [*turns[:-1], *map(own_copy, turns[-1:])]
+        if len(self.out.report.told) > told:
+            self.out.report.back(told)
+        for name, value in zip(self.STATE, state, strict=True):
+            setattr(self, name, _kept(value))
+
+
+def own_copy(turn: Any) -> Any:
+    """A turn to which blocks can be added without touching this one."""
+    fields = turn if isinstance(turn, dict) else asdict(turn)
+    lists = {name: list(value) for name, value in fields.items() if type(value) is list}
+    return {**turn, **lists} if isinstance(turn, dict) else replace(turn, **lists)
+
+
+def _kept(value: Any) -> Any:
+    return list(value) if type(value) is list else value

@@ -1,0 +1,169 @@
+"""A renderer that goes on where it stopped gives, byte for byte, what rendering from scratch gives."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from support import torn
+from support.targets import distinct_on_the_wire
+
+import segue
+from segue import Context, Model, Options, Renderer, SegueError, ToolDefinition
+from segue.types import AssistantMessage, Message, TextContent, ToolCall, ToolResultMessage, UserMessage
+from segue.wire.registry import FOLDERS
+
+
+def some(protocol: str, count: int) -> dict[str, Model]:
+    """So many of the models that a protocol's encoder tells apart, from all over the catalog."""
+    models = distinct_on_the_wire(protocol)
+    return {f"{name} ({protocol})": models[name] for name in list(models)[:: max(len(models) // count, 1)]}
+
+
+MODELS = {
+    name: model
+    for protocol in FOLDERS
+    for name, model in some(protocol, 12 if os.environ.get("SEGUE_SOAK") else 4).items()
+}
+targets = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
+OPTIONS = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
+TOOLS = [ToolDefinition("bash"), ToolDefinition("my.tool", "does it")]
+
+
+def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
+    """What a request is, or why there is none."""
+    try:
+        request = make(*asked)
+        return (
+            request.json(),
+            request.changes,
+            request.path,
+            request.prefix_digest(),
+            request.projection.context.to_json(),
+        )
+    except (SegueError, UnicodeEncodeError) as error:  # the latter where nothing is repaired
+        return type(error), str(error)
+
+
+@st.composite
+def walks(draw: Callable[..., Any], model: Model) -> list[tuple[Context, Options | None]]:
+    """A conversation as it grows, and as somebody edits it."""
+    context = draw(torn.clean_contexts(model) | torn.torn_contexts(model))
+    walk = [(context, None)]
+    for _ in range(draw(st.integers(1, 5))):
+        messages = list(context.messages)
+        act = draw(torn.pick(["grow", "grow", "grow", "late", "cut", "edit", "prompt", "tools", "again"]))
+        if act == "grow":
+            messages += draw(torn.torn_messages(model))
+        elif act == "late":
+            messages += late_results(messages, draw)
+        elif act == "cut":
+            messages = messages[: draw(st.integers(0, len(messages)))]
+        elif act == "edit" and messages:
+            messages[draw(st.integers(0, len(messages) - 1))] = UserMessage("edited")
+        prompt = draw(torn.pick([None, "be kind"])) if act == "prompt" else context.system_prompt
+        tools = draw(st.lists(torn.pick(TOOLS), max_size=2)) if act == "tools" else context.tools
+        context = Context(system_prompt=prompt, messages=messages, tools=tools)
+        walk.append((context, draw(torn.pick(OPTIONS))))
+    return walk
+
+
+def late_results(messages: list[Message], draw: Callable[..., Any]) -> list[Message]:
+    """A result, real or made up, of any call so far."""
+    calls = [block for message in messages for block in message.content if isinstance(block, ToolCall)]
+    if not calls:
+        return []
+    call = draw(torn.pick(calls))
+    return [ToolResultMessage(call.id, call.name, [TextContent("late")], synthetic=draw(st.booleans()))]
+
+
+@targets
+@settings(max_examples=max(settings().max_examples // 4, 1))
+@given(st.data(), torn.pick([None, "or", "llxprt", "off"]))
+def test_going_on_gives_what_rendering_from_scratch_gives(
+    model: Model, data: st.DataObject, policy: str | None
+) -> None:
+    renderer = Renderer(model, policy)
+    given: list[tuple[segue.Request, bytes]] = []
+    for context, options in data.draw(walks(model)):
+        expected = outcome(segue.encode, context, model, options, policy)
+        found = outcome(renderer.request, context, options)
+        assert found == expected
+        if isinstance(found[0], bytes):
+            given.append((renderer.request(context, options), found[0]))
+    for request, data_then in given:
+        assert request.json() == data_then, "an earlier request changed with the later ones"
+
+
+@targets
+def test_a_long_conversation_that_grows_by_turns_is_the_same_at_every_request(model: Model) -> None:
+    messages: list[Message] = []
+    renderer = Renderer(model)
+    for number in range(60):
+        call = ToolCall(f"toolu_{number:024}", "bash", {"n": number})
+        messages += [
+            UserMessage(f"question {number}"),
+            answer(model, TextContent("let me see"), call),
+            ToolResultMessage(call.id, "bash", [TextContent(f"done {number}")]),
+            answer(model, TextContent(f"answer {number}")),
+        ]
+        context = Context(messages=list(messages), tools=TOOLS)
+        request = renderer.request(context, OPTIONS[1], since=max(len(messages) - 4, 0))
+        assert request.json() == segue.encode(context, model, OPTIONS[1]).json()
+        assert request.body == segue.encode(context, model, OPTIONS[1]).body
+
+
+def answer(model: Model, *content: Any) -> AssistantMessage:
+    stop: Any = "toolUse" if isinstance(content[-1], ToolCall) else "stop"
+    return AssistantMessage(
+        content=list(content), protocol=model.protocol, provider=model.provider, model=model.id, stop_reason=stop
+    )
+
+
+def test_a_late_result_far_back_is_found_by_comparing_and_by_being_told() -> None:
+    model = segue.get_model("anthropic/claude-sonnet-4-5")
+    call = ToolCall("toolu_1", "bash", {})
+    stand_in = ToolResultMessage("toolu_1", "bash", [TextContent("nobody knows")], is_error=True, synthetic=True)
+    messages: list[Message] = [UserMessage("go"), answer(model, call), stand_in]
+    for number in range(600):
+        messages += [UserMessage(f"question {number}"), answer(model, TextContent(f"answer {number}"))]
+    messages.append(UserMessage("and now?"))
+    comparing, told = Renderer(model), Renderer(model)
+    for renderer in (comparing, told):
+        renderer.request(Context(messages=messages)).json()
+    count = len(messages)
+    messages = [*messages, ToolResultMessage("toolu_1", "bash", [TextContent("the real one")])]
+    expected = segue.encode(Context(messages=messages), model).json()
+    assert b"the real one" in expected and b"nobody knows" not in expected
+    assert comparing.request(Context(messages=messages)).json() == expected
+    assert told.request(Context(messages=messages), since=count).json() == expected
+
+
+def test_what_is_rendered_is_shared_with_what_is_stored() -> None:
+    model = segue.get_model("anthropic/claude-sonnet-4-5")
+    messages: list[Message] = [UserMessage("one"), answer(model, TextContent("two")), UserMessage("three")]
+    request = Renderer(model).request(Context(messages=messages))
+    assert all(one is other for one, other in zip(request.messages, messages, strict=True))
+    assert replace(messages[0]) is not messages[0]
+
+
+def test_a_result_that_was_replaced_where_it_stood_is_rendered_anew() -> None:
+    model = segue.get_model("anthropic/claude-sonnet-4-5")
+    first, second = ToolCall("toolu_1", "bash", {}), ToolCall("toolu_2", "bash", {})
+    messages: list[Message] = [
+        UserMessage("go"),
+        answer(model, first, second),
+        ToolResultMessage("toolu_2", "bash", [TextContent("two")]),
+        UserMessage("wait"),
+        ToolResultMessage("toolu_1", "bash", [TextContent("one")]),
+    ]
+    renderer = Renderer(model)
+    renderer.request(Context(messages=messages))
+    for text in ("another one", "and another"):
+        messages = [*messages[:-1], ToolResultMessage("toolu_1", "bash", [TextContent(text)])]
+        found = renderer.request(Context(messages=messages)).json()
+        assert found == segue.encode(Context(messages=messages), model).json()
+        assert text.encode() in found
