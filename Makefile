@@ -29,7 +29,7 @@ check: $(DEV) ## style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench.stamp ## figures, as ratios to peers in the same run
+bench: $(VENV)/bench.stamp ## figures beside those of peers, in one run, as a table, a page and plots in docs/
 	$(VENV)/bench/bin/python -m bench
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there

@@ -1,65 +1,87 @@
-"""`make bench`: every figure of the documentation, in one run."""
+"""`make bench`: every figure of the documentation, in one run. `python -m bench SECTION…`: some of them."""
 
+import argparse
+import os
 import platform
 from importlib.metadata import version
+from pathlib import Path
+from textwrap import fill
 
-import msgspec
+from . import (
+    bulk,
+    codec,
+    decoding,
+    encoding,
+    growing,
+    memory,
+    plots,
+    projection,
+    sessions,
+    starting,
+    talking,
+)
+from .report import Part, Section, Table, as_markdown, as_text
 
-from segue import Context
-
-from . import decoding, encoding, projection, sessions, talking
-from .conversations import tool_history
-from .measure import import_times, medians, table
-from .peers.pydantic_models import Conversation
-
-
-def json_both_ways() -> None:
-    context = tool_history(1000)
-    data = context.to_json()
-    untyped = msgspec.json.decode(data)
-    model = Conversation.model_validate_json(data)
-    assert msgspec.json.decode(model.model_dump_json(by_alias=True, exclude_none=True)) is not None
-    for verb, candidates in {
-        "decode": {
-            "segue": lambda: Context.from_json(data),
-            "msgspec.json, untyped": lambda: msgspec.json.decode(data),
-            "pydantic, discriminated unions": lambda: Conversation.model_validate_json(data),
-        },
-        "encode": {
-            "segue": context.to_json,
-            "msgspec.json, untyped": lambda: msgspec.json.encode(untyped),
-            "pydantic, discriminated unions": lambda: model.model_dump_json(by_alias=True, exclude_defaults=True),
-        },
-    }.items():
-        times = medians(candidates)
-        table(
-            f"{verb} a conversation of 1,000 messages, {len(data) / 1e6:.1f} MB",
-            [(name, seconds, f"{seconds / times['segue']:.1f} × segue") for name, seconds in times.items()],
-            "ms",
-            1e3,
-        )
-
-
-def imports() -> None:
-    times = import_times(["msgspec", "segue", "segue.types"])
-    table(
-        "import, beyond a bare interpreter (time on the wall)",
-        [(name, seconds, f"{seconds / times['msgspec']:.2f} × msgspec") for name, seconds in times.items()],
-        "ms",
-        1e3,
-    )
+SECTIONS = {
+    module.SECTION.name: module.SECTION
+    for module in (growing, encoding, projection, codec, decoding, talking, sessions, bulk, memory, starting)
+}
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE = "benchmarks.md"
+INTRODUCTION = (
+    "# Benchmarks",
+    "Printed by `make bench`, which installs the peers into an environment of its own and measures all in one run: "
+    "several rounds, interleaved. A figure is the median, with the quartiles in brackets; processor time, unless it "
+    "says otherwise. Compare figures of one run with each other: another machine has other figures.",
+)
 
 
 def main() -> None:
-    packages = ", ".join(f"{name} {version(name)}" for name in ("segue", "msgspec", "pydantic"))
-    print(f"Python {platform.python_version()}, {packages}; processor time, medians of interleaved rounds")
-    json_both_ways()
-    imports()
-    projection.run()
-    encoding.run()
-    decoding.run()
-    talking.run()
-    sessions.run()
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("section", nargs="*", metavar="SECTION", help=f"any of: {', '.join(SECTIONS)} (default: all)")
+    parser.add_argument("--out", type=Path, help="the folder for page and plots (default: docs/, if all are run)")
+    args = parser.parse_args()
+    if unknown := set(args.section) - set(SECTIONS):
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
+    print(f"{machine()}; {versions()}")
+    found = {name: measure(SECTIONS[name]) for name in args.section or SECTIONS}
+    folder = args.out or (None if args.section else DOCS)
+    if folder is not None:
+        write(found, folder)
+
+
+def measure(section: Section) -> list[Part]:
+    """All that a section finds; tables are printed as they come."""
+    print(f"\n── {section.title} ──")
+    if section.about:
+        print(f"\n{fill(section.about, 120)}")
+    parts = []
+    for part in section.run():
+        parts.append(part)
+        if isinstance(part, Table):
+            print(as_text(part), flush=True)
+    return parts
+
+
+def write(found: dict[str, list[Part]], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = [*INTRODUCTION, f"{machine()}; {versions()}."]
+    for name, parts in found.items():
+        section = SECTIONS[name]
+        texts += [f"## {section.title}", *filter(None, [section.about]), *map(as_markdown, parts)]
+        for part in parts:
+            if not isinstance(part, Table):
+                plots.write(part, folder)
+    (folder / PAGE).write_text("\n\n".join(texts) + "\n")
+    print(f"\nwritten: {folder / PAGE}")
+
+
+def machine() -> str:
+    return f"{os.cpu_count()} cores, {platform.python_implementation()} {platform.python_version()}"
+
+
+def versions() -> str:
+    return ", ".join(f"{name} {version(name)}" for name in ("segue", "msgspec", "pydantic"))
 
 
 if __name__ == "__main__":

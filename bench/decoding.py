@@ -12,12 +12,13 @@ from typing import Any
 import segue
 from segue import Context, Model, Options, UserMessage
 
-from .measure import medians
+from .measure import Effort, measured
 from .peers.encoders import KEY, REGION
+from .report import Part, Section, Table, cell, ratio
 from .streams import STREAMS, arguments, texts
 
 PIECE = 4096
-ROUNDS = 7
+EFFORT = Effort(9, 6)
 MODELS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
     "openai-completions": "openai/gpt-5.1",
@@ -119,42 +120,50 @@ def bedrock_sdk(model: Model, data: bytes) -> Callable[[], int]:
     return lambda: exhaust(EventStream(Raw(), shape, EventStreamJSONParser(), "ConverseStream"))
 
 
-SDKS: dict[str, tuple[str, Callable[[Model, bytes], Callable[[], int]]]] = {
-    "anthropic-messages": ("anthropic", anthropic_sdk),
-    "openai-completions": ("openai", chat_sdk),
-    "openai-responses": ("openai", responses_sdk),
-    "google-generative-ai": ("google-genai", gemini_sdk),
-    "bedrock-converse": ("boto3", bedrock_sdk),
-    "mistral-chat": ("mistralai", mistral_sdk),
+SDKS: dict[str, tuple[str, Callable[[Model, bytes], Callable[[], int]], str]] = {
+    "anthropic-messages": ("anthropic", anthropic_sdk, "messages.create"),
+    "openai-completions": ("openai", chat_sdk, "chat.completions.create"),
+    "openai-responses": ("openai", responses_sdk, "responses.create"),
+    "google-generative-ai": ("google-genai", gemini_sdk, "generate_content_stream"),
+    "bedrock-converse": ("boto3", bedrock_sdk, "EventStream"),
+    "mistral-chat": ("mistralai", mistral_sdk, "chat.stream"),
 }
 
 
-def run() -> None:
-    print("\nread a streamed answer, µs per event of the stream")
+def run() -> Iterator[Part]:
     for kind, call, short, long in (("text", False, 1_000, 10_000), ("argument", True, 200, 2_000)):
-        print(f"\n  {long:,} {kind} deltas; segue at {short:,} beside it, to show that the length does not matter")
-        for protocol, make in STREAMS.items():
-            print("    " + line(protocol, make, call, short, long))
+        yield Table(
+            f"A streamed answer of {long:,} {kind} deltas, µs per event",
+            ("protocol", "segue", f"segue, {short:,} deltas", "SDK", "ratio", "called"),
+            [row(protocol, make, call, short, long) for protocol, make in STREAMS.items()],
+            ("The SDKs hand out raw events; segue builds the message, too.",),
+        )
 
 
-def line(protocol: str, make: Callable[[list[str], bool], bytes], call: bool, short: int, long: int) -> str:
+def row(protocol: str, make: Callable[[list[str], bool], bytes], call: bool, short: int, long: int) -> tuple[str, ...]:
     split = arguments if call else texts
     model = segue.get_model(MODELS[protocol], protocol=protocol)
     request = segue.encode(Context(messages=[UserMessage("Hi")]), model, Options(stream=True))
     few, many = make(split(short), call), make(split(long), call)
-    package, load = SDKS[protocol]
+    package, load, called = SDKS[protocol]
     theirs = load(model, many)
     assert theirs() >= long
-    times = medians(
+    times = measured(
         {
             "few": partial(own, request, pieces_of(few)),
             "segue": partial(own, request, pieces_of(many)),
             "sdk": theirs,
         },
-        ROUNDS,
+        EFFORT,
     )
-    segue_time, sdk_time = times["segue"] / long, times["sdk"] / long
     return (
-        f"{protocol:<22}segue {segue_time * 1e6:>6.2f} µs ({times['few'] / short * 1e6:>5.2f} at {short:,})"
-        f"   {package} {version(package)} {sdk_time * 1e6:>7.2f} µs, {sdk_time / segue_time:>5.1f} × segue"
+        protocol,
+        cell(times["segue"].times(1e6 / long), "µs"),
+        cell(times["few"].times(1e6 / short), "µs"),
+        cell(times["sdk"].times(1e6 / long), "µs"),
+        ratio(times["sdk"], times["segue"], "segue"),
+        f"Decoder.feed; {called} of {package} {version(package)}",
     )
+
+
+SECTION = Section("streams", "Streamed answers", run)

@@ -4,8 +4,6 @@ Nobody can be quicker than the JSON encoding of a body that is already there, so
 are measured against segue.
 """
 
-import gc
-import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -15,65 +13,83 @@ import segue
 from segue.types import Context, ToolCall
 
 from .conversations import tool_history
-from .measure import medians
-from .peers import any_llm, langchain, litellm, pydantic_ai
+from .measure import Effort, Figure, measured
+from .peers import encoders_of, loaded
 from .peers.encoders import TARGETS, Encoder, Peer, Target
+from .report import Lines, Part, Section, Table, cell, ratio
 
-PEERS = (litellm.peer, pydantic_ai.peer, any_llm.peer, langchain.peer)
-COUNT = 1000
-ROUNDS = 9  # the slowest take a third of a second for a call
+EFFORTS = {100: Effort(15, 5), 1_000: Effort(9, 10), 10_000: Effort(5, 25, warm=False)}
+CHECKED = 1_000
 SEGUE, BARE = "segue", "bare JSON"
 
+ABOUT = (
+    "segue projects, encodes and writes; bare JSON is the writing alone, of a body that is already there. Peers: from "
+    "their own messages, built beforehand, to what they hand the provider's SDK, then msgspec.json. None of them "
+    "repairs what segue repairs, and a body that is about a seventh smaller has lost the thinking. ¹ Its messages have "
+    "the target's shape already: there is next to nothing to convert."
+)
 
-def run() -> None:
-    context = tool_history(COUNT)
-    peers = [load(context) for load in PEERS]
-    logging.disable(logging.CRITICAL)  # some say a line for every message that they change
-    gc.freeze()  # what the peers have loaded need not be looked through before every call
-    print(
-        f"\nproject + encode + JSON bytes, {COUNT:,} messages, µs per message"
-        "\n  peers: from their own messages, built beforehand, to what they hand the provider's SDK, then msgspec.json;"
-        "\n  none of them repairs what segue repairs, and a body of about 1,000 KB has lost the thinking"
+
+def run() -> Iterator[Part]:
+    contexts = {count: tool_history(count) for count in EFFORTS}
+    panels: dict[str, dict[str, dict[int, Figure]]] = {}
+    with loaded(*contexts.values()) as by_length:
+        peers = dict(zip(contexts, by_length, strict=True))
+        for target in TARGETS:
+            encoders = {count: encoders_for(contexts[count], target, peers[count]) for count in contexts}
+            sizes = {name: size_of(contexts[CHECKED], name, each.encode) for name, each in encoders[CHECKED].items()}
+            figures = {count: per_message(count, encoders[count]) for count in contexts}
+            yield table(target, encoders[CHECKED], sizes, figures, peers[CHECKED])
+            panels[target.title] = {name: {count: figures[count][name] for count in contexts} for name in sizes}
+    yield Lines(
+        "bench-encode.svg",
+        "From a history to the bytes of a request, from scratch",
+        "messages",
+        "µs per message",
+        panels,
     )
-    print("\n" + "\n".join([measure(context, target, peers) for target in TARGETS]))
-    logging.disable(logging.NOTSET)
-    gc.unfreeze()
 
 
-def measure(context: Context, target: Target, peers: list[Peer]) -> str:
-    """Print the table of one target; the summary in a line is returned."""
+def encoders_for(context: Context, target: Target, peers: list[Peer]) -> dict[str, Encoder]:
     model = segue.get_model(target.ref, protocol=target.protocol)
-
-    def whole() -> bytes:
-        return segue.encode(context, model).json()
-
     body = segue.encode(context, model).body
-    own = Encoder(f"segue.encode({model.ref}).json()", whole)
+    own = Encoder(f"segue.encode(context, {model.ref}).json()", lambda: segue.encode(context, model).json())
     bare = Encoder("msgspec.json.encode(body)", partial(msgspec.json.encode, body))
-    named = {SEGUE: own, BARE: bare} | dict(encoders_of(peers, target))
-    sizes = {name: size_of(context, name, encoder.encode) for name, encoder in named.items()}
-    times = medians({name: encoder.encode for name, encoder in named.items()}, ROUNDS)
+    return {SEGUE: own, BARE: bare} | encoders_of(peers, target)
 
-    print(f"\nto {target.title} ({target.model})")
-    for name, encoder in named.items():
-        shape = "; its messages have this shape already" if encoder.same_shape else ""
-        against, word = (BARE, "bare JSON") if name == SEGUE else (SEGUE, "segue")
-        print(
-            f"  {name:<20}{times[name] / COUNT * 1e6:>9.2f} µs  {times[name] / times[against]:>7.2f} × {word:<10}"
-            f"{sizes[name] / 1e3:>7,.0f} KB  {encoder.called}{shape}"
+
+def per_message(count: int, encoders: dict[str, Encoder]) -> dict[str, Figure]:
+    """µs per message."""
+    times = measured({name: encoder.encode for name, encoder in encoders.items()}, EFFORTS[count])
+    return {name: figure.times(1e6 / count) for name, figure in times.items()}
+
+
+def table(
+    target: Target,
+    encoders: dict[str, Encoder],
+    sizes: dict[str, int],
+    figures: dict[int, dict[str, Figure]],
+    peers: list[Peer],
+) -> Table:
+    middle = figures[CHECKED]
+    rows = [
+        (
+            name + "¹" * encoder.same_shape,
+            *(cell(figures[count][name], "µs") for count in figures),
+            ratio(middle[name], *((middle[BARE], "bare") if name == SEGUE else (middle[SEGUE], "segue"))),
+            f"{sizes[name] / 1e3:,.0f} KB",
+            encoder.called,
         )
-    for peer in peers:
-        why = peer.encoders[target]
-        if isinstance(why, str):
-            print(f"  {peer.title:<20}  left out: {why}")
-    return summary(target, named, times)
-
-
-def encoders_of(peers: list[Peer], target: Target) -> Iterator[tuple[str, Encoder]]:
-    for peer in peers:
-        encoder = peer.encoders[target]
-        if isinstance(encoder, Encoder):
-            yield peer.title, encoder
+        for name, encoder in encoders.items()
+    ]
+    left_out = {peer.title: why for peer in peers if isinstance(why := peer.encoders[target], str)}
+    rows += [(title, *("" for _ in figures), "", "", f"left out: {why}") for title, why in left_out.items()]
+    lengths = [f"{count:,} messages" for count in figures]
+    return Table(
+        f"To {target.title} ({target.model}), µs per message",
+        ("", *lengths, f"ratio at {CHECKED:,}", f"body at {CHECKED:,}", "called"),
+        rows,
+    )
 
 
 def size_of(context: Context, name: str, encode: Callable[[], bytes]) -> int:
@@ -88,13 +104,4 @@ def size_of(context: Context, name: str, encode: Callable[[], bytes]) -> int:
     return len(data)
 
 
-def summary(target: Target, named: dict[str, Encoder], times: dict[str, float]) -> str:
-    """One line on one target. Where the fastest peer has nothing to convert, the fastest that has is named, too."""
-    own = times[SEGUE]
-    line = f"{target.title}: segue {own / COUNT * 1e6:.2f} µs, {own / times[BARE]:.1f} × bare"
-    peers = sorted((times[name], name) for name in named if name not in (SEGUE, BARE))
-    converting = [(seconds, name) for seconds, name in peers if not named[name].same_shape]
-    for word, (seconds, name) in {"fastest peer": peers[0], "fastest that converts": converting[0]}.items():
-        if word == "fastest peer" or named[peers[0][1]].same_shape:
-            line += f", {word} {name} {seconds / own:.2f} × segue"
-    return line
+SECTION = Section("encode", "A history to the bytes of a request, from scratch", run, ABOUT)

@@ -1,6 +1,6 @@
 """What projection costs a message, by the length and the state of a history."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from functools import partial
 
 from msgspec.structs import replace
@@ -9,7 +9,8 @@ import segue
 from segue.types import AssistantMessage, Context, Message, ToolResultMessage
 
 from .conversations import tool_history
-from .measure import medians, table
+from .measure import measured
+from .report import Part, Section, Table, cell
 
 LENGTHS = (100, 1_000, 10_000)
 
@@ -28,21 +29,21 @@ def torn(context: Context) -> Context:
     return replace(context, messages=messages)
 
 
-def run() -> None:
+def run() -> Iterator[Part]:
     own = segue.get_model("anthropic/claude-sonnet-4-5")
     other = segue.get_model("mistral/mistral-large-latest")
+    rows = []
     for title, model, tear in (
         ("clean, to the model that made it", own, False),
         ("switched to another protocol", other, False),
         ("torn, and switched", other, True),
     ):
         histories = {count: torn(tool_history(count)) if tear else tool_history(count) for count in LENGTHS}
-        calls: dict[str, Callable[[], object]] = {
-            f"{count:,} messages": partial(segue.project, history, model) for count, history in histories.items()
-        }
-        times = medians(calls)
-        rows = [
-            (name, times[name] / len(history.messages), "a message")
-            for name, history in zip(times, histories.values(), strict=True)
-        ]
-        table(f"project a history: {title}", rows, "µs", 1e6)
+        times = measured({count: partial(segue.project, history, model) for count, history in histories.items()})
+        cells = [cell(times[count].times(1e6 / len(histories[count].messages)), "µs") for count in LENGTHS]
+        rows.append((title, *cells))
+    heads = [f"{count:,} messages" for count in LENGTHS]
+    yield Table("segue.project(context, model), µs per message", ("history", *heads), rows)
+
+
+SECTION = Section("project", "Projection alone", run)

@@ -1,78 +1,142 @@
 """What a stored session costs: appending a message to it, and opening it up to the next request.
 
-The bare reading of the file is the lower bound, and the measure: opening must not grow faster than it does.
+The measure for opening is reading: the same rows of the same file through sqlite3, each decoded into an entry. What
+both cost at any length (the connection, the first query) falls out of the slopes: what a message more costs, between
+two lengths. Opening grows no faster than reading if its slope rises no more than that of reading.
 """
 
+import sqlite3
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, thread_time
+from typing import Any, cast
+
+import msgspec
 
 import segue
 from segue.session import Said, SQLiteStore
-from segue.types import Context
+from segue.session.entries import AnyEntry
 
 from .conversations import tool_history
-from .measure import medians, table
+from .measure import Effort, Figure, by_round, measured
+from .report import Part, Section, Table, cell, ratio
 
 LENGTHS = (100, 1_000, 10_000)
-ROUNDS = 200
+OPENING, APPENDING = Effort(15, 40, 5), Effort(200, 10, 20)
 SESSION = "s"
 MODEL = "anthropic/claude-sonnet-4-5"
+READ, OPENED, REQUEST = "read and decode the rows", "open the session", "open it, to the bytes of the next request"
+CALLED = {
+    READ: "sqlite3: SELECT body FROM segue_entries …, msgspec.json.Decoder(AnyEntry).decode",
+    OPENED: "Session.open(…)",
+    REQUEST: "Session.open(…), then render(…).json()",
+}
+QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY number"
 
 
-def stored(path: Path, messages: int) -> SQLiteStore:
-    """A store with one session of that many messages, all of it in the one file."""
-    store = SQLiteStore(path)
-    store.create(SESSION, time=0)
-    history = tool_history(messages).messages[:messages]
-    store.append(SESSION, [Said(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0)
-    store.close()
-    return SQLiteStore(path)
-
-
-def opened(path: Path) -> Context:
+def stored(path: Path, messages: int) -> Path:
+    """A file with one session of that many messages."""
     with SQLiteStore(path) as store:
-        return segue.Session.open(SESSION, MODEL, store=store).context
+        store.create(SESSION, time=0)
+        history = tool_history(messages).messages
+        store.append(SESSION, [Said(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0)
+    return path
 
 
-def run() -> None:
+def read(path: Path, messages: int) -> None:
+    decode = msgspec.json.Decoder(cast(Any, AnyEntry)).decode
+    connection = sqlite3.connect(path)
+    entries = [(number, decode(body)) for number, body in connection.execute(QUERY)]
+    connection.close()
+    assert len(entries) == messages
+
+
+def opened(path: Path) -> segue.Session:
+    with SQLiteStore(path) as store:
+        return segue.Session.open(SESSION, MODEL, store=store)
+
+
+def next_request(path: Path, model: segue.Model) -> bytes:
+    session = opened(path)
+    return session.render(session.current, model, None, None).json()
+
+
+def run() -> Iterator[Part]:
     with TemporaryDirectory() as folder:
-        for messages in LENGTHS:
-            path = Path(folder) / f"{messages}.db"
-            store = stored(path, messages)
-            print(f"\na session of {messages:,} messages, {path.stat().st_size / 1e6:.1f} MB")
-            opening(path, messages)
-            appending(store, messages)
-            store.close()
+        files = {messages: stored(Path(folder) / f"{messages}.db", messages) for messages in LENGTHS}
+        yield from opening(files)
+        yield appending(files)
 
 
-def opening(path: Path, messages: int) -> None:
+def opening(files: dict[int, Path]) -> Iterator[Part]:
     model = segue.get_model(MODEL)
-    times = medians(
-        {
-            "read the bytes of the file": path.read_bytes,
-            "open the session": partial(opened, path),
-            "open it and encode the next request": lambda: segue.encode(opened(path), model),
-        },
-        7,
+    calls: dict[tuple[str, int], Callable[[], object]] = {}
+    for messages, path in files.items():
+        calls[READ, messages] = partial(read, path, messages)
+        calls[OPENED, messages] = partial(opened, path)
+        calls[REQUEST, messages] = partial(next_request, path, model)
+    times = by_round(calls, OPENING)
+    figures = {key: Figure.of(taken).times(1e6 / key[1]) for key, taken in times.items()}
+    sizes = ", ".join(f"{path.stat().st_size / 1e6:.1f}" for path in files.values())
+    yield Table(
+        f"Open a session, µs per message; {sizes} MB",
+        ("", *(f"{messages:,} messages" for messages in LENGTHS), "ratio at the most", "called"),
+        [
+            (
+                name,
+                *(cell(figures[name, messages], "µs") for messages in LENGTHS),
+                ratio(figures[name, LENGTHS[-1]], figures[READ, LENGTHS[-1]], "reading"),
+                called,
+            )
+            for name, called in CALLED.items()
+        ],
     )
-    bare = times["read the bytes of the file"]
-    rows = [(name, taken / messages, f"a message, {taken / bare:.1f} × the bytes") for name, taken in times.items()]
-    table("  opening", rows, "µs", 1e6)
+    yield growing(times)
 
 
-def appending(store: SQLiteStore, messages: int) -> None:
-    number = count(messages)
+def growing(times: dict[tuple[str, int], list[float]]) -> Table:
+    rows = []
+    for name in CALLED:
+        first, then = (slopes(times, name, fewer, more) for fewer, more in pairwise(LENGTHS))
+        growth = Figure.of(late / early for early, late in zip(first, then, strict=True))
+        rows.append((name, cell(Figure.of(first), "µs"), cell(Figure.of(then), "µs"), cell(growth, "×")))
+    steps = [f"from {fewer:,} to {more:,}" for fewer, more in pairwise(LENGTHS)]
+    note = (
+        "Slopes of each round. A straight line has the growth 1; that of opening should not be above that of reading."
+    )
+    return Table("What one message more costs", ("", *steps, "growth"), rows, (note,))
+
+
+def slopes(times: dict[tuple[str, int], list[float]], name: str, fewer: int, more: int) -> list[float]:
+    """µs of one message more, by round."""
+    pairs = zip(times[name, fewer], times[name, more], strict=True)
+    return [(late - early) / (more - fewer) * 1e6 for early, late in pairs]
+
+
+def appending(files: dict[int, Path]) -> Table:
     message = tool_history(3).messages[1]
+    rows = []
+    for messages, path in files.items():
+        with SQLiteStore(path) as store:
+            numbers = count(messages)
 
-    def append() -> None:
-        at = next(number)
-        store.append(SESSION, [Said(key=f"k{at}", time=at, message=message)], after=at)
+            def append(store: SQLiteStore = store, numbers: Iterator[int] = numbers) -> None:
+                at = next(numbers)
+                store.append(SESSION, [Said(key=f"k{at}", time=at, message=message)], after=at)
 
-    rows = [
-        (f"append a message, {what}", medians({"append": append}, ROUNDS, clock)["append"], "an append")
-        for what, clock in (("processor", thread_time), ("until it is on disk", perf_counter))
-    ]
-    table("  appending", rows, "µs", 1e6)
+            figures = [
+                measured({"append": append}, APPENDING, clock)["append"].times(1e6)
+                for clock in (thread_time, perf_counter)
+            ]
+        rows.append((f"{messages:,}", *(cell(figure, "µs") for figure in figures)))
+    return Table(
+        "Append a message of a tool call, SQLiteStore.append",
+        ("messages before", "processor", "on the wall, until it is on disk"),
+        rows,
+    )
+
+
+SECTION = Section("store", "Stored sessions", run)

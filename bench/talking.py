@@ -5,18 +5,20 @@ take turns, and medians count. All of them are asynchronous and use their connec
 """
 
 import asyncio
-import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import segue
 from segue import Connection, Context, UserMessage
 
-ROUNDS = 15
+from .measure import Effort, Figure
+from .report import Bars, Part, Section, Table, cell
+
+EFFORT = Effort(15, 15, 5)
 WORDS = "All happy families are alike; each unhappy family is unhappy in its own way. " * 150
 SERVER = """
 import sys, time
@@ -29,8 +31,16 @@ with StandIn(sys.argv[1], protocol=sys.argv[2], script=[Reply([TextContent(sys.a
 Asked = Callable[[], AsyncIterator[Any]]
 
 
-def run() -> None:
-    print("\ntalk to a stand-in: a streamed answer of about 1,000 deltas, time on the wall")
+class Answered(NamedTuple):
+    """How many events came, in how many seconds, and after how many the first."""
+
+    events: int
+    seconds: float
+    first: float
+
+
+def run() -> Iterator[Part]:
+    first: dict[str, dict[str, Figure]] = {}
     for provider, protocol, ref, sdk in (
         ("anthropic", "anthropic-messages", "anthropic/claude-sonnet-4-5", anthropic_sdk),
         ("openai", "openai-completions", "openai/gpt-4.1", openai_sdk),
@@ -39,11 +49,30 @@ def run() -> None:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             url, key = server.stdout.readline().split()
-            asyncio.run(compare(provider, segue.get_model(ref, protocol=protocol), url, key, sdk))
+            taken = asyncio.run(compare(provider, segue.get_model(ref, protocol=protocol), url, key, sdk))
             server.communicate("")
+        yield table(protocol, taken)
+        first[protocol] = {name: Figure.of(each.first * 1e3 for each in rounds) for name, rounds in taken.items()}
+    yield Bars("bench-first-event.svg", "The first event of an answer, on the wall, from a server beside", "ms", first)
 
 
-async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any) -> None:
+def table(protocol: str, taken: dict[str, list[Answered]]) -> Table:
+    return Table(
+        f"A streamed answer of about 1,000 deltas from a stand-in, {protocol}; time on the wall",
+        ("", "first event after", "events a second"),
+        [
+            (
+                name,
+                cell(Figure.of(each.first * 1e3 for each in rounds), "ms"),
+                cell(Figure.of(each.events / each.seconds for each in rounds), ""),
+            )
+            for name, rounds in taken.items()
+        ],
+    )
+
+
+async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any) -> dict[str, list[Answered]]:
+    """What each client took, in every round."""
     context = Context(messages=[UserMessage("Hi")])
     connection = Connection(base_url=url, api_key=key)
 
@@ -53,56 +82,51 @@ async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any
                 yield event
         assert stream.message is not None and stream.message.text == WORDS, stream.message
 
-    figures = {"segue": [await timed(own)], package: [await timed(sdk(model, url, key))]}
-    for _ in range(ROUNDS):
-        figures["segue"].append(await timed(own))
-        figures[package].append(await timed(sdk(model, url, key)))
-    print(f"\n  {model.protocol}")
-    for name, rounds in figures.items():
-        rate = statistics.median(count / seconds for count, seconds, _ in rounds[1:])
-        first = statistics.median(first for _, _, first in rounds[1:])
-        title = f"{name} {version(name)}"
-        print(f"    {title:<24}{rate:>10,.0f} events a second   first event after {first * 1e3:>6.1f} ms")
+    client, theirs = sdk(model, url, key)
+    clients = {f"{name} {version(name)}": ask for name, ask in (("segue", own), (package, theirs))}
+    taken: dict[str, list[Answered]] = {name: [] for name in clients}
+    async with client:
+        for ask in clients.values():
+            await timed(ask)  # warm up
+        for _ in EFFORT.rounds():
+            for name, ask in clients.items():
+                taken[name].append(await timed(ask))
+    return taken
 
 
-async def timed(asked: Asked) -> tuple[int, float, float]:
-    """How many events came, in how many seconds, and after how many the first."""
+async def timed(asked: Asked) -> Answered:
     began = time.perf_counter()
     first, count = 0.0, 0
     async for _ in asked():
         first = first or time.perf_counter() - began
         count += 1
-    return count, time.perf_counter() - began, first
+    return Answered(count, time.perf_counter() - began, first)
 
 
-def anthropic_sdk(model: segue.Model, url: str, key: str) -> Asked:
-    client = _CLIENTS.get(url)
-    if client is None:
-        import anthropic
+def anthropic_sdk(model: segue.Model, url: str, key: str) -> tuple[Any, Asked]:
+    import anthropic
 
-        client = _CLIENTS[url] = anthropic.AsyncAnthropic(api_key=key, base_url=url)
+    client = anthropic.AsyncAnthropic(api_key=key, base_url=url)
 
     async def ask() -> AsyncIterator[Any]:
         asked: list[Any] = [{"role": "user", "content": "Hi"}]
         async for event in await client.messages.create(model=model.id, max_tokens=9000, messages=asked, stream=True):
             yield event
 
-    return ask
+    return client, ask
 
 
-def openai_sdk(model: segue.Model, url: str, key: str) -> Asked:
-    client = _CLIENTS.get(url)
-    if client is None:
-        import openai
+def openai_sdk(model: segue.Model, url: str, key: str) -> tuple[Any, Asked]:
+    import openai
 
-        client = _CLIENTS[url] = openai.AsyncOpenAI(api_key=key, base_url=url)
+    client = openai.AsyncOpenAI(api_key=key, base_url=url)
 
     async def ask() -> AsyncIterator[Any]:
         asked: list[Any] = [{"role": "user", "content": "Hi"}]
         async for event in await client.chat.completions.create(model=model.id, messages=asked, stream=True):
             yield event
 
-    return ask
+    return client, ask
 
 
-_CLIENTS: dict[str, Any] = {}
+SECTION = Section("talk", "Talking to a provider", run)

@@ -1,6 +1,33 @@
-"""Those that do the same job, one file each.
+"""The peers: how each turns a history of its own types into the bytes of a request."""
 
-``pydantic_models.py`` is for the comparison of JSON; the others encode, and ``encoders.py`` says what each gives. These
-live in the bench's own environment only, and what is called in them is mostly private and untyped. So no type checker
-follows there: they are imported by name, when they are needed, and are ``Any`` from that border on.
-"""
+import gc
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from segue.types import Context
+
+from . import any_llm, langchain, litellm, pydantic_ai
+from .encoders import Encoder, Peer, Target
+
+PEERS = (litellm.peer, pydantic_ai.peer, any_llm.peer, langchain.peer)
+
+
+@contextmanager
+def loaded(*contexts: Context) -> Iterator[list[list[Peer]]]:
+    """All peers with their messages of each of these histories, silent, and out of the collector's way."""
+    peers = [[load(context) for load in PEERS] for context in contexts]
+    logging.disable(logging.CRITICAL)  # some say a line for every message that they change
+    gc.collect()
+    gc.freeze()  # what they have loaded need not be looked through before every call
+    try:
+        yield peers
+    finally:
+        gc.unfreeze()
+        logging.disable(logging.NOTSET)
+
+
+def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
+    """What those have that can do this target, by name and version."""
+    found = {peer.title: peer.encoders[target] for peer in peers}
+    return {title: encoder for title, encoder in found.items() if isinstance(encoder, Encoder)}

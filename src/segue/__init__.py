@@ -4,8 +4,7 @@ Every public name is here, and is loaded when it is first used: ``import segue``
 no HTTP, no command line and no SDK.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # to type checkers this name means the same as that of `typing`, which costs an import
 
 __version__ = "0.1.0"
 
@@ -318,10 +317,12 @@ _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = sorted(_HOMES)
 
 
-def _load(name: str) -> Any:
+def _load(name: str) -> object:
     room = _HOMES.get(name)
     if room is None:
         raise AttributeError(f"module 'segue' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(f".{room}", __name__), name)
     globals()[name] = value
     return value

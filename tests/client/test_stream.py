@@ -297,7 +297,7 @@ def test_any_endpoint_that_speaks_the_protocol_can_be_reached() -> None:
 
 
 def test_a_long_conversation_of_a_renderer_arrives_whole_and_it_goes_on_meanwhile(server: StandIn) -> None:
-    """A body is sent in pieces that belong to the renderer; the next request neither waits for them nor changes them."""
+    """A body is sent in pieces that the renderer owns; the next request neither waits for them nor changes them."""
     model, held = MODELS[server.protocol], []
     renderer: segue.Renderer | None = None
 

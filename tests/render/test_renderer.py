@@ -26,7 +26,7 @@ def some(protocol: str, count: int) -> dict[str, Model]:
 MODELS = {
     name: model
     for protocol in FOLDERS
-    for name, model in some(protocol, 12 if os.environ.get("SEGUE_SOAK") else 4).items()
+    for name, model in some(protocol, 8 if os.environ.get("SEGUE_SOAK") else 4).items()
 }
 targets = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 OPTIONS = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
@@ -81,7 +81,7 @@ def late_results(messages: list[Message], draw: Callable[..., Any]) -> list[Mess
 
 
 @targets
-@settings(max_examples=max(settings().max_examples // 4, 1))
+@settings(max_examples=max(settings().max_examples // 6, 1))
 @given(st.data(), torn.pick([None, "or", "llxprt", "off"]))
 def test_going_on_gives_what_rendering_from_scratch_gives(
     model: Model, data: st.DataObject, policy: str | None

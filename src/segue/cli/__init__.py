@@ -3,16 +3,14 @@
 Data goes to stdout and all else to stderr. Exit status: 0 fine, 1 findings, 2 bad input or usage, 130 cancelled.
 """
 
-import argparse
-import io
-import os
 import sys
-import warnings
-from collections.abc import Sequence
-from importlib import import_module
 
 from .. import __version__
-from ..errors import SegueError
+
+TYPE_CHECKING = False  # typing itself would cost more than all of `segue --version`
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 COMMANDS = {
     "chat": "a conversation in the terminal, also without a key",
@@ -32,9 +30,22 @@ COMMANDS = {
 MODULES = {"import": "import_"}
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command line; the exit status is returned."""
     arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments == ["--version"]:
+        print(f"segue {__version__}")
+        return 0
+    return _run(arguments)
+
+
+def _run(arguments: list[str]) -> int:
+    import io
+    import os
+    import warnings
+
+    from ..errors import SegueError
+
     args = _parser(arguments).parse_args(arguments)
     warnings.showwarning = _say_warning
     if sys.stdin is None or sys.stdout is None:
@@ -60,8 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
     """The parser for this command line: only the command that it names is loaded."""
+    import argparse
+    from importlib import import_module
+
     parser = argparse.ArgumentParser(prog="segue", description="Change models in the middle of a conversation.")
     parser.add_argument("--version", action="version", version=f"segue {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

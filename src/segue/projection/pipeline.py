@@ -89,15 +89,17 @@ class Rendering:
 
     # -- going on, and going back ------------------------------------------------------------------------------------
 
-    def pair(self, kept: int) -> int:
-        """Match calls and results of the stored messages, of which the first ``kept`` are what they were. From which
-        one on they have to be rendered."""
+    def pair(self, kept: int, done: int) -> int:
+        """Match calls and results of the stored messages, of which ``done`` were rendered and the first ``kept`` are
+        what they were. From which one on they have to be rendered."""
         if self._pairing is not None:
             return self._pairing.extend(kept)
+        if kept == done:
+            return kept  # so far every call has its result
         stored, at = self._stored, kept
         while at and type(stored[at - 1]) is ToolResultMessage:
             at -= 1
-        return at - 1 if at and at < kept else kept
+        return max(at - 1, 0)  # the answer before them, if it is one
 
     def _paired(self) -> Pairing:
         if self._pairing is None:

@@ -17,7 +17,7 @@ from ..projection.prefix import Prefix
 from ..projection.project import refuse_nothing
 from ..projection.step import Report
 from ..types import Context, Message, Model, Options
-from ..wire.common.dataurl import to_json_into
+from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
 from ..wire.common.turns import Turns, own_copy
 from ..wire.registry import protocol_of
@@ -29,8 +29,6 @@ CHUNK = 256
 """So many messages are rendered before their turns are written, so that memory does not grow with the history."""
 RECENT = 8
 """So many places are kept as they come; older ones lie at least a chunk of messages apart."""
-
-COMMA = ord(",")
 
 
 class _Place(NamedTuple):
@@ -137,8 +135,8 @@ class Renderer:
         self._sum_up(rendering)
         out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, None, Report())
         self._turns: Turns[Any] = self._protocol.turns(out)
-        self._written = bytearray(b"[")
-        self._places = [_Place(0, rendering.mark(0), self._turns.mark(), 1)]
+        self._written = bytearray()
+        self._places = [_Place(0, rendering.mark(0), self._turns.mark(), 0)]
         if again:
             self._render(0)
         else:
@@ -158,7 +156,7 @@ class Renderer:
         done = len(self._stored)
         kept = min(kept, done)
         self._stored[kept:] = messages[kept:]
-        first = rendering.pair(kept)
+        first = rendering.pair(kept, done)
         if first < done:
             self._back(rendering, first)
             done = self._places[-1].stored
@@ -180,11 +178,12 @@ class Renderer:
         """Write the turns that cannot change any more, and forget them."""
         turns = self._turns.settle()
         if turns:
+            data = to_json(turns)
             try:
-                _append(self._written, turns)
+                self._written += data[1:-1]
             except BufferError:  # a request that is still being sent holds it
-                self._written = bytearray(self._written)
-                _append(self._written, turns)
+                self._written = self._written + data[1:-1]
+            self._written += b","
 
     def _note(self, rendering: Rendering, stored: int) -> None:
         """Remember this place; of older ones only some."""
@@ -202,21 +201,6 @@ class Renderer:
         rendering.back(place.rendering)
         self._turns.back(place.turns)
         self._written = self._written[: place.written]
-
-
-def _append(written: bytearray, turns: list[Any]) -> None:
-    """Write turns behind others, each with a comma."""
-    # A list in brackets: the first one takes the place of what stands last, the other one becomes a comma.
-    last = len(written) - 1
-    before = written[last]
-    try:
-        to_json_into(turns, written, last)
-        written[-1] = COMMA
-    except BaseException:
-        del written[last + 1 :]
-        raise
-    finally:
-        written[last] = before
 
 
 class Renderers:

@@ -34,7 +34,7 @@ class Place(Struct, frozen=True, eq=False):
     prefix: Fold[Prefix]
     # How many turns stand before those that were written.
     head: int
-    # What was written of the turns, behind a bracket, and how many bytes of it.
+    # What was written of the turns, each with a comma behind it, and how many bytes of it.
     written: bytearray
     length: int
 
@@ -67,9 +67,9 @@ class Request:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The provider's REST JSON."""
+        """The provider's REST JSON, as a copy: what is changed in it goes out."""
         if self._body is None:
-            written = self._place.length > 1
+            written = self._place.length
             self._body = msgspec.json.decode(self.json()) if written else to_builtins(self._frame)
         return self._body
 
@@ -83,7 +83,7 @@ class Request:
         place, name = self._place, self._protocol.history
         if self._body is not None:
             return [msgspec.json.encode(self._body)]  # somebody may have changed it
-        if place.length == 1:
+        if not place.length:
             return [to_json(self._frame)]
         data = to_json({**self._frame, name: []})
         # A quote inside a text is escaped, so that this is the member itself.
@@ -92,7 +92,7 @@ class Request:
         turns = self._frame[name]
         head = to_json(turns[: place.head])[1:-1] + b"," if place.head else b""
         rest = to_json(turns[place.head :])[1:-1]
-        return [data[:at] + head, memoryview(place.written)[1 : place.length], rest + data[at:]]
+        return [data[:at] + head, memoryview(place.written)[: place.length], rest + data[at:]]
 
     def sdk_kwargs(self) -> dict[str, Any]:
         """What the provider's own Python SDK wants as keyword arguments."""

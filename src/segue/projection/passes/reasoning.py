@@ -47,7 +47,14 @@ class Reasoning(Pass):
         content = message.content
         if not step.own:
             keeps = self._may_keep and self._keeps_signed(message)
-            self._keep(step, message, [self._foreign(step, at, block, keeps) for at, block in enumerate(content)])
+            blocks: list[AssistantContent | None] = [
+                block
+                if (type(block) is TextContent and block.text_signature is None)
+                or (type(block) is ToolCall and block.thought_signature is None)
+                else self._foreign(step, at, block, keeps)
+                for at, block in enumerate(content)
+            ]
+            self._keep(step, message, blocks)
             return
         thoughts = [block for block in content if type(block) is ThinkingContent]
         if not thoughts:
@@ -97,10 +104,11 @@ class Reasoning(Pass):
     # -- another's ---------------------------------------------------------------------------------------------------
 
     def _foreign(self, step: Step, at: int, block: AssistantContent, keeps_signed: bool) -> AssistantContent | None:
+        """What becomes of thinking, or of anything that is signed."""
         if type(block) is TextContent:
-            return block if block.text_signature is None else self._unsigned(step, at, block, "text_signature")
+            return self._unsigned(step, at, block, "text_signature")
         if type(block) is ToolCall:
-            return block if block.thought_signature is None else self._unsigned(step, at, block, "thought_signature")
+            return self._unsigned(step, at, block, "thought_signature")
         assert type(block) is ThinkingContent
         if block.redacted:
             return self._drop(step, at, "redacted: only the model that made it can read it")

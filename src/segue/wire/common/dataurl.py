@@ -24,8 +24,6 @@ def _spelled(value: Any) -> str:
 to_json = msgspec.json.Encoder(enc_hook=_spelled).encode
 """The bytes of a body, or of a part of one."""
 
-to_json_into = msgspec.json.Encoder(enc_hook=_spelled).encode_into
-
 
 def to_builtins(value: Any) -> Any:
     """A body, or a part of one, as nothing but dicts, lists, texts and numbers."""

@@ -1,0 +1,122 @@
+"""Many conversations in one file through `segue encode`, beside a loop in one thread, and what memory it takes."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
+
+from .conversations import tool_history
+from .measure import Effort, Figure, Spent, process, processes
+from .report import Part, Section, Table, cell, number, ratio
+
+FEW, MANY = 1_000, 10_000
+DIFFERENT = 100
+MODEL = "openai/gpt-5.1"
+EFFORT = Effort(5, 40)
+LOOP = """
+import sys, segue
+model = segue.get_model(sys.argv[2])
+with open(sys.argv[1], "rb") as file:
+    for line in file:
+        sys.stdout.buffer.write(segue.encode(segue.Context.from_json(line), model).json() + b"\\n")
+"""
+
+
+def run() -> Iterator[Part]:
+    with TemporaryDirectory() as folder:
+        files = {count: conversations(Path(folder) / f"{count}.jsonl", count) for count in (FEW, MANY)}
+        commands = {
+            "segue encode FILE": command(files[MANY]),
+            "a loop over segue.encode, one thread": [sys.executable, "-c", LOOP, str(files[MANY]), MODEL],
+        }
+        yield speed(processes(commands, EFFORT), files[MANY])
+        yield memory(files)
+
+
+def conversations(path: Path, count: int) -> Path:
+    """A file of conversations of 5 to 20 messages."""
+    lines = [tool_history(5 + at % 16).to_json() + b"\n" for at in range(DIFFERENT)]
+    with path.open("wb") as file:
+        for at in range(count):
+            file.write(lines[at % DIFFERENT])
+    return path
+
+
+def command(path: Path) -> list[str]:
+    return [sys.executable, "-m", "segue", "encode", str(path), "--to", MODEL]
+
+
+def speed(taken: dict[str, list[Spent]], path: Path) -> Table:
+    wall = {name: Figure.of(each.wall for each in rounds) for name, rounds in taken.items()}
+    first, *_ = wall
+    rows = [
+        (
+            name,
+            cell(Figure.of(MANY / each.wall for each in rounds), "a second"),
+            cell(wall[name], "s"),
+            cell(Figure.of(each.processor / each.wall for each in rounds), "cores"),
+            ratio(wall[name], wall[first], "the first"),
+        )
+        for name, rounds in taken.items()
+    ]
+    size = path.stat().st_size / 1e6
+    return Table(
+        f"{MANY:,} conversations as JSONL, {size:,.0f} MB, to {MODEL}; time on the wall, {os.cpu_count()} cores",
+        ("", "conversations", "time", "busy", "ratio"),
+        rows,
+        ("Busy: processor time of all its processes over time on the wall. The start of Python is part of both.",),
+    )
+
+
+def memory(files: dict[int, Path]) -> Table:
+    peaks = {count: peak_memory(command(path)) for count, path in files.items()}
+    return Table(
+        "The same command, peak of the resident memory of all its processes together",
+        ("conversations", "file", "memory"),
+        [
+            (f"{count:,}", f"{number(files[count].stat().st_size / 1e6)} MB", f"{number(peak / 1e6)} MB")
+            for count, peak in peaks.items()
+        ],
+        ("Asked of `ps` every 20 ms; pages that processes share are counted for each of them.",),
+    )
+
+
+def peak_memory(command: list[str]) -> int:
+    """The most bytes that a command and those that it started had in memory at once."""
+    peak, over = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal peak
+        while not over.is_set():
+            peak = max(peak, resident_below(os.getpid()))
+            sleep(0.02)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        process(command)
+    finally:
+        over.set()
+        watcher.join()
+    return peak
+
+
+def resident_below(root: int) -> int:
+    """Resident bytes of all descendants of a process, without the `ps` that tells."""
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True
+    ).stdout
+    rows = [line.split(None, 3) for line in listed.splitlines()]
+    below, found = {root}, 0
+    for pid, parent, kilobytes, name in sorted(rows, key=lambda row: int(row[0])):
+        if int(parent) in below and name != "ps":
+            below.add(int(pid))
+            found += int(kilobytes) * 1024
+    return found
+
+
+SECTION = Section("jsonl", "Many conversations in a file", run)

@@ -1,0 +1,170 @@
+"""What all requests of a long session cost together: peers pay for the whole history each time, segue for what is new.
+
+Every request of segue's session is made and timed. Peers are timed at some lengths and their sum is interpolated: one
+session of the slowest would take an hour.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
+from operator import attrgetter
+from statistics import mean, median
+
+import msgspec
+from msgspec.structs import replace
+
+import segue
+from segue.types import Context
+
+from .conversations import tool_history
+from .live import REQUESTS_A_TURN, Cost, messages_of_request, session
+from .measure import Effort, Figure, seconds
+from .peers import encoders_of, loaded
+from .peers.encoders import ANTHROPIC, TARGETS, Peer, Target
+from .report import Bars, Lines, Part, Section, Table, cell, number, ratio
+
+TURNS = 1_000
+REQUESTS = TURNS * REQUESTS_A_TURN
+SAMPLES = (1, 10, 100, 500, 1_000, 1_500, REQUESTS)
+EARLY, LATE = 10, 1_000
+EFFORT = Effort(5, 25)
+SEGUE, SCRATCH, BARE = "segue", "segue, from scratch each time", "bare JSON of each body"
+PARTS: dict[str, Callable[[Cost], float]] = {
+    "the whole": attrgetter("whole"),
+    "without copying the final bytes": attrgetter("render"),
+}
+Rounds = dict[str, dict[int, list[float]]]
+
+ABOUT = (
+    f"Four messages a turn (a question, a call, its result, the answer) and two requests: {REQUESTS:,} in all, from "
+    "stored history to bytes ready to send. segue: Session.render(…).pieces(), as the client sends them, and "
+    'b"".join of them, for every request; reading what was added from a log in a SQLite file is told beside it. The '
+    f"others: at requests {', '.join(f'{at:,}' for at in SAMPLES)}, with a straight line between them, and from their "
+    "own messages, built beforehand; what is called in each is told below, under requests from scratch."
+)
+
+
+def run() -> Iterator[Part]:
+    context = tool_history(messages_of_request(REQUESTS))
+    cuts = {at: replace(context, messages=context.messages[: messages_of_request(at)]) for at in SAMPLES}
+    totals: dict[str, dict[str, Figure]] = {}
+    session(context, segue.get_model(ANTHROPIC.ref))  # warm up
+    with loaded(*cuts.values()) as peers:
+        for target in TARGETS:
+            own, others = measure(context, cuts, dict(zip(cuts, peers, strict=True)), target)
+            sums = {SEGUE: summed(own, "whole")}
+            sums |= {name: Figure.of(map(total, turned(samples))) for name, samples in others.items()}
+            totals[target.title] = {name: sums[name] for name in sums if name not in (SCRATCH, BARE)}
+            yield table(target, sums, own)
+            yield growth(target, own)
+            if target is ANTHROPIC:
+                yield per_request(own, others)
+    yield Bars(
+        "bench-session.svg",
+        f"All requests of a session of {TURNS:,} turns, from stored history to bytes (processor time, logarithmic)",
+        "s",
+        totals,
+        logarithmic=True,
+    )
+
+
+def measure(
+    context: Context, cuts: dict[int, Context], peers: dict[int, list[Peer]], target: Target
+) -> tuple[list[list[Cost]], Rounds]:
+    """The costs of segue's sessions, one a round, and of everybody else at the sampled requests."""
+    model = segue.get_model(target.ref, protocol=target.protocol)
+    calls: dict[str, dict[int, Callable[[], bytes]]] = {SCRATCH: {}, BARE: {}}
+    for at, cut in cuts.items():
+        calls[SCRATCH][at] = partial(from_scratch, cut, model)
+        calls[BARE][at] = partial(msgspec.json.encode, segue.encode(cut, model).body)
+        for name, encoder in encoders_of(peers[at], target).items():
+            calls.setdefault(name, {})[at] = encoder.encode
+    for each in calls.values():
+        each[EARLY]()  # warm up
+    own: list[list[Cost]] = []
+    others: Rounds = {name: {at: [] for at in SAMPLES} for name in calls}
+    for _ in EFFORT.rounds():
+        own.append(session(context, model))
+        for name, samples in calls.items():
+            for at, call in samples.items():
+                others[name][at].append(seconds(call))
+    return own, others
+
+
+def from_scratch(context: Context, model: segue.Model) -> bytes:
+    return segue.encode(context, model).json()
+
+
+def turned(samples: dict[int, list[float]]) -> list[dict[int, float]]:
+    """Samples of each request in all rounds, as those of each round."""
+    return [dict(zip(samples, taken, strict=True)) for taken in zip(*samples.values(), strict=True)]
+
+
+def total(samples: Mapping[int, float]) -> float:
+    """The sum over all requests: a straight line between two samples."""
+    whole = samples[1]
+    for (one, first), (other, last) in pairwise(samples.items()):
+        steps = other - one
+        whole += steps * (first + last) / 2 + (last - first) / 2
+    return whole
+
+
+def summed(own: list[list[Cost]], part: str) -> Figure:
+    """Seconds of a part of all requests of a session."""
+    return Figure.of(sum(map(attrgetter(part), costs)) for costs in own)
+
+
+def around(costs: list[Cost], request: int, part: Callable[[Cost], float]) -> float:
+    """Seconds of a part of a request of that number: the median of five turns around it, each the mean of its requests,
+    because they have different things to do."""
+    first = (request - 1) // REQUESTS_A_TURN - 2
+    turns = [costs[turn * REQUESTS_A_TURN : (turn + 1) * REQUESTS_A_TURN] for turn in range(first, first + 5)]
+    return median(mean(map(part, turn)) for turn in turns)
+
+
+def table(target: Target, sums: dict[str, Figure], own: list[list[Cost]]) -> Table:
+    rows = [(name, cell(figure, "s"), ratio(figure, sums[SEGUE], SEGUE)) for name, figure in sums.items()]
+    apart = summed(own, "render")
+    rows[1:1] = [
+        ("… all but copying the final bytes", cell(apart, "s"), ratio(apart, sums[SEGUE], SEGUE)),
+        ("beside it, reading the log", cell(summed(own, "read"), "s"), ""),
+    ]
+    fastest, name = min((sums[name].median, name) for name in sums if name not in (SEGUE, SCRATCH, BARE))
+    note = f"The fastest peer, {name}, takes {number(fastest / sums[SEGUE].median)} times as long as segue; "
+    note += f"{number(fastest / apart.median)} times, apart from segue's copying."
+    return Table(
+        f"To {target.title} ({target.model}): {REQUESTS:,} requests, {len(own)} rounds",
+        ("", "the whole session", "ratio"),
+        rows,
+        (note,),
+    )
+
+
+def growth(target: Target, own: list[list[Cost]]) -> Table:
+    """How much more a late request costs than an early one."""
+    rows = []
+    for what, part in PARTS.items():
+        early, late = (Figure.of(around(costs, at, part) * 1e6 for costs in own) for at in (EARLY, LATE))
+        rows.append((what, cell(early, "µs"), cell(late, "µs"), ratio(late, early)))
+    heads = (f"request {EARLY:,}", f"request {LATE:,}")
+    return Table(f"To {target.title}: an early request and a late one", ("segue", *heads, "ratio"), rows)
+
+
+def per_request(own: list[list[Cost]], others: Rounds) -> Lines:
+    """How the cost of one request grows."""
+    shown = [at for at in SAMPLES if EARLY <= at < REQUESTS]
+    lines = {
+        name: {at: Figure.of(around(costs, at, part) * 1e6 for costs in own) for at in shown}
+        for name, part in ((SEGUE, attrgetter("whole")), ("segue, without the copying", attrgetter("render")))
+    }
+    lines |= {name: {at: Figure.of(taken[at]).times(1e6) for at in shown} for name, taken in others.items()}
+    return Lines(
+        "bench-requests.svg",
+        "One request of a growing session, to Anthropic",
+        "number of the request",
+        "µs per request",
+        {"": lines},
+    )
+
+
+SECTION = Section("session", f"A session of {TURNS:,} turns, every request of it", run, ABOUT)

@@ -1,0 +1,93 @@
+"""A session as it grows, from its log to the bytes of every request: what an agent asks of it, without the waiting.
+
+The log is written by somebody else, into a file. A request renders what is new; reading it from the log is measured
+apart, because peers have their messages at hand.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import thread_time
+from typing import NamedTuple
+
+import segue
+from segue.session import Said, SQLiteStore
+from segue.session.entries import AnyEntry, CallStarted, Prompted, TurnBegun, TurnEnded
+from segue.types import AssistantMessage, Context, Message, Model, ToolCall
+
+from .measure import without_garbage
+
+SESSION = "s"
+REQUESTS_A_TURN = 2
+MESSAGES_A_TURN = 4
+
+
+class Cost(NamedTuple):
+    """Seconds of one request: rendering it to pieces of bytes, as the client sends them; copying them into one piece,
+    for whoever needs one; and, beside that, reading from the log what was added since."""
+
+    render: float
+    copy: float
+    read: float
+
+    @property
+    def whole(self) -> float:
+        return self.render + self.copy
+
+
+def messages_of_request(number: int) -> int:
+    """How long the history is that request ``number`` sends: the first one of a turn ends with the user's message, the
+    second with the result."""
+    turn, second = divmod(number - 1, REQUESTS_A_TURN)
+    return turn * MESSAGES_A_TURN + 1 + second * 2
+
+
+def session(context: Context, model: Model) -> list[Cost]:
+    """What each request of the session costs that ends as ``context``."""
+    with TemporaryDirectory() as folder, SQLiteStore(Path(folder) / "log.db") as log, without_garbage():
+        log.create(SESSION, time=0)
+        log.append(SESSION, [Prompted(key="p", time=0, system_prompt=context.system_prompt)], after=0)
+        live = Live(log, context, model)
+        costs, head = [], 1
+        for entries in written(context.messages):
+            head = log.append(SESSION, entries, after=head)
+            costs.append(live.request())
+        assert live.last == segue.encode(context, model).json(), "the last request is not that of the whole history"
+    return costs
+
+
+class Live:
+    """An open session."""
+
+    def __init__(self, log: SQLiteStore, context: Context, model: Model) -> None:
+        self.session = segue.Session.open(SESSION, model, store=log, tools=context.tools)
+        self.model = model
+        self.last = b""
+
+    def request(self) -> Cost:
+        session = self.session
+        start = thread_time()
+        session.reload()
+        read = thread_time()
+        pieces = session.render(session.current, self.model, None, None).pieces()
+        rendered = thread_time()
+        self.last = b"".join(pieces)
+        return Cost(rendered - read, thread_time() - rendered, read - start)
+
+
+def written(messages: list[Message]) -> Iterator[list[AnyEntry]]:
+    """What a session writes between two requests, as its turns do."""
+    entries: list[AnyEntry] = []
+    for at, message in enumerate(messages):
+        begins = at % MESSAGES_A_TURN == 0
+        if begins:
+            entries.append(TurnBegun(key=f"b{at}", time=at, model="m", protocol="p"))
+        entries.append(Said(key=f"k{at}", time=at, message=message))
+        if isinstance(message, AssistantMessage):
+            calls = [block.id for block in message.content if isinstance(block, ToolCall)]
+            entries += [CallStarted(key=f"c{at}", time=at, call=call) for call in calls]
+            if not calls:
+                entries.append(TurnEnded(key=f"e{at}", time=at, how="done"))
+        else:
+            yield entries
+            entries = []

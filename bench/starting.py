@@ -1,0 +1,89 @@
+"""What it costs to begin: imports, and the smallest command. Each in a process of its own, time on the wall."""
+
+import os
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from .measure import Effort, Figure, Spent, processes
+from .report import Bars, Part, Section, Table, cell, ratio
+
+BARE = "python -c pass"
+IMPORTS = {
+    "msgspec": ("import msgspec", "msgspec"),
+    "segue": ("import segue", "segue"),
+    "segue, ready to encode": ("from segue import Context, encode, get_model", "segue"),
+    "segue, ready to talk": ("from segue import Session, stream", "segue"),
+    "any-llm": ("import any_llm", "any-llm-sdk"),
+    "pydantic-ai": ("import pydantic_ai", "pydantic-ai-slim"),
+    "LangChain": ("import langchain_anthropic", "langchain-anthropic"),
+    "litellm": ("import litellm", "litellm"),
+    "anthropic": ("import anthropic", "anthropic"),
+    "openai": ("import openai", "openai"),
+}
+MEASURE = "msgspec"
+COMMAND = "segue --version"
+EFFORTS = Effort(7, 30), Effort(31, 15)
+
+
+def run() -> Iterator[Part]:
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing litellm asks the network
+    python = sys.executable
+    imports = {name: [python, "-c", code] for name, (code, _) in IMPORTS.items()}
+    taken = processes({BARE: [python, "-c", "pass"]} | imports, EFFORTS[0])
+    yield from imported(taken)
+    commands = {BARE: [python, "-c", "pass"], COMMAND: [str(Path(python).parent / "segue"), "--version"]}
+    yield commanded(processes(commands, EFFORTS[1]))
+
+
+def imported(taken: dict[str, list[Spent]]) -> Iterator[Part]:
+    """What imports add to a bare interpreter of the same round."""
+    bare = taken.pop(BARE)
+    wall, processor = (
+        {
+            name: Figure.of(each[which] - base[which] for each, base in zip(rounds, bare, strict=True))
+            for name, rounds in taken.items()
+        }
+        for which in (0, 1)
+    )
+    yield Table(
+        "Imports, beyond a bare interpreter",
+        ("", "on the wall", "ratio", "processor", "ratio", "called"),
+        [
+            (
+                f"{name} {version(package)}",
+                cell(wall[name].times(1e3), "ms"),
+                ratio(wall[name], wall[MEASURE], MEASURE),
+                cell(processor[name].times(1e3), "ms"),
+                ratio(processor[name], processor[MEASURE], MEASURE),
+                code,
+            )
+            for name, (code, package) in IMPORTS.items()
+        ],
+    )
+    shown = {f"{name} {version(package)}": wall[name].times(1e3) for name, (_, package) in IMPORTS.items()}
+    yield Bars("bench-import.svg", "Import, beyond a bare interpreter, on the wall", "ms", {"": shown})
+
+
+def commanded(taken: dict[str, list[Spent]]) -> Table:
+    wall, processor = (
+        {name: Figure.of(each[which] for each in rounds) for name, rounds in taken.items()} for which in (0, 1)
+    )
+    return Table(
+        "The smallest command",
+        ("", "on the wall", "ratio", "processor", "ratio"),
+        [
+            (
+                name,
+                cell(wall[name].times(1e3), "ms"),
+                ratio(wall[name], wall[BARE]),
+                cell(processor[name].times(1e3), "ms"),
+                ratio(processor[name], processor[BARE]),
+            )
+            for name in taken
+        ],
+    )
+
+
+SECTION = Section("start", "Imports and the command", run)
