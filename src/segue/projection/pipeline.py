@@ -22,7 +22,7 @@ from .passes.text import Text
 from .passes.tool_interactions import ToolInteractions
 from .policy import Policy
 from .prefix import Prefix
-from .step import Pass, Report, Step, Target
+from .step import Pass, Report, Step, Target, Told
 
 _Act = Callable[[Step, Any], None]
 
@@ -119,6 +119,8 @@ class Rendering:
     def set_tools(self, tools: Sequence[ToolDefinition]) -> None:
         """The tools that go with the messages, of which no message depends, unless this is ``bound``."""
         report = self.about_frame = Report(self.about_frame.told[: self._about_prompt])
+        self.tools_as: dict[Any, tuple[list[dict[str, Any]], list[Told]]] = {}
+        """What encoders make of the tools, and what they tell of it."""
         self.tools = self._tools(tools)
         self.stubbed = self.wants_stub(tools)
         if self.stubbed:
@@ -221,6 +223,7 @@ class Rendering:
         """Render as long as every result follows its call: there is nothing to match then, and whatever comes later
         cannot answer these calls again. Returns where that ends."""
         stored, rendered, sources, prefix = self._stored, self.messages, self.sources, self._target.prefix
+        model = self._target.model
         while at < stop:
             message = stored[at]
             kind, content = type(message), message.content
@@ -249,18 +252,45 @@ class Rendering:
             else:
                 behind = at + 1 + len(calls)
                 results = stored[at + 1 : behind]
-                if not has & ~self._plain and self._are_plain(message, has, calls, results):  # type: ignore[arg-type]
+                bits = self._look_at_results(calls, results)
+                if bits < 0 or has & FAILED:
+                    return at
+                has |= bits
+                own = same_origin(message, model)  # type: ignore[arg-type]
+                bare = (own and not has & UNSIGNED) or not has & OPAQUE
+                if bare and not has & ~self._plain and self._ids.take(calls, own):
+                    # No pass would find anything, as nearly always.
                     rendered.append(message)
                     rendered += results
                     sources += range(at, behind)
-                elif not has & FAILED and _follow(calls, results):
-                    self._take_calls(Step(at, message, has, calls, results, range(at + 1, behind)), 0)  # type: ignore[arg-type]
                 else:
-                    return at
+                    self._pass(Step(at, message, has, calls, results, range(at + 1, behind), own))  # type: ignore[arg-type]
                 at = behind
                 continue
             at += 1
         return at
+
+    def _look_at_results(self, calls: list[ToolCall], results: Sequence[Message]) -> int:
+        """The bits of these results, if each is that of the call at its place and nothing that comes later can be; else
+        less than nothing."""
+        if len(results) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
+            return -1
+        has, kept = 0, self._names.kept
+        for at, call in enumerate(calls):
+            result = results[at]
+            if (
+                type(result) is not ToolResultMessage
+                or result.tool_call_id != call.id
+                or not call.id
+                or result.synthetic
+            ):
+                return -1
+            if call.name not in kept:
+                has |= NAMED
+            if result.tool_name != call.name:
+                has |= TORN
+            has |= look(result.content)
+        return has
 
     def _go_by_pairs(self, start: int, stop: int) -> None:
         pairing = self._paired()
@@ -275,49 +305,15 @@ class Rendering:
             if has & CALLS:
                 batch = pairing.batches[index]
                 results = [self._stored[source] if source >= 0 else None for source in batch.answers]
-                self._take_calls(Step(index, message, has, batch.calls, results, batch.answers), TORN)  # type: ignore[arg-type]
+                has |= TORN | NAMED
+                for result in results:
+                    if result is not None:
+                        has |= look(result.content)
+                self._take(Step(index, message, has, batch.calls, results, batch.answers))  # type: ignore[arg-type]
             elif has:
                 self._take(Step(index, message, has))  # type: ignore[arg-type]
             else:
                 self._add(Step(index, message, has))  # type: ignore[arg-type]
-
-    def _are_plain(
-        self, message: AssistantMessage, has: int, calls: list[ToolCall], results: Sequence[Message]
-    ) -> bool:
-        """Whether these are the results of these calls, and no pass would find anything in either, as nearly always:
-        the target takes ids and names as they are. If so, the ids are taken."""
-        own = same_origin(message, self._target.model)
-        if (has & OPAQUE and (has & UNSIGNED or not own)) or len(results) < len(calls):
-            return False
-        ids, kept = self._ids, self._names.kept
-        taken, fits = ids.taken, ids.fits(own)
-        for at, call in enumerate(calls):
-            result = results[at]
-            if (
-                type(result) is not ToolResultMessage
-                or result.tool_call_id != call.id
-                or call.id in taken
-                or result.tool_name != call.name
-                or call.name not in kept
-                or result.synthetic
-                or not fits(call.id)
-                or look(result.content)
-            ):
-                return False
-        return ids.take(calls)
-
-    def _take_calls(self, step: Step, torn: int) -> None:
-        """An answer with calls, and their results; ``torn``, where these do not simply follow."""
-        has, kept = step.has | torn, self._names.kept
-        for call, result in zip(step.calls, step.results, strict=True):
-            if call.name not in kept:
-                has |= NAMED
-            if result is not None:
-                has |= look(result.content)
-                if result.tool_name != call.name:
-                    has |= TORN
-        step.has = has
-        self._take(step)
 
     def _take_stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> None:
         step = self._interactions.stray(index, result, kind)
@@ -326,9 +322,13 @@ class Rendering:
         self.report.settle()
 
     def _take(self, step: Step) -> None:
-        """Take one step through the passes and add what is left of it to what is rendered."""
         if type(step.message) is AssistantMessage:
             step.own = same_origin(step.message, self._target.model)
+        self._pass(step)
+
+    def _pass(self, step: Step) -> None:
+        """Take one step through the passes and add what is left of it to what is rendered."""
+        if type(step.message) is AssistantMessage:
             if step.own and self._plain & OPAQUE and not step.has & UNSIGNED:
                 step.has &= ~OPAQUE
             acts = self._on_answer[step.has]
@@ -352,17 +352,6 @@ class Rendering:
         if self._target.prefix is not None:
             for message in self.messages[-1 - len(step.results) :]:
                 self._target.prefix.add(message)
-
-
-def _follow(calls: list[ToolCall], results: Sequence[Message]) -> bool:
-    """Whether these are the results of these calls, and nothing that comes later can be."""
-    if len(results) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
-        return False
-    for at, call in enumerate(calls):
-        result = results[at]
-        if type(result) is not ToolResultMessage or result.tool_call_id != call.id or not call.id or result.synthetic:
-            return False
-    return True
 
 
 class _Acts(dict[int, list[_Act]]):

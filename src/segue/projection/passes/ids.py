@@ -38,11 +38,12 @@ class Ids(Pass):
         """What says whether an id may go as it is; the target takes more kinds back than it is given by others."""
         return self.is_accepted if own or self.counts else self.has_form
 
-    def take(self, calls: list[ToolCall]) -> bool:
-        """Take the ids of these calls, which are new and fit; none, if two of them are the same."""
-        taken = self.taken
-        if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
-            return False
+    def take(self, calls: list[ToolCall], own: bool) -> bool:
+        """Take the ids of these calls, which differ; none, if one of them is taken or does not fit."""
+        taken, fits = self.taken, self.fits(own)
+        for call in calls:
+            if call.id in taken or not fits(call.id):
+                return False
         for call in calls:
             taken[call.id] = None
         return True

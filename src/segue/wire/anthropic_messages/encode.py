@@ -69,7 +69,7 @@ def body(out: Out, turns: "AnthropicTurns", closed: list[Any]) -> dict[str, Any]
         body["system"] = [{"type": "text", "text": out.system}]
     body["messages"] = closed
     if out.tools:
-        body["tools"] = [_tool(out, tool) for tool in out.tools]
+        body["tools"] = out.each_tool(_tool)
     prefilled = closed[-1].role == "assistant"
     add_options(out, body, prefilled, thinks=turns.loop_thinks or len(closed) > len(turns.turns))
     return body

@@ -163,7 +163,7 @@ def _add_tools(out: Out, body: dict[str, Any], fields: Fields) -> None:
         if choice not in (None, "none"):
             out.drop_option("tool_choice", "no tool is defined")
         return
-    body["toolConfig"] = {"tools": [_tool(out, tool) for tool in out.tools]}
+    body["toolConfig"] = {"tools": out.each_tool(_tool)}
     if choice is not None:
         chosen = _tool_choice(out, choice, fields)
         if chosen is not None:

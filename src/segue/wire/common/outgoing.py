@@ -1,7 +1,8 @@
 """What an encoder works on: a rendered conversation, the options, and the report, with messages counted as they are
 stored."""
 
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar
 
 from ...dialects import Dialect
 from ...projection.passes.names import valid_name
@@ -44,6 +45,17 @@ class Outgoing(Generic[D]):
 
     def drop_option(self, name: str, why: str) -> None:
         self.tell("option-dropped", None, f"{name}: {why}")
+
+    def each_tool(self, convert: Callable[[Self, ToolDefinition], dict[str, Any]]) -> list[dict[str, Any]]:
+        """What each tool becomes. It is found out once, for as long as these are the tools of the conversation."""
+        known = self.rendered.tools_as.get(convert)
+        if known is None:
+            before = len(self.report.told)
+            entries = [convert(self, tool) for tool in self.tools]
+            known = self.rendered.tools_as[convert] = entries, self.report.told[before:]
+        else:
+            self.report.told += known[1]
+        return [dict(entry) for entry in known[0]]
 
     def forced_tool(self) -> str | None:
         """The rendered name of the one tool that must be called, if the options name one that is defined."""

@@ -85,7 +85,7 @@ def body(out: Out, turns: "GoogleTurns", closed: list[Content]) -> dict[str, Any
         body["systemInstruction"] = {"parts": [{"text": out.system}]}
     body["contents"] = closed
     if out.tools:
-        body["tools"] = [{"functionDeclarations": [_declaration(out, tool) for tool in out.tools]}]
+        body["tools"] = [{"functionDeclarations": out.each_tool(_declaration)}]
     add_options(out, body)
     return body
 

@@ -72,7 +72,7 @@ def body(out: Out, turns: "MistralTurns", closed: list[Any]) -> dict[str, Any]:
     """The request body around the turns."""
     body: dict[str, Any] = {"model": out.model.id, "messages": closed}
     if out.tools:
-        body["tools"] = [_tool(out, tool) for tool in out.tools]
+        body["tools"] = out.each_tool(_tool)
     _add_tool_choice(out, body)
     _add_reasoning(out, body)
     _add_rest(out, body)

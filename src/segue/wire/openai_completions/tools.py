@@ -19,7 +19,7 @@ def add_tools(out: Out, body: Body) -> None:
         # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot leave it.
         out.drop_option("tools", "this model takes none on chat completions; openai-responses has them")
     elif out.tools:
-        body["tools"] = [_tool(out, tool) for tool in out.tools]
+        body["tools"] = out.each_tool(_tool)
     _add_choice(out, body)
 
 

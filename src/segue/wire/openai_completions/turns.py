@@ -14,6 +14,7 @@ from ...dialects import OpenAICompletions
 from ...projection.passes.images import IN_RESULT, IN_USER
 from ...projection.passes.tool_interactions import EMPTY_RESULT
 from ...types import (
+    AssistantContent,
     AssistantMessage,
     ImageContent,
     TextContent,
@@ -87,6 +88,9 @@ class ChatTurns(Turns[OpenAICompletions]):
                     self._user(index, message)  # type: ignore[arg-type]
             elif text and idle and self._last in ("user", "tool") and not text.isspace():
                 turns.append({"role": "assistant", "content": text})
+                self._last = "assistant"
+            elif idle and self._last in ("user", "tool") and (turn := self._plain_answer(content)) is not None:  # type: ignore[arg-type]
+                turns.append(turn)
                 self._last = "assistant"
             else:
                 self._answer(index, message)  # type: ignore[arg-type]
@@ -209,6 +213,30 @@ class ChatTurns(Turns[OpenAICompletions]):
         if "text" in late or ("thinking" in late and fields):
             self.out.tell("blocks-reordered", index, "reasoning, text, calls: that is how the fields stand")
         self._speak(index, "\n\n".join(texts), fields, calls)
+
+    def _plain_answer(self, content: list[AssistantContent]) -> Turn | None:
+        """Texts and then calls, none of them signed, as most answers are; ``None`` where a closer look is needed."""
+        texts: list[str] = []
+        calls: list[Call | dict[str, Any]] = []
+        for block in content:
+            kind = type(block)
+            if kind is TextContent and not calls:
+                text = block.text  # type: ignore[union-attr]
+                if text and not text.isspace():
+                    texts.append(text)
+            elif kind is ToolCall and block.thought_signature is None:  # type: ignore[union-attr]
+                calls.append(_call(block))  # type: ignore[arg-type]
+            else:
+                return None
+        if not calls or (len(calls) > 1 and not self.dialect.parallel_calls):
+            return None
+        turn: Turn = {"role": "assistant"}
+        if texts:
+            turn["content"] = "\n\n".join(texts)
+        elif self.dialect.empty_content != "omit":  # OAC-08, TPL-01, ZAI-04
+            turn["content"] = None if self.dialect.empty_content == "null" else ""
+        turn["tool_calls"] = calls
+        return turn
 
     def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], set[str]]:
         """Texts, thinking for the fields, and calls; and which of the first two stood behind what they now precede."""

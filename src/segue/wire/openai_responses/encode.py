@@ -65,7 +65,7 @@ def body(out: Out, turns: "ResponsesTurns", closed: list[Item]) -> dict[str, Any
         body["instructions"] = out.system
     body["input"] = closed
     if out.tools:
-        body["tools"] = [_tool(out, tool) for tool in out.tools]
+        body["tools"] = out.each_tool(_tool)
     add_options(out, body)
     return body
 
