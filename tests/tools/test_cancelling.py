@@ -154,7 +154,7 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
 def test_cancelled_at_any_point_each_call_has_one_true_result(
     wanted: list[tuple[str, int]], way: str, ticks: int, pause: float, parallel: int
 ) -> None:
-    effects = Effects()
+    effects, before = Effects(), waiting_threads()
     notebook = Notebook(
         calls_of(*[(kind, {"mark": str(at), "steps": steps}) for at, (kind, steps) in enumerate(wanted)]),
         pause=pause / 5,
@@ -169,7 +169,7 @@ def test_cancelled_at_any_point_each_call_has_one_true_result(
     effects.released.set()
     judged(notebook, effects)
     lints_clean(notebook)
-    assert not waiting_threads()
+    assert not set(waiting_threads()) - set(before)
 
 
 def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF) -> Notebook:
