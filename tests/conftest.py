@@ -17,7 +17,7 @@ COMMON = {
     "suppress_health_check": [HealthCheck.too_slow],
 }
 settings.register_profile("test", max_examples=60, **COMMON)  # type: ignore[arg-type]
-settings.register_profile("soak", max_examples=300, **COMMON)  # type: ignore[arg-type]
+settings.register_profile("soak", max_examples=200, **COMMON)  # type: ignore[arg-type]
 settings.load_profile("soak" if SOAK else "test")
 
 

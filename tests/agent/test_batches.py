@@ -177,7 +177,7 @@ def batches(names: list[str], moments: list[float]) -> st.SearchStrategy[list[tu
     return st.lists(st.tuples(st.sampled_from(names), st.sampled_from(moments)), min_size=5, max_size=5)
 
 
-@settings(max_examples=settings.default.max_examples * 2 // 3, suppress_health_check=list(HealthCheck))
+@settings(max_examples=settings.default.max_examples // 2, suppress_health_check=list(HealthCheck))
 @given(calls=batches(NAMES, MOMENTS), point=points(MOMENTS))
 def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
     standins: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point

@@ -33,7 +33,7 @@ MODELS = {
 }
 WINDOWS = [2_000, 3_000, 4_096, 8_192, 32_000, 200_000, 1_000_000]
 SHORT = 200
-many = settings(max_examples=150 if SOAK else 40)
+many = settings(max_examples=80 if SOAK else 40)
 
 
 @st.composite

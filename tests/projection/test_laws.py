@@ -34,7 +34,7 @@ from segue.types import (
 
 TARGETS = distinct()
 POLICIES = [name for name in PRESETS if name != "off"]
-counts = settings(max_examples=200 if SOAK else 60)
+counts = settings(max_examples=100 if SOAK else 60)
 
 
 @pytest.fixture(params=TARGETS, scope="module")

@@ -165,8 +165,8 @@ class Machine(RuleBasedStateMachine):
             self.store.close()
 
 
-SETTINGS = settings(stateful_step_count=30, max_examples=300 if SOAK else 25)
-SLOWER = settings(SETTINGS, max_examples=100 if SOAK else 15)
+SETTINGS = settings(stateful_step_count=30, max_examples=120 if SOAK else 25)
+SLOWER = settings(SETTINGS, max_examples=50 if SOAK else 15)
 
 
 def test_sqlite_behaves_like_the_model() -> None:

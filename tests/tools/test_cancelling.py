@@ -149,7 +149,7 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
     assert task.cancelled() or task.exception() is None
 
 
-@settings(max_examples=settings.default.max_examples * 2)
+@settings(max_examples=settings.default.max_examples)
 @given(BATCHES, WAYS, st.integers(0, 60), st.sampled_from([0, 0, 0.001, 0.005]), st.sampled_from([1, 3, 8]))
 def test_cancelled_at_any_point_each_call_has_one_true_result(
     wanted: list[tuple[str, int]], way: str, ticks: int, pause: float, parallel: int

@@ -47,7 +47,7 @@ OPTIONS = st.builds(
 )
 
 
-@settings(max_examples=500 if SOAK else 300)
+@settings(max_examples=400 if SOAK else 300)
 @given(st.data(), OPTIONS, st.sampled_from(sorted(TARGETS)))
 def test_torn_histories_with_any_options_break_no_rule(data: st.DataObject, options: Options, name: str) -> None:
     model: Model = TARGETS[name]
@@ -56,7 +56,7 @@ def test_torn_histories_with_any_options_break_no_rule(data: st.DataObject, opti
     assert segue.lint(request.body, model.protocol, model) == []
 
 
-@settings(max_examples=400 if SOAK else 150)
+@settings(max_examples=200 if SOAK else 150)
 @given(st.data(), OPTIONS, st.sampled_from(sorted(TARGETS)))
 def test_messages_never_depend_on_options(data: st.DataObject, options: Options, name: str) -> None:
     model: Model = TARGETS[name]

@@ -52,7 +52,7 @@ def test_what_was_encoded_comes_back_as_the_same_body(name: str) -> None:
         assert again.body == body
 
 
-@settings(max_examples=400 if SOAK else 100)
+@settings(max_examples=200 if SOAK else 100)
 @given(st.data(), models)
 def test_torn_conversations_come_back_as_the_same_body(data: st.DataObject, model: Model) -> None:
     body = encode(data.draw(torn.torn_contexts(model)), model).body

@@ -33,7 +33,7 @@ options = st.builds(
     stream=st.booleans(),
     metadata=st.sampled_from([{}, {"user_id": "u \ud83d"}, {"user_id": "u", "team": "a"}]),
 )
-counts = settings(max_examples=400 if SOAK else 120)
+counts = settings(max_examples=200 if SOAK else 120)
 
 
 def judged(body: dict[str, Any], model: Model) -> None:

@@ -48,13 +48,13 @@ def test_histories_of_every_origin_are_accepted_and_come_back_the_same(name: str
         assert encode(ingest(request.body, "bedrock-converse", model), model).body == request.body
 
 
-@settings(max_examples=500 if SOAK else 100)
+@settings(max_examples=200 if SOAK else 100)
 @given(st.data(), OPTIONS, st.sampled_from(sorted(MODELS)))
 def test_torn_histories_with_any_options_are_accepted(data: st.DataObject, options: Options, name: str) -> None:
     judged(encode(data.draw(torn_contexts(MODELS[name])), MODELS[name], options))
 
 
-@settings(max_examples=400 if SOAK else 50)
+@settings(max_examples=200 if SOAK else 50)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_torn_histories_come_back_the_same(data: st.DataObject, name: str) -> None:
     model = MODELS[name]
@@ -63,7 +63,7 @@ def test_torn_histories_come_back_the_same(data: st.DataObject, name: str) -> No
     assert again.body == body
 
 
-@settings(max_examples=500 if SOAK else 60)
+@settings(max_examples=200 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_a_clean_conversation_of_the_target_has_only_changes_that_its_family_needs(
     data: st.DataObject, name: str
@@ -101,7 +101,7 @@ def is_closed(request: Request) -> bool:
     return any(CLOSING in change.detail and "ends with the user" in change.detail for change in request.changes)
 
 
-@settings(max_examples=500 if SOAK else 100)
+@settings(max_examples=200 if SOAK else 100)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_appending_turns_only_appends(data: st.DataObject, name: str, options: Options) -> None:
     """Wherever what is projected only grows: the encoder adds no dependence of its own on what comes later."""
@@ -128,7 +128,7 @@ def test_appending_turns_only_appends(data: st.DataObject, name: str, options: O
     assert last_later.startswith(last) if isinstance(last, str) else last_later == last
 
 
-@settings(max_examples=500 if SOAK else 25)
+@settings(max_examples=200 if SOAK else 25)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_the_same_input_gives_the_same_bytes(data: st.DataObject, name: str, options: Options) -> None:
     model: Model = MODELS[name]
@@ -145,7 +145,7 @@ def test_messages_never_depend_on_options() -> None:
             assert encode(context, model, options).body["messages"] == encode(context, model).body["messages"]
 
 
-@settings(max_examples=500 if SOAK else 25)
+@settings(max_examples=200 if SOAK else 25)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_without_any_pass_whatever_is_stored_is_encoded(data: st.DataObject, name: str) -> None:
     context = data.draw(torn_contexts(MODELS[name]))

@@ -21,7 +21,7 @@ from segue.wire.common.texts import CLOSING
 
 PROTOCOL = "google-generative-ai"
 TARGETS = distinct_on_the_wire(PROTOCOL)
-EXAMPLES = 300 if SOAK else 60
+EXAMPLES = 150 if SOAK else 60
 OPTIONS = Options(
     max_tokens=100,
     temperature=0.5,

@@ -38,7 +38,7 @@ def test_encode_ingest_encode_gives_the_same_body(name: str) -> None:
         assert encode(ingest(body, PROTOCOL, model), model).body == body, title
 
 
-@settings(max_examples=500 if SOAK else 60)
+@settings(max_examples=200 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
 def test_torn_histories_survive_the_round_trip_too(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]

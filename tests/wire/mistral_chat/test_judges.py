@@ -22,7 +22,7 @@ PROTOCOL = "mistral-chat"
 TARGETS: dict[str, Model] = distinct_on_the_wire(PROTOCOL) | {
     name: built_in().resolve(name, PROTOCOL) for name in ("mistral/pixtral-12b", "mistral/mistral-large-2411")
 }
-counts = settings(max_examples=500 if SOAK else 60)
+counts = settings(max_examples=200 if SOAK else 60)
 OPTIONS = Options(
     max_tokens=100,
     temperature=0.5,

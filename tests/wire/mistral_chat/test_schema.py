@@ -32,7 +32,7 @@ def is_draft_7(schema: Any) -> bool:
     return True
 
 
-@settings(max_examples=1_000 if SOAK else 300)
+@settings(max_examples=500 if SOAK else 300)
 @given(schemas)
 def test_the_table_finds_what_the_library_finds_and_repairs_it(schema: Any) -> None:
     assert (next(faults(schema, ""), None) is None) == is_draft_7(schema)

@@ -43,7 +43,7 @@ def test_what_was_encoded_is_encoded_again_after_reading(name: str) -> None:
         assert encode(ingest(body, NAME, model), model).body == body, title
 
 
-@settings(max_examples=400 if SOAK else 100)
+@settings(max_examples=200 if SOAK else 100)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
 def test_torn_conversations_are_encoded_again_after_reading(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]

@@ -46,7 +46,7 @@ def test_no_judge_has_anything_against_a_history_of_any_origin(name: str) -> Non
         assert faults(request) == [], title
 
 
-@settings(max_examples=500 if SOAK else 150)
+@settings(max_examples=200 if SOAK else 150)
 @given(st.data(), names, options)
 def test_no_judge_has_anything_against_torn_histories_with_any_options(
     data: st.DataObject, name: str, chosen: Options
@@ -57,7 +57,7 @@ def test_no_judge_has_anything_against_torn_histories_with_any_options(
     assert faults(request) == []
 
 
-@settings(max_examples=400 if SOAK else 60)
+@settings(max_examples=200 if SOAK else 60)
 @given(st.data(), names, options)
 def test_a_body_is_the_same_every_time_and_its_messages_do_not_depend_on_options(
     data: st.DataObject, name: str, chosen: Options
@@ -69,7 +69,7 @@ def test_a_body_is_the_same_every_time_and_its_messages_do_not_depend_on_options
     assert flat(encode(context, model, chosen).body) == flat(body)
 
 
-@settings(max_examples=500 if SOAK else 120)
+@settings(max_examples=200 if SOAK else 120)
 @given(st.data(), names)
 def test_a_conversation_that_grows_is_rendered_as_before_and_goes_on(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
@@ -87,7 +87,7 @@ CLIENTS: dict[str, Any] = {
 }
 
 
-@settings(max_examples=500 if SOAK else 100)
+@settings(max_examples=200 if SOAK else 100)
 @given(names, options, st.sampled_from(sorted(CONVERSATIONS)))
 def test_the_sdk_of_the_provider_takes_what_it_is_given_and_all_of_the_body_is_in_it(
     name: str, chosen: Options, title: str

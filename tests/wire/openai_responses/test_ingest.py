@@ -49,7 +49,7 @@ def test_what_was_read_is_sent_as_it_was(name: str) -> None:
         assert again.changes == [], title
 
 
-@settings(max_examples=400 if SOAK else 40)
+@settings(max_examples=200 if SOAK else 40)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_what_was_read_of_a_torn_history_is_sent_as_it_was(data: st.DataObject, name: str) -> None:
     model = MODELS[name]

@@ -52,14 +52,14 @@ def test_no_judge_finds_anything_in_histories_of_any_origin(name: str) -> None:
         assert judged(encode(context, MODELS[name]).body, MODELS[name]) == [], title
 
 
-@settings(max_examples=300 if SOAK else 60)
+@settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_no_judge_finds_anything_in_torn_histories(data: st.DataObject, name: str, options: Options) -> None:
     body = encode(data.draw(torn_contexts(MODELS[name])), MODELS[name], options).body
     assert judged(body, MODELS[name]) == []
 
 
-@settings(max_examples=300 if SOAK else 60)
+@settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
 def test_items_of_answers_are_sent_all_or_none_and_never_twice(data: st.DataObject, name: str) -> None:
     """Own answers with every mixture of whole, broken and repeated items."""
@@ -72,7 +72,7 @@ def test_items_of_answers_are_sent_all_or_none_and_never_twice(data: st.DataObje
     assert ingested_again(body, model) == body
 
 
-@settings(max_examples=300 if SOAK else 25)
+@settings(max_examples=150 if SOAK else 25)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_the_input_does_not_depend_on_options_and_is_the_same_twice(
     data: st.DataObject, name: str, options: Options
@@ -89,7 +89,7 @@ def sequence(body: dict[str, Any]) -> list[Any]:
     return [item for item in body["input"] if item.get("content") != closing]
 
 
-@settings(max_examples=300 if SOAK else 60)
+@settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)), st.booleans())
 def test_what_was_sent_stays_when_messages_are_appended(data: st.DataObject, name: str, own: bool) -> None:
     context = data.draw((histories if own else torn_contexts)(MODELS[name]))
