@@ -198,6 +198,15 @@ def test_a_missing_key_is_status_2(run: Run, capsys: Captured) -> None:
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
 
 
+HEEDING = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+runpy.run_module("segue", run_name="__main__", alter_sys=True)
+"""
+"""The command as in a terminal, also where tests run in the background and hand on that signals are ignored."""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tmp_path: Path) -> None:
@@ -211,7 +220,7 @@ def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tm
         command = ["run", "Go.", "--model", MODEL, "--store", "s.db", "--json"]
         env = environment(tmp_path, cook.url)
         child = subprocess.Popen(
-            [sys.executable, "-m", "segue", *command], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", HEEDING, *command], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True
         )
         assert asked.wait(WAIT) and child.stdout is not None
         while "text_delta" not in child.stdout.readline():

@@ -44,7 +44,9 @@ def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
             request.prefix_digest(),
             request.projection.context.to_json(),
         )
-    except (SegueError, UnicodeEncodeError) as error:  # the latter where nothing is repaired
+    except UnicodeEncodeError as error:  # where nothing is repaired; which text is the first depends on what is written
+        return type(error), ""
+    except SegueError as error:
         return type(error), str(error)
 
 
