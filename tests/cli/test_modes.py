@@ -68,7 +68,7 @@ def script(batch: str) -> list[Any]:
 
 
 def through_chat(folder: Path, server: StandIn, batch: str) -> None:
-    with Terminal(environment(folder, server.url), "--model", MODEL, "--root", "work", cwd=folder) as terminal:
+    with Terminal(environment(folder, server.url), "--model", MODEL, "--root", "pantry", cwd=folder) as terminal:
         terminal.sees("/help tells")
         terminal.says(SAID)
         for asking, answer in (("shell", "y"), ("write_file", f"n {DENIED}")):
@@ -83,7 +83,7 @@ def through_chat(folder: Path, server: StandIn, batch: str) -> None:
 def through_run(folder: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in environment(folder, server.url).items():
         monkeypatch.setenv(name, value)
-    where = ["--store", str(folder / "sessions.db"), "--root", str(folder / "work")]
+    where = ["--store", str(folder / "sessions.db"), "--root", str(folder / "pantry")]
     assert main(["run", SAID, "--model", MODEL, "--allow", "shell", "--quiet", *where]) == 0
 
 
@@ -94,7 +94,7 @@ def through_sub_agent(folder: Path, server: StandIn) -> None:
         return Allow() if asked.tool.name == "shell" else Deny(DENIED)
 
     async def sent() -> None:
-        tools = [*file_tools(folder / "work"), shell_tool(folder / "work")]
+        tools = [*file_tools(folder / "pantry"), shell_tool(folder / "pantry")]
         here = segue.Connection(base_url=server.url)
         store = open_store(folder / "sessions.db")
         order = Reply([ToolCall("toolu_1", "cook", {"task": SAID})])
@@ -133,7 +133,7 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # whole outputs are kept there, under one name
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # which this process has asked for already
     (tmp_path / "secret.txt").write_text("not for you")
-    (tmp_path / "work").mkdir()
+    (tmp_path / "pantry").mkdir()
     modes: dict[str, Callable[[Path, StandIn], None]] = {
         "run": lambda folder, server: through_run(folder, server, monkeypatch),
         "sub-agent": through_sub_agent,
@@ -143,9 +143,9 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
     for mode, drive in modes.items():
         folder = tmp_path / mode
         folder.mkdir()
-        (folder / "work").symlink_to(tmp_path / "work")
-        (tmp_path / "work" / "menu.txt").write_text("leek soup\nbread\n")
-        (tmp_path / "work" / "picture.png").write_bytes(PIXEL)
+        (folder / "pantry").symlink_to(tmp_path / "pantry")
+        (tmp_path / "pantry" / "menu.txt").write_text("leek soup\nbread\n")
+        (tmp_path / "pantry" / "picture.png").write_bytes(PIXEL)
         with kitchen(*script(batch), port=port) as server:
             port = int(server.url.rpartition(":")[2])  # answers carry a fingerprint of where they came from
             drive(folder, server)
@@ -169,4 +169,4 @@ def _is_what_was_asked_for(batch: str, folder: Path) -> None:
     started = [entry.call for entry in log if isinstance(entry, CallStarted)]
     allowed = [1, 2] if batch == "results of every kind" else [1, 2, 3, 4, 5]
     assert started == [f"call_{at}" for at in allowed]
-    assert (folder / "work" / "menu.txt").read_text() == "leek soup\nbread\n", "what was denied was not done"
+    assert (folder / "pantry" / "menu.txt").read_text() == "leek soup\nbread\n", "what was denied was not done"

@@ -41,9 +41,9 @@ def run(cook: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.delenv(name, raising=False)
     for name, value in environment(tmp_path, cook.url).items():
         monkeypatch.setenv(name, value)
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "menu.txt").write_text("soup\n")
-    monkeypatch.chdir(tmp_path / "work")
+    (tmp_path / "pantry").mkdir()
+    (tmp_path / "pantry" / "menu.txt").write_text("soup\n")
+    monkeypatch.chdir(tmp_path / "pantry")
 
     def command(*arguments: str, model: str | None = MODEL) -> int:
         named = [] if model is None else ["--model", model]
@@ -109,7 +109,7 @@ def test_the_shell_runs_only_if_a_flag_says_so_and_else_the_model_is_told(
     cook.say(calls(("shell", {"command": "echo done > proof; cat proof"})), "Well.")
     assert run("Go.", *flags) == 0
     [result] = results(tmp_path)
-    assert (tmp_path / "work" / "proof").exists() is runs
+    assert (tmp_path / "pantry" / "proof").exists() is runs
     assert result.is_error is not runs
     assert ("done" if runs else "not allowed beforehand") in text_of(result)
 
@@ -129,7 +129,7 @@ def test_without_tools_none_is_offered(run: Run, cook: StandIn) -> None:
 def test_tools_work_below_the_root(run: Run, cook: StandIn, tmp_path: Path) -> None:
     below = tmp_path / "below"
     below.mkdir()
-    cook.say(calls(("read_file", {"path": "../work/menu.txt"}), ("list_files", {})), "Well.")
+    cook.say(calls(("read_file", {"path": "../pantry/menu.txt"}), ("list_files", {})), "Well.")
     assert run("Go.", "--root", str(below)) == 0
     assert [result.is_error for result in results(tmp_path)] == [True, False]
     assert not any("soup" in text_of(result) for result in results(tmp_path))
