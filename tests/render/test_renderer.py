@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from support import torn
 from support.targets import distinct_on_the_wire
 
@@ -149,7 +148,6 @@ def test_what_is_rendered_is_shared_with_what_is_stored() -> None:
     messages: list[Message] = [UserMessage("one"), answer(model, TextContent("two")), UserMessage("three")]
     request = Renderer(model).request(Context(messages=messages))
     assert all(one is other for one, other in zip(request.messages, messages, strict=True))
-    assert replace(messages[0]) is not messages[0]
 
 
 def test_a_result_that_was_replaced_where_it_stood_is_rendered_anew() -> None:
