@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..catalog import Catalog, get_model
 from ..client import Connection, Retries
-from ..compaction import needed
+from ..compaction import answer_room
 from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SessionError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
@@ -294,7 +294,7 @@ class Session:
         except (ProjectionError, FormatError):
             rendered = stored  # it cannot be sent; why not, is told to whoever tries
         most = estimated(context.messages, stored, rendered, model).high
-        return needed(context, model, self.options, policy=self.policy, tokens=most)
+        return most + answer_room(model, self.options) > model.context_window
 
     def render(self, context: Context, model: Model, options: Options | None, policy: PolicyLike) -> Request:
         """The next request to ``model``. What was rendered for it before is not rendered again."""

@@ -26,14 +26,9 @@ def needed(
     *,
     reserve: int | None = None,
     policy: PolicyLike = None,
-    tokens: int | None = None,
 ) -> bool:
-    """Whether the next request would not fit the window of ``model``, with ``reserve`` tokens left for its answer.
-
-    ``tokens``: the most that the request may have, if that is known.
-    """
-    most = request_tokens(context, model, policy) if tokens is None else tokens
-    return most + answer_room(model, options, reserve) > model.context_window
+    """Whether the next request would not fit the window of ``model``, with ``reserve`` tokens left for its answer."""
+    return request_tokens(context, model, policy) + answer_room(model, options, reserve) > model.context_window
 
 
 def answer_room(model: Model, options: Options | None = None, reserve: int | None = None) -> int:
