@@ -8,6 +8,8 @@ nothing else. One look at a step tells which passes these are.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from ..types import AssistantMessage, Change, Message, Model, TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
 from .look import CALLS, FAILED, FAILED_STOPS, NAMED, OPAQUE, TORN, UNSIGNED, look
@@ -74,7 +76,7 @@ class Rendering:
         self._names = Names(target)
         self._ids = Ids(target)
         self._reasoning = Reasoning(target)
-        self._interactions = ToolInteractions(target, self._paired)
+        self._interactions = ToolInteractions(target)
         self.about_frame = Report()
         self.system_prompt = self._prompt(system_prompt)
         self._about_prompt = len(self.about_frame.told)
@@ -103,7 +105,7 @@ class Rendering:
 
     def _paired(self) -> Pairing:
         if self._pairing is None:
-            self._pairing = Pairing(self._stored)
+            self._pairing = self._interactions.pairing = Pairing(self._stored)
         return self._pairing
 
     @property
@@ -248,7 +250,7 @@ class Rendering:
                 if prefix is not None:
                     prefix.add(message)
             elif not has & CALLS:
-                self._take(Step(at, message, has))  # type: ignore[arg-type]
+                self._take(Step(at, message, content, has))  # type: ignore[arg-type]
             else:
                 behind = at + 1 + len(calls)
                 results = stored[at + 1 : behind]
@@ -264,7 +266,7 @@ class Rendering:
                     rendered += results
                     sources += range(at, behind)
                 else:
-                    self._pass(Step(at, message, has, calls, results, range(at + 1, behind), own))  # type: ignore[arg-type]
+                    self._pass(Step(at, message, content, has, calls, results, range(at + 1, behind), own))  # type: ignore[arg-type]
                 at = behind
                 continue
             at += 1
@@ -309,11 +311,11 @@ class Rendering:
                 for result in results:
                     if result is not None:
                         has |= look(result.content)
-                self._take(Step(index, message, has, batch.calls, results, batch.answers))  # type: ignore[arg-type]
+                self._take(Step(index, message, message.content, has, batch.calls, results, batch.answers))  # type: ignore[arg-type]
             elif has:
-                self._take(Step(index, message, has))  # type: ignore[arg-type]
+                self._take(Step(index, message, message.content, has))  # type: ignore[arg-type]
             else:
-                self._add(Step(index, message, has))  # type: ignore[arg-type]
+                self._add(Step(index, message, message.content, has))  # type: ignore[arg-type]
 
     def _take_stray(self, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]) -> None:
         step = self._interactions.stray(index, result, kind)
@@ -343,15 +345,17 @@ class Rendering:
         self.report.settle()
 
     def _add(self, step: Step) -> None:
-        self.messages.append(step.message)  # type: ignore[arg-type]
+        message = step.message
+        assert message is not None
+        self.messages.append(message if step.content is message.content else replace(message, content=step.content))
         self.sources.append(step.index)
         if step.results:
             self.messages += step.results  # type: ignore[arg-type]
             stored = step.sources
             self.sources += stored if -1 not in stored else [step.index if at < 0 else at for at in stored]
         if self._target.prefix is not None:
-            for message in self.messages[-1 - len(step.results) :]:
-                self._target.prefix.add(message)
+            for rendered in self.messages[-1 - len(step.results) :]:
+                self._target.prefix.add(rendered)
 
 
 class _Acts(dict[int, list[_Act]]):

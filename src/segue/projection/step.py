@@ -5,29 +5,36 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from ..types import LOSSY, AssistantMessage, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
+from ..types import LOSSY, AssistantMessage, Block, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
 from ..types.text import scrub
 from .policy import Policy
 from .prefix import Prefix
 
 
-class Step(Struct, eq=False):
+class Step(Struct, eq=False, gc=False):
     """A user message, or an answer with the results of its calls.
 
-    ``index`` is the message's index in the input; ``has`` are the bits of ``look``. ``calls`` are those of the answer,
-    for their ids and names; ``results`` has one entry for each call, in their order, and ``sources`` the index of each
-    in the input; ``None`` and -1 stand for a result that never came. ``own``: the target itself made this answer;
-    ``made_up``: its call was made up for a result.
+    ``index`` is the message's index in the input; ``content`` are its blocks as they are rendered so far, ``has`` the
+    bits of ``look``. ``calls`` are those of the answer, under their stored ids; ``results`` has one entry for each
+    call, in their order, and ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never
+    came. ``own``: the target itself made this answer; ``made_up``: its call was made up for a result.
     """
 
     index: int
     message: UserMessage | AssistantMessage | None  # None: left out
+    content: list[Any]
     has: int
     calls: list[ToolCall] = []
     results: list[ToolResultMessage | None] = []
     sources: Sequence[int] = ()
     own: bool = False
     made_up: bool = False
+
+    def put(self, at: int, block: Block) -> None:
+        """Let this block stand at ``at``. What is stored stays as it is."""
+        if self.message is not None and self.content is self.message.content:
+            self.content = list(self.content)
+        self.content[at] = block
 
     def block(self, at: int) -> int | None:
         """Where a block of the answer stands in the input: nowhere, if it was made up."""

@@ -55,7 +55,8 @@ class FailedTurns(Pass):
         step.results = [result for result, stays in zip(step.results, answered, strict=True) if stays]
         step.sources = [source for source, stays in zip(step.sources, answered, strict=True) if stays]
         stop = "toolUse" if step.results else "stop"
-        step.message = replace(message, content=kept, stop_reason=stop, error_message=None)
+        step.message = replace(message, stop_reason=stop, error_message=None)
+        step.content = kept
 
     def _drop(self, step: Step, message: AssistantMessage) -> None:
         self.report.add("failed-turn-dropped", step.index, None, f"the turn ended in {message.stop_reason}")

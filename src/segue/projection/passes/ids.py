@@ -26,7 +26,7 @@ class Ids(Pass):
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
-        form = target.dialect.id_form
+        self.form = form = target.dialect.id_form
         self.shape = ID_SHAPES[form]
         self.has_form = re.compile(self.shape.form).fullmatch
         self.is_accepted = re.compile(self.shape.accepts).fullmatch
@@ -55,29 +55,16 @@ class Ids(Pass):
         self.attempts.clear()  # they only spare us to try again what is taken
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        taken, fits = self.taken, self.fits(step.own)
-        rendered: list[str] = []
-        changes = False
-        for call in step.calls:
-            stored, result = call.id, step.results[len(rendered)]
-            sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
-            taken[sent] = None
-            rendered.append(sent)
-            if sent != stored or (result is not None and result.tool_call_id != sent):
-                changes = True
-        if changes:
-            self._rename(step, message, rendered)
-
-    def _rename(self, step: Step, message: AssistantMessage, rendered: list[str]) -> None:
-        content = list(message.content)
-        number = 0
-        for at, block in enumerate(content):
+        taken, fits, number = self.taken, self.fits(step.own), 0
+        for at, block in enumerate(step.content):
             if type(block) is not ToolCall:
                 continue
-            stored, sent, result = block.id, rendered[number], step.results[number]
+            stored, result = block.id, step.results[number]
+            sent = stored if stored not in taken and fits(stored) else self._rendered(block, message)
+            taken[sent] = None
             if sent != stored:
                 self.report.add("id-projected", step.index, step.block(at), "{!r} is sent as {}", _short(stored), sent)
-                content[at] = replace(block, id=sent)
+                step.put(at, replace(block, id=sent))
             if result is not None and result.tool_call_id != sent:
                 if result.tool_call_id != stored:
                     detail = "a result of {!r} is sent as one of {}"
@@ -86,15 +73,14 @@ class Ids(Pass):
                     )
                 step.results[number] = replace(result, tool_call_id=sent)
             number += 1
-        step.message = replace(message, content=content)
 
     def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
         if self.counts:
             return f"{self.shape.prefix}{call.name}:{len(self.taken)}"
         if self.target.policy.tool_call_id is not None:
             return self._asked(call.id, message)
-        attempt = self.attempts.get(call.id, 0)
-        while (minted := fresh_id(call.id, self.target.dialect.id_form, attempt)) in self.taken:
+        attempt, form = self.attempts.get(call.id, 0), self.form
+        while (minted := fresh_id(call.id, form, attempt)) in self.taken:
             attempt += 1
         self.attempts[call.id] = attempt + 1
         return minted

@@ -3,18 +3,14 @@
 Where a target takes images but not inside tool results, its encoder moves them.
 """
 
-from typing import TypeVar
-
 from msgspec.structs import replace
 
-from ...types import AssistantMessage, ImageContent, Model, TextContent, ToolResultMessage, UserContent, UserMessage
+from ...types import AssistantMessage, ImageContent, Model, TextContent, UserContent, UserMessage
 from ..look import IMAGES
 from ..step import Pass, Step
 
 IN_USER = "(image omitted: model does not support images)"
 IN_RESULT = "(tool image omitted: model does not support images)"
-
-M = TypeVar("M", UserMessage, ToolResultMessage)
 
 
 class Images(Pass):
@@ -25,20 +21,19 @@ class Images(Pass):
         return "image" not in model.input
 
     def user(self, step: Step, message: UserMessage) -> None:
-        step.message = self._without_images(step.index, message, IN_USER)
+        step.content = self._without_images(step.index, message.content, IN_USER)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for number, result in enumerate(step.results):
-            if result is not None:
-                step.results[number] = self._without_images(step.sources[number], result, IN_RESULT)
+            if result is not None and ImageContent in map(type, result.content):
+                content = self._without_images(step.sources[number], result.content, IN_RESULT)
+                step.results[number] = replace(result, content=content)
 
-    def _without_images(self, index: int, message: M, placeholder: str) -> M:
-        if ImageContent not in map(type, message.content):
-            return message
+    def _without_images(self, index: int, content: list[UserContent], placeholder: str) -> list[UserContent]:
         kept: list[UserContent] = []
         positions: list[int] = []
         in_run = False
-        for at, block in enumerate(message.content):
+        for at, block in enumerate(content):
             if type(block) is not ImageContent:
                 kept.append(block)
                 positions.append(at)
@@ -49,4 +44,4 @@ class Images(Pass):
                     positions.append(at)
             in_run = type(block) is ImageContent
         self.report.keep(index, positions)
-        return replace(message, content=kept)
+        return kept

@@ -26,23 +26,21 @@ class Names(Pass):
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for call in step.calls:
             if call.name not in self.kept and self.rendered(call.name) != call.name:
-                self._rename(step, message)
+                self._rename(step)
                 return
 
-    def _rename(self, step: Step, message: AssistantMessage) -> None:
-        content, step.calls = list(message.content), []
-        for at, block in enumerate(content):
+    def _rename(self, step: Step) -> None:
+        number = 0
+        for at, block in enumerate(step.content):
             if type(block) is not ToolCall:
                 continue
-            name, number = self.rendered(block.name), len(step.calls)
+            name, result = self.rendered(block.name), step.results[number]
             if name != block.name:
                 self.report.add("name-projected", step.index, step.block(at), f"{block.name!r} is sent as {name!r}")
-                block = content[at] = replace(block, name=name)
-                result = step.results[number]
+                step.put(at, replace(block, name=name))
                 if result is not None:
                     step.results[number] = replace(result, tool_name=name)
-            step.calls.append(block)
-        step.message = replace(message, content=content)
+            number += 1
 
     def rendered(self, name: str) -> str:
         """The name under which the target knows this tool."""

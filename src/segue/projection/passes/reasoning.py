@@ -3,7 +3,6 @@
 Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
 """
 
-from operator import is_
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -36,6 +35,7 @@ class Reasoning(Pass):
         self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
+        self._limit = target.policy.reasoning_limit
         self._label = LABEL if choice == "labelled" else ""
         self._not_as_text: str | None = None  # why thinking is not shown as text, where it is not
         if choice == "drop":
@@ -44,36 +44,25 @@ class Reasoning(Pass):
             self._not_as_text = "shown as text it is known to do harm to this model"
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        content = message.content
         if not step.own:
-            keeps = self._may_keep and self._keeps_signed(message)
-            blocks: list[AssistantContent | None] = [
-                block
-                if (type(block) is TextContent and block.text_signature is None)
-                or (type(block) is ToolCall and block.thought_signature is None)
-                else self._foreign(step, at, block, keeps)
-                for at, block in enumerate(content)
-            ]
-            self._keep(step, message, blocks)
+            self._show(step, self._may_keep and self._keeps_signed(message))
             return
-        thoughts = [block for block in content if type(block) is ThinkingContent]
+        thoughts = [block for block in step.content if type(block) is ThinkingContent]
         if not thoughts:
             return
         bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
         if not bound or not all(map(self._is_signed, thoughts)):
-            self._keep(step, message, [self._own(step, at, block, bound) for at, block in enumerate(content)])
+            self._keep(step, [self._own(step, at, block, bound) for at, block in enumerate(step.content)])
 
-    def _keep(self, step: Step, message: AssistantMessage, blocks: list[AssistantContent | None]) -> None:
+    def _keep(self, step: Step, blocks: list[AssistantContent | None]) -> None:
         """Put what has become of each block in its place; ``None`` is left out."""
-        if None in blocks:
-            positions = [at for at, block in enumerate(blocks) if block is not None]
+        positions = [at for at, block in enumerate(blocks) if block is not None]
+        if len(positions) < len(blocks):
             self.report.keep(step.index, positions)
             blocks = [blocks[at] for at in positions]
             if not blocks:
                 step.has |= ODD
-        elif all(map(is_, blocks, message.content)):
-            return
-        step.message = replace(message, content=blocks)
+        step.content = blocks
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
@@ -99,24 +88,39 @@ class Reasoning(Pass):
             return block
         if self.target.dialect.own_reasoning == "none":
             return self._drop(step, at, "the model does not take its own thinking back")
-        return self._shown(step, at, block)
+        return self._shown(step, at, block.thinking)
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
-    def _foreign(self, step: Step, at: int, block: AssistantContent, keeps_signed: bool) -> AssistantContent | None:
-        """What becomes of thinking, or of anything that is signed."""
-        if type(block) is TextContent:
-            return self._unsigned(step, at, block, "text_signature")
-        if type(block) is ToolCall:
-            return self._unsigned(step, at, block, "thought_signature")
-        assert type(block) is ThinkingContent
+    def _show(self, step: Step, keeps_signed: bool) -> None:
+        blocks: list[AssistantContent | None] = []
+        gone = False
+        for at, block in enumerate(step.content):
+            kind = type(block)
+            if kind is ThinkingContent:
+                block = self._thinking(step, at, block, keeps_signed)
+                if block is None:
+                    gone = True
+            elif kind is TextContent:
+                if block.text_signature is not None:
+                    block = self._unsigned(step, at, block, "text_signature")
+            elif block.thought_signature is not None:
+                block = self._unsigned(step, at, block, "thought_signature")
+            blocks.append(block)
+        if gone:
+            self._keep(step, blocks)
+        else:
+            step.content = blocks
+
+    def _thinking(self, step: Step, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
         if block.redacted:
             return self._drop(step, at, "redacted: only the model that made it can read it")
-        if not block.thinking.strip():
+        thinking = block.thinking
+        if not thinking or thinking.isspace():
             return self._drop_empty(step, at, block)
         if keeps_signed and block.thinking_signature is not None:
             return block
-        return self._shown(step, at, block)
+        return self._shown(step, at, thinking)
 
     def _unsigned(self, step: Step, at: int, block: B, signature: str) -> B:
         self.report.add("signature-dropped", step.index, at, "of another origin")
@@ -128,11 +132,11 @@ class Reasoning(Pass):
             self.target.prefix is None or self._still_bound(message, self.target.prefix)
         )
 
-    def _shown(self, step: Step, at: int, block: ThinkingContent) -> TextContent | None:
+    def _shown(self, step: Step, at: int, thinking: str) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""
         if self._not_as_text is not None:
             return self._drop(step, at, self._not_as_text)
-        thinking, limit = block.thinking, self.target.policy.reasoning_limit
+        limit = self._limit
         if limit is None or len(thinking) <= limit:
             self.report.add("thinking-as-text", step.index, at, "thinking shown as text")
         else:

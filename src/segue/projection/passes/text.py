@@ -27,30 +27,30 @@ from ..step import Pass, Step
 from .tool_interactions import EMPTY_RESULT
 
 B = TypeVar("B", bound=Block)
-M = TypeVar("M", UserMessage, AssistantMessage)
 
 
 class Text(Pass):
     minds = ODD | OPAQUE  # what the pass before makes of thinking may be odd
 
     def user(self, step: Step, message: UserMessage) -> None:
-        content = self._cleaned(step.index, self._unsigned(step.index, message.content))
-        step.message = self._with(step.index, message, content)
+        self._clean(step, self._unsigned(step.index, step.content))
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         if not step.has & ODD:
             return
-        if look(message.content) & ODD:
-            step.message = self._with(step.index, message, self._cleaned(step.index, message.content))
+        if look(step.content) & ODD:
+            self._clean(step, step.content)
         for number, result in enumerate(step.results):
             if result is not None and look(result.content) & ODD:
                 step.results[number] = self._result(step.sources[number], result)
 
-    def _with(self, index: int, message: M, content: list[Any]) -> M | None:
-        if content:
-            return message if content == message.content else replace(message, content=content)
-        self.report.add("empty-dropped", index, None, "nothing is left in this message")
-        return None
+    def _clean(self, step: Step, content: list[Any]) -> None:
+        clean = self._cleaned(step.index, content)
+        if not clean:
+            self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
+            step.message = None
+        elif clean != step.content:
+            step.content = clean
 
     def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
         content = self._cleaned(index, self._unsigned(index, result.content))

@@ -3,7 +3,6 @@
 Nothing that the user wrote is lost: what stood between a call and its result comes after the results.
 """
 
-from collections.abc import Callable
 from typing import Literal
 
 from msgspec.structs import replace
@@ -31,9 +30,10 @@ ERROR = "Error: "
 class ToolInteractions(Pass):
     minds = TORN
 
-    def __init__(self, target: Target, pairing: Callable[[], Pairing]) -> None:
+    def __init__(self, target: Target) -> None:
         super().__init__(target)
-        self._pairing = pairing
+        self.pairing: Pairing | None = None
+        """Whoever makes it tells of it; as long as nobody does, every result follows its call."""
         says = TextContent(scrub(target.policy.missing_result))
         self._missing = ToolResultMessage("", "", [says], is_error=True, synthetic=True)
 
@@ -41,11 +41,11 @@ class ToolInteractions(Pass):
         self._report_moves(step)
         for number, result in enumerate(step.results):
             if result is None or result.tool_name != step.calls[number].name:
-                self._settle(step, message)
+                self._settle(step)
                 return
 
-    def _settle(self, step: Step, message: AssistantMessage) -> None:
-        places = [at for at, block in enumerate(message.content) if type(block) is ToolCall]
+    def _settle(self, step: Step) -> None:
+        places = [at for at, block in enumerate(step.content) if type(block) is ToolCall]
         for number, (at, call) in enumerate(zip(places, step.calls, strict=True)):
             result = step.results[number]
             if result is None:
@@ -62,7 +62,8 @@ class ToolInteractions(Pass):
     def _report_moves(self, step: Step) -> None:
         """A result has moved where anything that is rendered elsewhere stands between its place and where it is stored,
         or where it is stored before its place."""
-        together, strays = set(step.sources), self._pairing().strays
+        together = set(step.sources)
+        strays = self.pairing.strays if self.pairing is not None else {}
         position = step.index
         elsewhere = position + 1  # the first message behind the position that is rendered elsewhere
         for source in step.sources:
@@ -88,13 +89,13 @@ class ToolInteractions(Pass):
             self.report.add("call-reconstructed", index, None, f"a call of {result.tool_name} stands before its result")
             answer, call = _made_up(result)
             has = look(answer.content) | look(result.content) | TORN | NAMED
-            return Step(index, answer, has, [call], [result], [index], made_up=True)
+            return Step(index, answer, answer.content, has, [call], [result], [index], made_up=True)
         self.report.add("result-orphaned", index, None, f"no call of {result.tool_name}: shown as text of the user")
         images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
         texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
         self.report.keep(index, [*(texts[:1] or [0]), *images])
         said = UserMessage(_as_text(result))
-        return Step(index, said, look(said.content))
+        return Step(index, said, said.content, look(said.content))
 
 
 def _made_up(result: ToolResultMessage) -> tuple[AssistantMessage, ToolCall]:
