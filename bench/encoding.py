@@ -18,7 +18,7 @@ from .peers import encoders_of, loaded
 from .peers.encoders import TARGETS, Encoder, Peer, Target
 from .report import Lines, Part, Section, Table, cell, ratio
 
-EFFORTS = {100: Effort(15, 5), 1_000: Effort(9, 10), 10_000: Effort(5, 25, warm=False)}
+EFFORTS = {100: Effort(15, 5), 1_000: Effort(25, 20), 10_000: Effort(5, 25, warm=False)}
 CHECKED = 1_000
 SEGUE, BARE = "segue", "bare JSON"
 

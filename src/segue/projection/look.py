@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..types import ImageContent, TextContent, ThinkingContent, ToolCall
+from ..types.value import encode
 
 # One bit each; a pass names those that concern it.
 FAILED = 1  # an answer that ended in an error
@@ -20,6 +21,7 @@ TORN = 64  # results do not simply follow their calls, or are of another tool
 NAMED = 128  # names that the target does not take as they are, as far as is known
 
 
+_NUMBERS = (int, bool)
 FAILED_STOPS = frozenset({"error", "aborted"})
 
 
@@ -32,7 +34,7 @@ def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
             text = block.text
             if block.text_signature is not None:
                 has |= OPAQUE | ODD
-            elif not text.isascii() or (text < "!" and (not text or text.isspace())):  # "!" comes after white space
+            elif not (text.isascii() and text >= "!") and not is_plain(text):
                 has |= ODD
         elif kind is ToolCall:
             has |= CALLS
@@ -40,12 +42,15 @@ def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
                 calls.append(block)
             if block.thought_signature is not None:
                 has |= OPAQUE | ODD
-            elif not _is_plain(block.arguments):
+            elif not _are_plain(block.arguments):
                 has |= ODD
         elif kind is ThinkingContent:
             signature = block.thinking_signature
-            has |= OPAQUE if signature is not None else OPAQUE | UNSIGNED
-            if not block.thinking.isascii() or (signature is not None and not signature.isascii()):
+            if signature is None:
+                has |= OPAQUE | UNSIGNED
+            else:
+                has |= OPAQUE if signature.isascii() else OPAQUE | ODD
+            if not block.thinking.isascii() and _written(block.thinking) is None:
                 has |= ODD
         elif kind is ImageContent:
             has |= IMAGES
@@ -54,16 +59,34 @@ def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
     return has
 
 
-def _is_plain(arguments: dict[str, Any]) -> bool:
+def is_plain(text: str) -> bool:
+    """Whether it says something, and has no half characters."""
+    if text.isascii():
+        return text >= "!" or (text != "" and not text.isspace())  # "!" comes after white space
+    return not text.isspace() and _written(text) is not None
+
+
+def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly hold them."""
     for value in arguments.values():
-        kind = type(value)
-        if kind is str:
+        if type(value) is str:
             if not value.isascii():
-                return False
-        elif kind is not int and kind is not bool:
+                break
+        elif type(value) not in _NUMBERS:
+            break
+    else:
+        try:
+            return "".join(arguments).isascii()
+        except TypeError:  # a key that is no text
             return False
+    written = _written(arguments)
+    return written is not None and b"null" not in written  # which may have been a number that JSON does not have
+
+
+def _written(value: Any) -> bytes | None:
+    """``value`` as JSON, if that can hold it. To ask the encoder is the quickest way to know, and what it found out
+    about a text that is not ASCII is not lost: texts keep their UTF-8 once somebody has asked for it."""
     try:
-        return "".join(arguments).isascii()
-    except TypeError:  # a key that is no text
-        return False
+        return encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..types import AssistantMessage, Change, Message, Model, TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .look import CALLS, FAILED, FAILED_STOPS, NAMED, OPAQUE, TORN, UNSIGNED, look
+from .look import CALLS, FAILED, FAILED_STOPS, NAMED, OPAQUE, TORN, UNSIGNED, is_plain, look
 from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FailedTurns
@@ -85,6 +85,9 @@ class Rendering:
             target.prefix = Prefix(self.system_prompt, self.tools)
         # What may be in an answer that no pass would find anything in; nothing, where all goes into a prefix.
         self._plain = 0 if target.prefix is not None else CALLS | OPAQUE if takes_signed(target) else CALLS
+        # What may be in another's answer, if thinking and ids are all that has to be seen to.
+        by_passes = target.prefix is not None or self._reasoning.shortens
+        self._plain_to_others = 0 if by_passes else CALLS | OPAQUE | UNSIGNED
         passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
         self._on_user = _Acts((each.minds, each.user) for each in passes if type(each).user is not Pass.user)
         self._on_answer = _Acts((each.minds, each.answer) for each in passes if type(each).answer is not Pass.answer)
@@ -224,72 +227,77 @@ class Rendering:
     def _go_straight(self, at: int, stop: int) -> int:
         """Render as long as every result follows its call: there is nothing to match then, and whatever comes later
         cannot answer these calls again. Returns where that ends."""
-        stored, rendered, sources, prefix = self._stored, self.messages, self.sources, self._target.prefix
-        model = self._target.model
+        stored, rendered, model, prefix = self._stored, self.messages, self._target.model, self._target.prefix
+        since = at  # from here on, every message has become one, and their sources are not told yet
         while at < stop:
-            message = stored[at]
+            message: Any = stored[at]
             kind, content = type(message), message.content
             if kind is ToolResultMessage:
-                return at
-            calls: list[ToolCall] = []
+                break
             if (
                 len(content) == 1
                 and type(block := content[0]) is TextContent
                 and block.text_signature is None
-                and block.text >= "!"  # which comes after white space
-                and block.text.isascii()
+                and (((text := block.text).isascii() and text >= "!") or is_plain(text))
             ):
                 has = 0  # all that most users say, and most answers
             else:
+                calls: list[ToolCall] = []
                 has = look(content, calls)
-            if kind is AssistantMessage and message.stop_reason in FAILED_STOPS:  # type: ignore[union-attr]
+            if kind is AssistantMessage and message.stop_reason in FAILED_STOPS:
                 has |= FAILED
             if not has:
                 rendered.append(message)
-                sources.append(at)
                 if prefix is not None:
                     prefix.add(message)
+                at += 1
             elif not has & CALLS:
-                self._take(Step(at, message, content, has))  # type: ignore[arg-type]
+                self.sources += range(since, at)
+                self._take(Step(at, message, content, has))
+                at = since = at + 1
             else:
                 behind = at + 1 + len(calls)
-                results = stored[at + 1 : behind]
+                results: list[Any] = stored[at + 1 : behind]  # type: ignore[assignment]
                 bits = self._look_at_results(calls, results)
                 if bits < 0 or has & FAILED:
-                    return at
+                    break
                 has |= bits
-                own = same_origin(message, model)  # type: ignore[arg-type]
+                own = same_origin(message, model)
                 bare = (own and not has & UNSIGNED) or not has & OPAQUE
                 if bare and not has & ~self._plain and self._ids.take(calls, own):
                     # No pass would find anything, as nearly always.
                     rendered.append(message)
                     rendered += results
-                    sources += range(at, behind)
+                elif own or has & ~self._plain_to_others:
+                    self.sources += range(since, at)
+                    self._pass(Step(at, message, content, has, calls, results, range(at + 1, behind), own))
+                    since = behind
                 else:
-                    self._pass(Step(at, message, content, has, calls, results, range(at + 1, behind), own))  # type: ignore[arg-type]
+                    # Of another's answer, thinking and ids are all that changes, as nearly always.
+                    content = self._reasoning.rendered(at, message, content, own)
+                    self._ids.rename(message, content, results, own, at, range(at + 1, behind))
+                    rendered.append(replace(message, content=content))
+                    rendered += results
+                    self.report.settle()
                 at = behind
-                continue
-            at += 1
+        self.sources += range(since, at)
         return at
 
-    def _look_at_results(self, calls: list[ToolCall], results: Sequence[Message]) -> int:
+    def _look_at_results(self, calls: list[ToolCall], results: list[Any]) -> int:
         """The bits of these results, if each is that of the call at its place and nothing that comes later can be; else
         less than nothing."""
         if len(results) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
             return -1
         has, kept = 0, self._names.kept
         for at, call in enumerate(calls):
-            result = results[at]
-            if (
-                type(result) is not ToolResultMessage
-                or result.tool_call_id != call.id
-                or not call.id
-                or result.synthetic
-            ):
+            result, name = results[at], call.name
+            if type(result) is not ToolResultMessage or result.synthetic or result.tool_call_id != call.id:
                 return -1
-            if call.name not in kept:
+            if not call.id:
+                return -1
+            if name not in kept:
                 has |= NAMED
-            if result.tool_name != call.name:
+            if result.tool_name != name:
                 has |= TORN
             has |= look(result.content)
         return has

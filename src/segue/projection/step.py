@@ -41,6 +41,9 @@ class Step(Struct, eq=False, gc=False):
         return None if self.made_up else at
 
 
+LONGEST = 40
+"""So many characters of an id are told."""
+
 Told = tuple[ChangeCode, int | None, int | None, str, tuple[Any, ...], bool | None]
 """A change before anybody has asked for it: code, message, block, the detail and what is to be put into it, and
 whether it loses something, where the code does not say."""
@@ -99,8 +102,12 @@ class Report:
 def spelled(told: Told) -> Change:
     """A change as it is read."""
     code, message, block, detail, parts, lossy = told
-    text = detail.format(*parts) if parts else detail
+    text = detail.format(*map(_short, parts)) if parts else detail
     return Change(code, message, block, scrub(text), code in LOSSY if lossy is None else lossy)
+
+
+def _short(part: Any) -> Any:
+    return part if not isinstance(part, str) or len(part) <= LONGEST else part[: LONGEST - 1] + "…"
 
 
 class Target:

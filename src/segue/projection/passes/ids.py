@@ -4,9 +4,10 @@ Only what comes before may play a part, so that appending never changes an id th
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -21,6 +22,9 @@ _PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
 """Two digits of a number in base 62 at a time, the least significant first."""
 
 
+SENT_AS, RESULT_AS = "{!r} is sent as {}", "a result of {!r} is sent as one of {}"
+
+
 class Ids(Pass):
     minds = CALLS
 
@@ -32,7 +36,7 @@ class Ids(Pass):
         self.is_accepted = re.compile(self.shape.accepts).fullmatch
         self.counts = form == "kimi"
         self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
-        self.attempts: dict[str, int] = {}  # by stored id, how many were minted from it so far
+        self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
 
     def fits(self, own: bool) -> Callable[[str], object]:
         """What says whether an id may go as it is; the target takes more kinds back than it is given by others."""
@@ -55,24 +59,39 @@ class Ids(Pass):
         self.attempts.clear()  # they only spare us to try again what is taken
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        taken, fits, number = self.taken, self.fits(step.own), 0
-        for at, block in enumerate(step.content):
+        content = list(step.content)
+        if self.rename(message, content, step.results, step.own, step.index, step.sources, step.made_up):
+            step.content = content
+
+    def rename(
+        self,
+        message: AssistantMessage,
+        content: list[Any],
+        results: list[Any],
+        own: bool,
+        index: int,
+        sources: Sequence[int],
+        made_up: bool = False,
+    ) -> bool:
+        """Give the calls of an answer and their results, in these lists, the ids by which they are sent; whether any
+        call has another one now."""
+        taken, fits, number, renamed = self.taken, self.fits(own), 0, False
+        for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
-            stored, result = block.id, step.results[number]
+            stored, result = block.id, results[number]
             sent = stored if stored not in taken and fits(stored) else self._rendered(block, message)
             taken[sent] = None
             if sent != stored:
-                self.report.add("id-projected", step.index, step.block(at), "{!r} is sent as {}", _short(stored), sent)
-                step.put(at, replace(block, id=sent))
+                self.report.add("id-projected", index, None if made_up else at, SENT_AS, stored, sent)
+                content[at] = replace(block, id=sent)
+                renamed = True
             if result is not None and result.tool_call_id != sent:
                 if result.tool_call_id != stored:
-                    detail = "a result of {!r} is sent as one of {}"
-                    self.report.add(
-                        "id-projected", step.sources[number], None, detail, _short(result.tool_call_id), sent
-                    )
-                step.results[number] = replace(result, tool_call_id=sent)
+                    self.report.add("id-projected", sources[number], None, RESULT_AS, result.tool_call_id, sent)
+                results[number] = replace(result, tool_call_id=sent)
             number += 1
+        return renamed
 
     def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
         if self.counts:
@@ -81,8 +100,7 @@ class Ids(Pass):
             return self._asked(call.id, message)
         attempt, form = self.attempts.get(call.id, 0), self.form
         while (minted := fresh_id(call.id, form, attempt)) in self.taken:
-            attempt += 1
-        self.attempts[call.id] = attempt + 1
+            attempt = self.attempts[call.id] = attempt + 1
         return minted
 
     def _asked(self, stored: str, message: AssistantMessage) -> str:
@@ -109,7 +127,3 @@ def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
         number, pair = divmod(number, len(_PAIRS))
         pairs.append(_PAIRS[pair])
     return shape.prefix + "".join(pairs)[: shape.digits]
-
-
-def _short(stored: str) -> str:
-    return stored if len(stored) <= 40 else stored[:39] + "…"

@@ -3,7 +3,7 @@
 Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
 """
 
-from typing import TypeVar
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,7 +16,6 @@ from ..signatures import SIGNED, has_signature
 from ..step import Pass, Step, Target
 
 LABEL = "[Reasoning] "
-B = TypeVar("B", TextContent, ToolCall)
 
 
 def takes_signed(target: Target) -> bool:
@@ -36,6 +35,8 @@ class Reasoning(Pass):
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
         self._limit = target.policy.reasoning_limit
+        self.shortens = self._limit is not None
+        """Whether texts may be cut short."""
         self._label = LABEL if choice == "labelled" else ""
         self._not_as_text: str | None = None  # why thinking is not shown as text, where it is not
         if choice == "drop":
@@ -44,25 +45,38 @@ class Reasoning(Pass):
             self._not_as_text = "shown as text it is known to do harm to this model"
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        if not step.own:
-            self._show(step, self._may_keep and self._keeps_signed(message))
-            return
-        thoughts = [block for block in step.content if type(block) is ThinkingContent]
-        if not thoughts:
-            return
-        bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
-        if not bound or not all(map(self._is_signed, thoughts)):
-            self._keep(step, [self._own(step, at, block, bound) for at, block in enumerate(step.content)])
+        step.content = self.rendered(step.index, message, step.content, step.own, bool(step.has & ODD))
+        if not step.content or self.shortens:
+            step.has |= ODD  # the first few characters may be blank
 
-    def _keep(self, step: Step, blocks: list[AssistantContent | None]) -> None:
-        """Put what has become of each block in its place; ``None`` is left out."""
-        positions = [at for at, block in enumerate(blocks) if block is not None]
-        if len(positions) < len(blocks):
-            self.report.keep(step.index, positions)
-            blocks = [blocks[at] for at in positions]
-            if not blocks:
-                step.has |= ODD
-        step.content = blocks
+    def rendered(
+        self, index: int, message: AssistantMessage, content: list[Any], own: bool, signed: bool = False
+    ) -> list[Any]:
+        """What becomes of the blocks of an answer; ``signed``: some that are no thinking may have a signature."""
+        if own:
+            thoughts = [block for block in content if type(block) is ThinkingContent]
+            if not thoughts:
+                return content
+            bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
+            if bound and all(map(self._is_signed, thoughts)):
+                return content
+        else:
+            bound = self._may_keep and self._keeps_signed(message)
+        blocks = list(content)
+        gone = False
+        for at, block in enumerate(content):
+            if type(block) is ThinkingContent:
+                become = self._own if own else self._foreign
+                shown = blocks[at] = become(index, at, block, bound)
+                if shown is None:
+                    gone = True
+            elif signed and not own:
+                blocks[at] = self._unsigned(index, at, block)
+        if gone:
+            positions = [at for at, block in enumerate(blocks) if block is not None]
+            self.report.keep(index, positions)
+            return [blocks[at] for at in positions]
+        return blocks
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
@@ -75,56 +89,37 @@ class Reasoning(Pass):
         self.prefix_broken = True
         return False
 
-    def _own(self, step: Step, at: int, block: AssistantContent, bound: bool) -> AssistantContent | None:
-        if type(block) is not ThinkingContent:
-            return block
+    def _own(self, index: int, at: int, block: ThinkingContent, bound: bool) -> AssistantContent | None:
         if not bound:
-            return self._drop(step, at, "what stands before it was edited since, and it is bound to that")
+            return self._drop(index, at, "what stands before it was edited since, and it is bound to that")
         if self._is_signed(block):
             return block
         if block.redacted or not block.thinking.strip():
-            return self._drop_empty(step, at, block)
+            return self._drop_empty(index, at, block)
         if self.target.dialect.own_reasoning == "any":
             return block
         if self.target.dialect.own_reasoning == "none":
-            return self._drop(step, at, "the model does not take its own thinking back")
-        return self._shown(step, at, block.thinking)
+            return self._drop(index, at, "the model does not take its own thinking back")
+        return self._shown(index, at, block.thinking)
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
-    def _show(self, step: Step, keeps_signed: bool) -> None:
-        blocks: list[AssistantContent | None] = []
-        gone = False
-        for at, block in enumerate(step.content):
-            kind = type(block)
-            if kind is ThinkingContent:
-                block = self._thinking(step, at, block, keeps_signed)
-                if block is None:
-                    gone = True
-            elif kind is TextContent:
-                if block.text_signature is not None:
-                    block = self._unsigned(step, at, block, "text_signature")
-            elif block.thought_signature is not None:
-                block = self._unsigned(step, at, block, "thought_signature")
-            blocks.append(block)
-        if gone:
-            self._keep(step, blocks)
-        else:
-            step.content = blocks
-
-    def _thinking(self, step: Step, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
+    def _foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
         if block.redacted:
-            return self._drop(step, at, "redacted: only the model that made it can read it")
+            return self._drop(index, at, "redacted: only the model that made it can read it")
         thinking = block.thinking
         if not thinking or thinking.isspace():
-            return self._drop_empty(step, at, block)
+            return self._drop_empty(index, at, block)
         if keeps_signed and block.thinking_signature is not None:
             return block
-        return self._shown(step, at, thinking)
+        return self._shown(index, at, thinking)
 
-    def _unsigned(self, step: Step, at: int, block: B, signature: str) -> B:
-        self.report.add("signature-dropped", step.index, at, "of another origin")
-        return replace(block, **{signature: None})
+    def _unsigned(self, index: int, at: int, block: TextContent | ToolCall) -> TextContent | ToolCall:
+        name = "text_signature" if type(block) is TextContent else "thought_signature"
+        if getattr(block, name) is None:
+            return block
+        self.report.add("signature-dropped", index, at, "of another origin")
+        return replace(block, **{name: None})
 
     def _keeps_signed(self, message: AssistantMessage) -> bool:
         """Under `auto`, another model of the same account may read what this one signed."""
@@ -132,26 +127,25 @@ class Reasoning(Pass):
             self.target.prefix is None or self._still_bound(message, self.target.prefix)
         )
 
-    def _shown(self, step: Step, at: int, thinking: str) -> TextContent | None:
+    def _shown(self, index: int, at: int, thinking: str) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""
         if self._not_as_text is not None:
-            return self._drop(step, at, self._not_as_text)
+            return self._drop(index, at, self._not_as_text)
         limit = self._limit
         if limit is None or len(thinking) <= limit:
-            self.report.add("thinking-as-text", step.index, at, "thinking shown as text")
+            self.report.add("thinking-as-text", index, at, "thinking shown as text")
         else:
             detail = f"thinking shown as text, the first {limit} of {len(thinking)} characters"
-            self.report.add("thinking-as-text", step.index, at, detail, lossy=True)
+            self.report.add("thinking-as-text", index, at, detail, lossy=True)
             thinking = thinking[:limit]
-            step.has |= ODD  # the first few may be blank
         return plain_text(self._label + thinking)
 
-    def _drop(self, step: Step, at: int, why: str) -> TextContent | None:
-        self.report.add("thinking-dropped", step.index, at, why)
+    def _drop(self, index: int, at: int, why: str) -> TextContent | None:
+        self.report.add("thinking-dropped", index, at, why)
         return None
 
-    def _drop_empty(self, step: Step, at: int, block: ThinkingContent) -> TextContent | None:
+    def _drop_empty(self, index: int, at: int, block: ThinkingContent) -> TextContent | None:
         if block.thinking_signature is not None or block.redacted:
-            return self._drop(step, at, "it has no text, and nobody else can read what is signed")
-        self.report.add("empty-dropped", step.index, at, "thinking without text")
+            return self._drop(index, at, "it has no text, and nobody else can read what is signed")
+        self.report.add("empty-dropped", index, at, "thinking without text")
         return None
