@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ..types import AssistantMessage, Change, Message, Model, TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .look import CALLS, FAILED, FAILED_STOPS, NAMED, OPAQUE, TORN, UNSIGNED, is_plain, look
+from .look import CALLS, FAILED, FAILED_STOPS, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
 from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FailedTurns
@@ -275,7 +275,7 @@ class Rendering:
                 else:
                     # Of another's answer, thinking and ids are all that changes, as nearly always.
                     content = self._reasoning.rendered(at, message, content, own)
-                    self._ids.rename(message, content, results, own, at, range(at + 1, behind))
+                    self._ids.rename(message, content, results, own, at, ())
                     rendered.append(replace(message, content=content))
                     rendered += results
                     self.report.settle()
@@ -299,7 +299,11 @@ class Rendering:
                 has |= NAMED
             if result.tool_name != name:
                 has |= TORN
-            has |= look(result.content)
+            content = result.content
+            if not (len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None):
+                has |= look(content)
+            elif not ((text := block.text).isascii() and text >= "!") and not is_plain(text):
+                has |= ODD
         return has
 
     def _go_by_pairs(self, start: int, stop: int) -> None:

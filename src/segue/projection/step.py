@@ -67,7 +67,7 @@ class Report:
         message: int | None = None,
         block: int | None = None,
         detail: str = "",
-        *parts: Any,
+        parts: tuple[Any, ...] = (),
         lossy: bool | None = None,
     ) -> None:
         """Add a change; ``parts`` are put into ``detail`` as by ``str.format``."""

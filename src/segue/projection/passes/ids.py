@@ -4,7 +4,7 @@ Only what comes before may play a part, so that appending never changes an id th
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -38,13 +38,13 @@ class Ids(Pass):
         self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
         self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
 
-    def fits(self, own: bool) -> Callable[[str], object]:
-        """What says whether an id may go as it is; the target takes more kinds back than it is given by others."""
-        return self.is_accepted if own or self.counts else self.has_form
-
     def take(self, calls: list[ToolCall], own: bool) -> bool:
-        """Take the ids of these calls, which differ; none, if one of them is taken or does not fit."""
-        taken, fits = self.taken, self.fits(own)
+        """Take the ids of these calls, which differ; none, if one of them is taken or does not fit.
+
+        The target takes more kinds back than it is given by others.
+        """
+        taken = self.taken
+        fits = self.is_accepted if own or self.counts else self.has_form
         for call in calls:
             if call.id in taken or not fits(call.id):
                 return False
@@ -75,7 +75,8 @@ class Ids(Pass):
     ) -> bool:
         """Give the calls of an answer and their results, in these lists, the ids by which they are sent; whether any
         call has another one now."""
-        taken, fits, number, renamed = self.taken, self.fits(own), 0, False
+        taken, number, renamed = self.taken, 0, False
+        fits = self.is_accepted if own or self.counts else self.has_form
         for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
@@ -83,12 +84,12 @@ class Ids(Pass):
             sent = stored if stored not in taken and fits(stored) else self._rendered(block, message)
             taken[sent] = None
             if sent != stored:
-                self.report.add("id-projected", index, None if made_up else at, SENT_AS, stored, sent)
+                self.report.add("id-projected", index, None if made_up else at, SENT_AS, (stored, sent))
                 content[at] = replace(block, id=sent)
                 renamed = True
             if result is not None and result.tool_call_id != sent:
                 if result.tool_call_id != stored:
-                    self.report.add("id-projected", sources[number], None, RESULT_AS, result.tool_call_id, sent)
+                    self.report.add("id-projected", sources[number], None, RESULT_AS, (result.tool_call_id, sent))
                 results[number] = replace(result, tool_call_id=sent)
             number += 1
         return renamed

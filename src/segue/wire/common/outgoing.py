@@ -37,11 +37,11 @@ class Outgoing(Generic[D]):
         assert self._options is not None
         return self._options
 
-    def tell(self, code: ChangeCode, message: int | None = None, detail: str = "", *parts: Any) -> None:
+    def tell(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
         """Report a change of the rendered message at this index, or of the request as a whole; the last of no messages
         stands at -1."""
         source = None if message is None or message < 0 else self.rendered.sources[message]
-        self.report.add(code, source, None, detail, *parts)
+        self.report.add(code, source, None, detail)
 
     def drop_option(self, name: str, why: str) -> None:
         self.tell("option-dropped", None, f"{name}: {why}")
