@@ -74,44 +74,53 @@ class State:
             assert_never(entry)
 
     def _said(self, entry: Said) -> None:
-        at = self._place(entry.message)
-        if at == len(self.messages):
-            self.messages.append(entry.message)
-        else:  # a list anew, so that whoever goes through it as it grows notices
-            self.messages = [*self.messages[:at], entry.message, *self.messages[at:]]
-            self.edits.append(at)
-        self._keys.insert(at, entry.key)
-        if isinstance(entry.message, ToolResultMessage) and not entry.message.synthetic:
-            self.real.add(entry.message.tool_call_id)
-        if not isinstance(entry.message, AssistantMessage):
+        message = entry.message
+        if type(message) is ToolResultMessage:
+            self._answered(message, entry.key)
             return
-        calls = [block for block in entry.message.content if isinstance(block, ToolCall)]
-        self.ids.update(call.id for call in calls)
-        self.calls += len(calls)
-        if entry.message.stop_reason not in ("error", "aborted"):
-            name = f"{entry.message.provider}/{entry.message.model}"
+        self.messages.append(message)
+        self._keys.append(entry.key)
+        if type(message) is not AssistantMessage:
+            return
+        for block in message.content:
+            if type(block) is ToolCall:
+                self.ids.add(block.id)
+                self.calls += 1
+        if message.stop_reason not in ("error", "aborted"):
+            name = f"{message.provider}/{message.model}"
             self.origins[name] = self.origins.get(name, 0) + 1
-            self.last = name, entry.message.protocol
+            self.last = name, message.protocol
             if not self._chosen:
                 self.model = self.last
 
-    def _place(self, message: Message) -> int:
-        """Where a message stands: at the end, but for results of one batch, which stand in the order of their calls,
+    def _answered(self, result: ToolResultMessage, key: str) -> None:
+        at = self._place(result)
+        if at == len(self.messages):
+            self.messages.append(result)
+        else:  # a list anew, so that whoever goes through it as it grows notices
+            self.messages = [*self.messages[:at], result, *self.messages[at:]]
+            self.edits.append(at)
+        self._keys.insert(at, key)
+        if not result.synthetic:
+            self.real.add(result.tool_call_id)
+
+    def _place(self, result: ToolResultMessage) -> int:
+        """Where a result stands: at the end, but for those of one batch, which stand in the order of their calls,
         whichever tool was the first to finish."""
         end = at = len(self.messages)
-        if not isinstance(message, ToolResultMessage) or self.turn is None:
+        if self.turn is None:
             return end
         while at and isinstance(self.messages[at - 1], ToolResultMessage):
             at -= 1
         answer = self.messages[at - 1] if at else None
         calls = [block.id for block in answer.content if isinstance(block, ToolCall)] if _asks(answer) else []
-        if message.tool_call_id not in calls:
+        if result.tool_call_id not in calls:
             return end
-        place = calls.index(message.tool_call_id)
+        place = calls.index(result.tool_call_id)
         for before in range(end, at, -1):
-            result = self.messages[before - 1]
-            assert isinstance(result, ToolResultMessage)
-            if result.tool_call_id not in calls or calls.index(result.tool_call_id) <= place:
+            other = self.messages[before - 1]
+            assert isinstance(other, ToolResultMessage)
+            if other.tool_call_id not in calls or calls.index(other.tool_call_id) <= place:
                 return before
         return at
 
