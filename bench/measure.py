@@ -16,7 +16,7 @@ from typing import NamedTuple, Self, TypeVar
 
 Name = TypeVar("Name", bound=Hashable)
 Clock = Callable[[], float]
-QUICK = 0.1
+QUICK = 0.3
 
 
 class Figure(NamedTuple):

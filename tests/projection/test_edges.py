@@ -66,6 +66,14 @@ def test_half_a_character_hides_nothing_else_that_json_cannot_hold(arguments: di
         context.to_json()
 
 
+@pytest.mark.parametrize("blank", ["\u3000", "\u00a0 ", " \u2003\n", "\u2028"])
+def test_white_space_of_any_script_is_no_text(blank: str) -> None:
+    said = [UserMessage("hello"), answer(TextContent(blank), of=OPENAI, stop_reason="stop"), UserMessage(blank)]
+    rendered = segue.project(Context(messages=said), OPENAI)
+    assert rendered.context.messages == said[:1]
+    assert [change.code for change in rendered.changes] == ["empty-dropped"] * 4  # each text, and each message
+
+
 def test_a_text_that_is_no_answer_has_no_signature() -> None:
     context = Context(
         messages=[

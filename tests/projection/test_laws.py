@@ -68,6 +68,19 @@ def test_law_7_holds_for_clean_conversations(model: Model, data: st.DataObject, 
     assert rendered.context.to_json() == context.to_json()
 
 
+@counts
+@given(st.data())
+def test_the_short_way_gives_what_the_passes_give(model: Model, data: st.DataObject) -> None:
+    """Answers of which thinking and ids are all that changes go past the passes, unless thinking is cut short."""
+    origin = TARGETS[data.draw(st.sampled_from(list(TARGETS)))]
+    context = data.draw(torn.clean_contexts(origin) | torn.torn_contexts(origin))
+    short = segue.project(context, model)
+    by_passes = segue.project(context, model, segue.Policy(reasoning_limit=10**9))
+    assert short.context.to_json() == by_passes.context.to_json()
+    assert short.changes == by_passes.changes
+    assert short.sources == by_passes.sources
+
+
 def valid(rendered: segue.Projection, model: Model, policy: str) -> None:
     """3: what is rendered breaks no structural rule of the target."""
     keeps_siblings = policy == "phi-core" and model.dialect.foreign_reasoning == "keep-signed"

@@ -1,5 +1,6 @@
 """A renderer that goes on where it stopped gives, byte for byte, what rendering from scratch gives."""
 
+import gc
 import os
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,15 @@ from support.targets import distinct_on_the_wire
 
 import segue
 from segue import Context, Model, Options, Renderer, SegueError, ToolDefinition
-from segue.types import AssistantMessage, Message, TextContent, ToolCall, ToolResultMessage, UserMessage
+from segue.types import (
+    AssistantMessage,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 from segue.wire.registry import FOLDERS
 
 
@@ -29,6 +38,7 @@ MODELS = {
 }
 targets = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
 OPTIONS = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
+CLAUDE = segue.get_model("anthropic/claude-sonnet-4-5")
 TOOLS = [ToolDefinition("bash"), ToolDefinition("my.tool", "does it")]
 
 
@@ -167,3 +177,32 @@ def test_a_result_that_was_replaced_where_it_stood_is_rendered_anew() -> None:
         found = renderer.request(Context(messages=messages)).json()
         assert found == segue.encode(Context(messages=messages), model).json()
         assert text.encode() in found
+
+
+@targets
+def test_a_request_leaves_nothing_for_the_collector_of_cycles(model: Model) -> None:
+    """Memory of a rendering is free again as soon as nobody holds the request."""
+    call = ToolCall("toolu_1", "bash", {"n": 1})
+    context = Context(
+        system_prompt="be brief",
+        messages=[
+            UserMessage("go"),
+            answer(CLAUDE, ThinkingContent("hm", "c2ln"), TextContent("well"), call),
+            ToolResultMessage(call.id, call.name, [TextContent("done")]),
+            answer(CLAUDE, call),
+        ],
+        tools=TOOLS,
+    )
+    segue.encode(context, model).json()  # what is made once stays
+    Renderer(model).request(context).json()
+    gc.collect()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        segue.encode(context, model).json()
+        Renderer(model).request(context).json()
+        gc.collect()
+        left = {type(each).__qualname__ for each in gc.garbage if type(each).__module__.startswith("segue")}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+    assert left == set()

@@ -23,9 +23,9 @@ from segue.types import (
 HALF = "half \ud83d character"
 IDS = ["", "a", "a", "b", "call_0", "toolu_01", "functions.bash:0", "abcdefghi", "call|fc_1", "x" * 90, HALF]
 NAMES = ["bash", "bash", "read", "", "my.tool", "1st", "ünïcode", "n" * 80, "read-file"]
-TEXTS = ["hello", "world", "", " ", "\n\t", HALF, "日本語", "Error: it broke"]
+TEXTS = ["hello", "world", "", " ", "\n\t", "\u3000", HALF, "日本語", "Error: it broke"]
 SIGNATURES = [None, None, "c2ln", "reasoning_content", '[{"type":"reasoning.text"}]', '{"id":"rs_1"}']
-VALUES: list[Any] = [1, None, True, "x", HALF, [1, {"deep": HALF}], {HALF: {}}]
+VALUES: list[Any] = [1, 1.5, None, True, "日本語", "x", HALF, [1, {"deep": HALF}], {HALF: {}}]
 ENDPOINTS = [None, None, "here", "there"]
 OTHERS = [
     ("anthropic-messages", "anthropic", "claude-sonnet-4-5"),

@@ -178,11 +178,11 @@ class Renderer:
         """Write the turns that cannot change any more, and forget them."""
         turns = self._turns.settle()
         if turns:
-            data = to_json(turns)
+            data = memoryview(to_json(turns))[1:-1]
             try:
-                self._written += data[1:-1]
+                self._written += data
             except BufferError:  # a request that is still being sent holds it
-                self._written = self._written + data[1:-1]
+                self._written = self._written + data
             self._written += b","
 
     def _note(self, rendering: Rendering, stored: int) -> None:

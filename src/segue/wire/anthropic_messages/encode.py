@@ -96,7 +96,7 @@ class AnthropicTurns(Turns[AnthropicMessages]):
         messages, turns = self.out.rendered.messages, self.turns
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
-            plain = len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None
+            plain = len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None
             if kind is ToolResultMessage:
                 if plain and not message.is_error:  # type: ignore[union-attr]
                     result = Result(message.tool_call_id, content)  # type: ignore[union-attr]

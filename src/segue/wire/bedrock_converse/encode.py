@@ -106,7 +106,7 @@ class BedrockTurns(Turns[BedrockConverse]):
         turns, messages, dialect = self.turns, self.out.rendered.messages, self.dialect
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
-            said = content[0] if len(content) == 1 and type(content[0]) is TextContent else None
+            said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if said is None or message.is_error or not dialect.tools:  # type: ignore[union-attr]
                     blocks = self._result(index, message)  # type: ignore[arg-type]

@@ -110,7 +110,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
         messages, turns, send_ids = self.out.rendered.messages, self.turns, self.dialect.send_ids
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
-            text = content[0].text if len(content) == 1 and type(content[0]) is TextContent else None
+            text = block.text if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if text is not None and not message.is_error:  # type: ignore[union-attr]
                     call_id = message.tool_call_id if send_ids else UNSET  # type: ignore[union-attr]

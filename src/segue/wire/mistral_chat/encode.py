@@ -98,7 +98,7 @@ class MistralTurns(Turns[MistralChat]):
         turns, messages = self.turns, self.out.rendered.messages
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
-            said = content[0] if len(content) == 1 and type(content[0]) is TextContent else None
+            said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if said is None or message.is_error:  # type: ignore[union-attr]
                     turns.append(self._result(index, message))  # type: ignore[arg-type]

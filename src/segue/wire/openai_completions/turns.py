@@ -69,8 +69,8 @@ class ChatTurns(Turns[OpenAICompletions]):
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
             text = ""
-            if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
-                text = content[0].text
+            if len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None:
+                text = block.text
             if kind is ToolResultMessage:
                 if text and not message.is_error and not named and not self._queued and not text.isspace():  # type: ignore[union-attr]
                     turns.append({"role": "tool", "tool_call_id": message.tool_call_id, "content": text})  # type: ignore[union-attr]
