@@ -262,7 +262,7 @@ class Rendering:
                 if bits < 0 or has & FAILED:
                     break
                 has |= bits
-                own = same_origin(message, model)
+                own = message.model == model.id and same_origin(message, model)
                 bare = (own and not has & UNSIGNED) or not has & OPAQUE
                 if bare and not has & ~self._plain and self._ids.take(calls, own):
                     # No pass would find anything, as nearly always.
@@ -278,7 +278,8 @@ class Rendering:
                     self._ids.rename(message, content, results, own, at, ())
                     rendered.append(replace(message, content=content))
                     rendered += results
-                    self.report.settle()
+                    if len(content) < len(message.content):
+                        self.report.settle()
                 at = behind
         self.sources += range(since, at)
         return at

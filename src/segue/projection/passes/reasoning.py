@@ -16,6 +16,7 @@ from ..signatures import SIGNED, has_signature
 from ..step import Pass, Step, Target
 
 LABEL = "[Reasoning] "
+SHOWN = "thinking shown as text"
 
 
 def takes_signed(target: Target) -> bool:
@@ -112,7 +113,10 @@ class Reasoning(Pass):
             return self._drop_empty(index, at, block)
         if keeps_signed and block.thinking_signature is not None:
             return block
-        return self._shown(index, at, thinking)
+        if self._not_as_text is not None or self._limit is not None:
+            return self._shown(index, at, thinking)
+        self.report.add("thinking-as-text", index, at, SHOWN)
+        return plain_text(self._label + thinking)
 
     def _unsigned(self, index: int, at: int, block: TextContent | ToolCall) -> TextContent | ToolCall:
         name = "text_signature" if type(block) is TextContent else "thought_signature"
@@ -133,9 +137,9 @@ class Reasoning(Pass):
             return self._drop(index, at, self._not_as_text)
         limit = self._limit
         if limit is None or len(thinking) <= limit:
-            self.report.add("thinking-as-text", index, at, "thinking shown as text")
+            self.report.add("thinking-as-text", index, at, SHOWN)
         else:
-            detail = f"thinking shown as text, the first {limit} of {len(thinking)} characters"
+            detail = f"{SHOWN}, the first {limit} of {len(thinking)} characters"
             self.report.add("thinking-as-text", index, at, detail, lossy=True)
             thinking = thinking[:limit]
         return plain_text(self._label + thinking)
