@@ -206,3 +206,27 @@ def test_a_request_leaves_nothing_for_the_collector_of_cycles(model: Model) -> N
         gc.set_debug(0)
         gc.garbage.clear()
     assert left == set()
+
+
+@targets
+def test_what_a_request_says_of_tools_depends_on_no_request_before_it(model: Model) -> None:
+    """What a tool becomes is remembered; neither cache markers nor a caller's own edits may get into that."""
+    schema = {"anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}}]}
+    context = Context(messages=[UserMessage("go")], tools=[ToolDefinition("bash", "runs it", schema)])
+    first = segue.encode(context, model)
+    sent, changes = first.json(), first.changes
+    for entry in first.body.get("tools", []):
+        _spoil(entry)
+    for options in OPTIONS[1:]:
+        segue.encode(context, model, options).json()
+    again = segue.encode(context, model)
+    assert again.json() == sent
+    assert again.changes == changes
+
+
+def _spoil(value: Any) -> None:
+    """Empty all that is in there."""
+    for below in list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else []:
+        _spoil(below)
+    if isinstance(value, dict | list):
+        value.clear()

@@ -364,6 +364,8 @@ class Session:
 
     def _met(self, model: Model | str | Router) -> Router:
         router = Fixed(model) if isinstance(model, Model | str) else model
+        if not isinstance(router, Router):
+            raise TypeError(f"a model is a segue.Model, its name, or a router; not a {type(model).__name__}")
         self._models |= {(member.ref, member.protocol): member for member in router.members}
         return router
 

@@ -12,6 +12,7 @@ from ..catalog import get_model
 from ..projection import PolicyLike
 from ..render import Request, encode
 from ..types import AssistantMessage, Context, Model, Options
+from ..types.expect import expect_model, expect_options
 from .access import access
 from .connection import Connection, Retries, Timeouts
 from .failures import error_of
@@ -47,7 +48,9 @@ def stream(
 
     ``render`` makes the request, for callers who keep a ``Renderer``; ``encode`` does if it is not given.
     """
-    return _stream(model, context, replace(options or Options(), stream=True), policy, connection, render)
+    options = options or Options()
+    expect_options(options)
+    return _stream(model, context, replace(options, stream=True), policy, connection, render)
 
 
 async def complete(
@@ -92,5 +95,7 @@ def _stream(
     render: Render | None = None,
 ) -> Stream:
     connection = connection or Connection()
-    reach = access(get_model(model) if isinstance(model, str) else model, connection)
+    target = get_model(model) if isinstance(model, str) else model
+    expect_model(target)
+    reach = access(target, connection)
     return Stream((render or encode)(context, reach.model, options, policy), reach, connection)

@@ -6,6 +6,7 @@ nothing else. One look at a step tells which passes these are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
@@ -88,9 +89,24 @@ class Rendering:
         # What may be in another's answer, if thinking and ids are all that has to be seen to.
         by_passes = target.prefix is not None or self._reasoning.shortens
         self._plain_to_others = 0 if by_passes else CALLS | OPAQUE | UNSIGNED
-        passes = [self._make(kind) for kind in PASSES if kind.concerns(model)]
-        self._on_user = _Acts((each.minds, each.user) for each in passes if type(each).user is not Pass.user)
-        self._on_answer = _Acts((each.minds, each.answer) for each in passes if type(each).answer is not Pass.answer)
+
+    # Most conversations need no pass, and so they are not made before a step needs one.
+
+    @cached_property
+    def _each_pass(self) -> list[Pass]:
+        shared: dict[type[Pass], Pass] = {
+            type(each): each for each in (self._names, self._ids, self._reasoning, self._interactions)
+        }
+        model = self._target.model
+        return [shared.get(kind) or kind(self._target) for kind in PASSES if kind.concerns(model)]
+
+    @cached_property
+    def _on_user(self) -> "_Acts":
+        return _Acts((each.minds, each.user) for each in self._each_pass if type(each).user is not Pass.user)
+
+    @cached_property
+    def _on_answer(self) -> "_Acts":
+        return _Acts((each.minds, each.answer) for each in self._each_pass if type(each).answer is not Pass.answer)
 
     # -- going on, and going back ------------------------------------------------------------------------------------
 
@@ -177,10 +193,6 @@ class Rendering:
             or (policy.failed_turns != "drop-all" and pairing.has_real_result(batch))
             for batch in pairing.batches.values()
         )
-
-    def _make(self, kind: type[Pass]) -> Pass:
-        shared = (self._names, self._ids, self._reasoning, self._interactions)
-        return next((each for each in shared if type(each) is kind), None) or kind(self._target)
 
     def _prompt(self, prompt: str | None) -> str | None:
         if prompt is None or not self._passes:
@@ -287,14 +299,17 @@ class Rendering:
     def _look_at_results(self, calls: list[ToolCall], results: list[Any]) -> int:
         """The bits of these results, if each is that of the call at its place and nothing that comes later can be; else
         less than nothing."""
-        if len(results) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
+        has, kept, count = 0, self._names.kept, len(calls)
+        if len(results) < count or (count > 1 and len({call.id for call in calls}) < count):
             return -1
-        has, kept = 0, self._names.kept
         for at, call in enumerate(calls):
             result, name = results[at], call.name
-            if type(result) is not ToolResultMessage or result.synthetic or result.tool_call_id != call.id:
-                return -1
-            if not call.id:
+            if (
+                type(result) is not ToolResultMessage
+                or result.tool_call_id != call.id
+                or not call.id
+                or result.synthetic
+            ):
                 return -1
             if name not in kept:
                 has |= NAMED

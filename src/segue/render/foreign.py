@@ -8,6 +8,7 @@ from ..errors import FormatError
 from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.codec import read_json
+from ..types.expect import expect_model
 from ..types.text import scrub
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
@@ -20,6 +21,8 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
 
     The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
     """
+    if model is not None:
+        expect_model(model)
     document = read_body(body)
     return run(_protocol(document, protocol).rules, document, model)
 
@@ -30,6 +33,8 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     ``model`` is the origin of its answers; without one their signatures are never replayed. ``now`` (Unix ms) is the
     time that they are given.
     """
+    if model is not None:
+        expect_model(model)
     document = read_body(body)
     return _protocol(document, protocol).ingest(document, model, now)
 

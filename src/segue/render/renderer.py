@@ -17,6 +17,7 @@ from ..projection.prefix import Prefix
 from ..projection.project import refuse_nothing
 from ..projection.step import Report
 from ..types import Context, Message, Model, Options
+from ..types.expect import expect_context, expect_model, expect_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
 from ..wire.common.turns import Turns, own_copy
@@ -44,6 +45,7 @@ class Renderer:
     """Requests of one conversation to ``model``, as it grows. What they hold is byte for byte what ``encode`` gives."""
 
     def __init__(self, model: Model, policy: PolicyLike = None) -> None:
+        expect_model(model)
         self.model = model
         self.policy = policy
         self._choices, self._strategy = resolve(policy)
@@ -70,6 +72,8 @@ class Renderer:
             raise
 
     def _request(self, context: Context, options: Options, since: int | None, again: bool = True) -> Request:
+        expect_context(context)
+        expect_options(options)
         rendering = self._rendered(context, since, again)
         if self._choices.passes:
             refuse_nothing(rendering)

@@ -12,6 +12,7 @@ from msgspec import Struct
 from ..catalog import get_model
 from ..errors import ProviderError
 from ..types import Model
+from ..types.expect import expect_model
 from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
 from .health import Health
 from .patience import Patience, luck
@@ -41,6 +42,8 @@ class Router(ABC):
         self.members = tuple(get_model(each) if isinstance(each, str) else each for each in models)
         if not self.members:
             raise ValueError("a router needs at least one model")
+        for member in self.members:
+            expect_model(member)
         self.patience = patience or Patience()
         self._health = [Health() for _ in self.members]
         self._lock = RLock()  # reentrant: a policy may ask who rests

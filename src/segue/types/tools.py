@@ -29,6 +29,9 @@ class ToolDefinition(Struct, frozen=True, rename="camel"):
     def __post_init__(self) -> None:
         force_setattr(self, "parameters", Raw(_minified(self.name, self.parameters)))
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.description, bytes(self.parameters)))
+
     @property
     def schema(self) -> Any:
         """``parameters`` as a fresh Python value."""

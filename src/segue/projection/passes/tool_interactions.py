@@ -34,8 +34,6 @@ class ToolInteractions(Pass):
         super().__init__(target)
         self.pairing: Pairing | None = None
         """Whoever makes it tells of it; as long as nobody does, every result follows its call."""
-        says = TextContent(scrub(target.policy.missing_result))
-        self._missing = ToolResultMessage("", "", [says], is_error=True, synthetic=True)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         self._report_moves(step)
@@ -57,7 +55,8 @@ class ToolInteractions(Pass):
                 self.report.add("name-projected", step.sources[number], None, detail)
 
     def _stand_in(self, call: ToolCall) -> ToolResultMessage:
-        return replace(self._missing, tool_call_id=call.id, tool_name=call.name)
+        says = TextContent(scrub(self.target.policy.missing_result))
+        return ToolResultMessage(call.id, call.name, [says], is_error=True, synthetic=True)
 
     def _report_moves(self, step: Step) -> None:
         """A result has moved where anything that is rendered elsewhere stands between its place and where it is stored,

@@ -14,7 +14,6 @@ from ...types import (
     AssistantMessage,
     ImageContent,
     TextContent,
-    ThinkingContent,
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
@@ -97,29 +96,32 @@ class AnthropicTurns(Turns[AnthropicMessages]):
         for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
             kind, content = type(message), message.content
             plain = len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None
+            last = self._role
             if kind is ToolResultMessage:
                 if plain and not message.is_error:  # type: ignore[union-attr]
                     result = Result(message.tool_call_id, content)  # type: ignore[union-attr]
                 else:
                     result = self._result(index, message)  # type: ignore[arg-type]
                 self._result_at = index
-                if self._role == "user":
+                if last == "user":
                     self._join([result])
                 else:
                     turns.append(turn := Turn("user", [result]))
                     self._role, self._owned = "user", turn
                 continue
-            role = "user" if kind is UserMessage else "assistant"
-            if plain and role != self._role and self._role and not self._held:
-                turns.append(Turn(role, content))  # nearly all but answers with calls
-                self._role, self.loop_thinks = role, kind is UserMessage
-                continue
             if self._held:
                 self._let_go()
-            if kind is AssistantMessage:
-                self._say(role, self._answer(index, message), index)  # type: ignore[arg-type]
+            if kind is UserMessage:
+                if plain and last == "assistant":
+                    turns.append(Turn("user", content))
+                    self._role, self.loop_thinks = "user", True
+                else:
+                    self._say("user", _plain(self.out, index, content), index)  # type: ignore[arg-type]
+            elif plain and last == "user":
+                turns.append(Turn("assistant", content))
+                self._role, self.loop_thinks = "assistant", False
             else:
-                self._say(role, _plain(self.out, index, content), index)  # type: ignore[arg-type]
+                self._say("assistant", self._answer(index, message), index)  # type: ignore[arg-type]
         self.taken = len(messages)
 
     def _say(self, role: str, blocks: list[Block], index: int) -> None:
@@ -186,8 +188,8 @@ class AnthropicTurns(Turns[AnthropicMessages]):
                 else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
                     dropped = True
             else:
-                thinks = True
-                blocks.append(_thinking(block))  # type: ignore[arg-type]
+                thinks, signature = True, block.thinking_signature or ""  # type: ignore[union-attr]
+                blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))  # type: ignore[union-attr]
         if behind and not thinks and not same_origin(message, self.out.model):
             blocks = self._calls_last(index, blocks)
         if dropped:
@@ -236,12 +238,6 @@ def _may_be_continued(blocks: list[Block]) -> bool:
     return not text[-1:].isspace() and not any([type(block) in THOUGHTS for block in blocks])
 
 
-def _thinking(block: ThinkingContent) -> Block:
-    if block.redacted:
-        return Redacted(block.thinking_signature or "")
-    return Thinking(block.thinking, block.thinking_signature or "")
-
-
 def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
     return [
         _image(out, index, block)
@@ -261,15 +257,12 @@ def _image(out: Out, index: int, block: ImageContent) -> Block:
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 
-def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _tool(_: AnthropicMessages, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     stored = tool.schema
     schema = adapted(stored)
-    if schema is not stored:  # ANT-55
-        out.tell(
-            "schema-adapted", None, f"{tool.name}: written as the target reads JSON Schema, with an object as root"
-        )
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
     entry["input_schema"] = schema
-    return entry
+    # ANT-55
+    return entry, None if schema is stored else "written as the target reads JSON Schema, with an object as root"

@@ -189,15 +189,15 @@ def _tool_choice(out: Out, choice: str, fields: Fields) -> dict[str, Any] | None
     return None
 
 
-def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _tool(_: BedrockConverse, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     schema = tool.schema
     adapted = _object_schema(schema)
-    if adapted != schema:  # BED-11, ANT-55
-        out.tell("schema-adapted", None, f"{tool.name}: the root of a schema is an object, without alternatives")
+    # BED-11, ANT-55
+    why = None if adapted == schema else "the root of a schema is an object, without alternatives"
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():  # BED-10: at least one character
         entry["description"] = tool.description
-    return {"toolSpec": entry | {"inputSchema": {"json": adapted}}}
+    return {"toolSpec": entry | {"inputSchema": {"json": adapted}}}, why
 
 
 def _object_schema(schema: Any) -> dict[str, Any]:

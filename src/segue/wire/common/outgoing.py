@@ -2,7 +2,8 @@
 stored."""
 
 from collections.abc import Callable
-from typing import Any, Generic, Self, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
 
 from ...dialects import Dialect
 from ...projection.passes.names import valid_name
@@ -11,6 +12,14 @@ from ...projection.step import Report
 from ...types import ChangeCode, Model, Options, ToolDefinition
 
 D = TypeVar("D", bound=Dialect)
+Convert = Callable[[D, ToolDefinition], tuple[dict[str, Any], str | None]]
+"""What becomes of a tool, and how its schema had to be adapted, if it had to."""
+
+
+@lru_cache(maxsize=1024)
+def _converted(convert: Convert[D], dialect: D, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
+    """Tools stay the same from request to request, and their schemas are what takes time."""
+    return convert(dialect, tool)
 
 
 class Outgoing(Generic[D]):
@@ -46,12 +55,17 @@ class Outgoing(Generic[D]):
     def drop_option(self, name: str, why: str) -> None:
         self.tell("option-dropped", None, f"{name}: {why}")
 
-    def each_tool(self, convert: Callable[[Self, ToolDefinition], dict[str, Any]]) -> list[dict[str, Any]]:
+    def each_tool(self, convert: Convert[D]) -> list[dict[str, Any]]:
         """What each tool becomes. It is found out once, for as long as these are the tools of the conversation."""
         known = self.rendered.tools_as.get(convert)
         if known is None:
             before = len(self.report.told)
-            entries = [convert(self, tool) for tool in self.tools]
+            entries = []
+            for tool in self.tools:
+                entry, adapted = _converted(convert, self.dialect, tool)
+                entries.append(entry)
+                if adapted is not None:
+                    self.tell("schema-adapted", None, f"{tool.name}: {adapted}")
             known = self.rendered.tools_as[convert] = entries, self.report.told[before:]
         else:
             self.report.told += known[1]

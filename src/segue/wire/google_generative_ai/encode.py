@@ -260,20 +260,17 @@ def _tell_images(out: Out, index: int, message: ToolResultMessage) -> None:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _declaration(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _declaration(dialect: GoogleGenerativeAI, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
     schema = tool.schema
     adapted = object_schema(schema)
-    if out.dialect.json_schema:
+    if dialect.json_schema:
         entry["parametersJsonSchema"] = adapted
-        if adapted != schema:
-            out.tell("schema-adapted", None, f"{tool.name}: parameters are an object")
-        return entry
+        return entry, None if adapted == schema else "parameters are an object"
     subset = to_openapi(adapted)  # GEM-16
     if "properties" in subset:  # "should be non-empty for OBJECT type": parameters without any are left out
         entry["parameters"] = subset
-    if from_openapi(entry.get("parameters")) not in (schema, {"properties": {}, **adapted}):
-        out.tell("schema-adapted", None, f"{tool.name}: the target takes only a part of JSON Schema")
-    return entry
+    whole = from_openapi(entry.get("parameters")) in (schema, {"properties": {}, **adapted})
+    return entry, None if whole else "the target takes only a part of JSON Schema"

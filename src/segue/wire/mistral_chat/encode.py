@@ -287,17 +287,16 @@ def _call(block: ToolCall) -> Call:
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
-def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _tool(_: MistralChat, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     schema = tool.schema
     adapted = repaired(schema)
-    if adapted is not schema:
-        # MIS-11: "Invalid tool schema: …"
-        out.tell("schema-adapted", None, f"{tool.name}: what JSON Schema draft 7 does not know is left out")
     function: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         function["description"] = tool.description
     function["parameters"] = adapted
-    return {"type": "function", "function": function}
+    # MIS-11: "Invalid tool schema: …"
+    why = None if adapted is schema else "what JSON Schema draft 7 does not know is left out"
+    return {"type": "function", "function": function}, why
 
 
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:

@@ -23,18 +23,17 @@ def add_tools(out: Out, body: Body) -> None:
     _add_choice(out, body)
 
 
-def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _tool(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     schema = tool.schema
     adapted = object_schema(schema)
-    if out.dialect.parameter_descriptions:
+    if dialect.parameter_descriptions:
         adapted = described(adapted)
-    if adapted != schema:
-        out.tell("schema-adapted", None, f"{tool.name}: the root is an object, without alternatives")
     function: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         function["description"] = tool.description
+    why = None if adapted == schema else "the root is an object, without alternatives"
     # MMX-06: "function parameters is empty"
-    return {"type": "function", "function": function | {"parameters": adapted}}
+    return {"type": "function", "function": function | {"parameters": adapted}}, why
 
 
 def object_schema(schema: Any) -> dict[str, Any]:

@@ -250,14 +250,12 @@ def _moved(images: list[Item]) -> Item:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _tool(out: Out, tool: ToolDefinition) -> dict[str, Any]:
+def _tool(_: OpenAIResponses, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
     """Flat (OAR-14), and not strict: strict schemas must list every property as required."""
     parameters, changed = adapt(tool.schema)
-    if changed:
-        out.tell("schema-adapted", None, f"{tool.name}: the root of a schema is an object, without alternatives")
     entry: dict[str, Any] = {"type": "function", "name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
     entry["parameters"] = parameters
     entry["strict"] = False
-    return entry
+    return entry, "the root of a schema is an object, without alternatives" if changed else None
