@@ -74,6 +74,19 @@ def test_white_space_of_any_script_is_no_text(blank: str) -> None:
     assert [change.code for change in rendered.changes] == ["empty-dropped"] * 4  # each text, and each message
 
 
+def test_what_another_model_of_the_account_may_read_is_shared_not_copied() -> None:
+    sibling = segue.get_model("anthropic/claude-opus-4-1")
+    call = ToolCall("toolu_1", "bash", {})
+    said: list[Message] = [
+        UserMessage("go"),
+        answer(ThinkingContent("hm", "c2ln"), TextContent("well"), call, of=CLAUDE),
+        ToolResultMessage(call.id, call.name, [TextContent("done")]),
+    ]
+    rendered = segue.project(Context(messages=said, tools=[ToolDefinition("bash")]), sibling, "phi-core")
+    assert rendered.changes == []
+    assert [id(message) for message in rendered.context.messages] == [id(message) for message in said]
+
+
 def test_a_text_that_is_no_answer_has_no_signature() -> None:
     context = Context(
         messages=[

@@ -286,11 +286,14 @@ class Rendering:
                     since = behind
                 else:
                     # Of another's answer, thinking and ids are all that changes, as nearly always.
-                    content = self._reasoning.rendered(at, message, content, own)
-                    self._ids.rename(message, content, results, own, at, ())
-                    rendered.append(replace(message, content=content))
+                    shown = self._reasoning.rendered(at, message, content, own)
+                    sent = list(content) if shown is content else shown
+                    if self._ids.rename(message, sent, results, own, at, ()) or shown is not content:
+                        rendered.append(replace(message, content=sent))
+                    else:
+                        rendered.append(message)
                     rendered += results
-                    if len(content) < len(message.content):
+                    if len(sent) < len(content):
                         self.report.settle()
                 at = behind
         self.sources += range(since, at)

@@ -53,7 +53,8 @@ class Reasoning(Pass):
     def rendered(
         self, index: int, message: AssistantMessage, content: list[Any], own: bool, signed: bool = False
     ) -> list[Any]:
-        """What becomes of the blocks of an answer; ``signed``: some that are no thinking may have a signature."""
+        """What becomes of the blocks of an answer: the same list, if nothing does. ``signed``: texts and calls may
+        have one."""
         if own:
             thoughts = [block for block in content if type(block) is ThinkingContent]
             if not thoughts:
@@ -64,20 +65,22 @@ class Reasoning(Pass):
         else:
             bound = self._may_keep and self._keeps_signed(message)
         blocks = list(content)
-        gone = False
+        gone, changed = False, signed
         for at, block in enumerate(content):
             if type(block) is ThinkingContent:
                 become = self._own if own else self._foreign
                 shown = blocks[at] = become(index, at, block, bound)
                 if shown is None:
                     gone = True
+                elif shown is not block:
+                    changed = True
             elif signed and not own:
                 blocks[at] = self._unsigned(index, at, block)
         if gone:
             positions = [at for at, block in enumerate(blocks) if block is not None]
             self.report.keep(index, positions)
             return [blocks[at] for at in positions]
-        return blocks
+        return blocks if changed else content
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
@@ -113,10 +116,7 @@ class Reasoning(Pass):
             return self._drop_empty(index, at, block)
         if keeps_signed and block.thinking_signature is not None:
             return block
-        if self._not_as_text is not None or self._limit is not None:
-            return self._shown(index, at, thinking)
-        self.report.add("thinking-as-text", index, at, SHOWN)
-        return plain_text(self._label + thinking)
+        return self._shown(index, at, thinking)
 
     def _unsigned(self, index: int, at: int, block: TextContent | ToolCall) -> TextContent | ToolCall:
         name = "text_signature" if type(block) is TextContent else "thought_signature"
