@@ -14,6 +14,7 @@ from segue.types import (
     TextContent,
     ThinkingContent,
     ToolCall,
+    ToolDefinition,
     ToolResultMessage,
     Usage,
     UsageCost,
@@ -116,3 +117,12 @@ def test_cost_is_unknown_where_a_used_category_has_no_price() -> None:
     assert prices.of(Usage(input=1, output=1, cache_read=1)) is None
     assert prices.of(Usage(input=1_000_000)) == UsageCost(input=3.0, total=3.0)
     assert ModelCost().of(Usage(input=1)) is None
+
+
+def test_equal_tools_are_one_in_a_set() -> None:
+    tools = {
+        ToolDefinition("bash", "runs it", {"type": "object"}),
+        ToolDefinition("bash", "runs it", '{"type": "object"}'),
+    }
+    assert len(tools) == 1
+    assert ToolDefinition("bash", "runs it", {"type": "string"}) not in tools
