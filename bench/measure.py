@@ -17,6 +17,7 @@ from typing import NamedTuple, Self, TypeVar
 Name = TypeVar("Name", bound=Hashable)
 Clock = Callable[[], float]
 QUICK = 0.3
+"""Seconds. Candidates that are compared with each other, and their lengths, should fall on one side of it."""
 
 
 class Figure(NamedTuple):

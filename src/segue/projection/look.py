@@ -60,7 +60,8 @@ def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
 
 
 def is_plain(text: str) -> bool:
-    """Whether it says something, and has no half characters."""
+    """Whether it says something, and has no half characters. Loops over messages ask the first question themselves: it
+    is answered by nearly every text, and a call costs more than the answer."""
     if text.isascii():
         return text >= "!" or (text != "" and not text.isspace())  # "!" comes after white space
     return not text.isspace() and _written(text) is not None

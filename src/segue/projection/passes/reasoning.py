@@ -53,29 +53,30 @@ class Reasoning(Pass):
     def rendered(
         self, index: int, message: AssistantMessage, content: list[Any], own: bool, signed: bool = False
     ) -> list[Any]:
-        """What becomes of the blocks of an answer: the same list, if nothing does. ``signed``: texts and calls may
-        have one."""
+        """What becomes of the blocks of an answer: the same list, if nothing does. ``signed``: texts and calls may have
+        signatures, too."""
         if own:
             thoughts = [block for block in content if type(block) is ThinkingContent]
             if not thoughts:
                 return content
-            bound = self.target.prefix is None or self._still_bound(message, self.target.prefix)
-            if bound and all(map(self._is_signed, thoughts)):
+            goes_back = self.target.prefix is None or self._still_bound(message, self.target.prefix)
+            if goes_back and all(map(self._is_signed, thoughts)):
                 return content
         else:
-            bound = self._may_keep and self._keeps_signed(message)
+            goes_back = self._may_keep and self._keeps_signed(message)
         blocks = list(content)
-        gone, changed = False, signed
+        changed = gone = False
         for at, block in enumerate(content):
             if type(block) is ThinkingContent:
                 become = self._own if own else self._foreign
-                shown = blocks[at] = become(index, at, block, bound)
-                if shown is None:
-                    gone = True
-                elif shown is not block:
-                    changed = True
+                shown = become(index, at, block, goes_back)
             elif signed and not own:
-                blocks[at] = self._unsigned(index, at, block)
+                shown = self._unsigned(index, at, block)
+            else:
+                continue
+            if shown is not block:
+                blocks[at], changed = shown, True
+                gone = gone or shown is None
         if gone:
             positions = [at for at, block in enumerate(blocks) if block is not None]
             self.report.keep(index, positions)
