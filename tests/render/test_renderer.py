@@ -230,3 +230,16 @@ def _spoil(value: Any) -> None:
         _spoil(below)
     if isinstance(value, dict | list):
         value.clear()
+
+
+def test_an_answer_that_lost_a_block_can_be_rendered_again() -> None:
+    """Where blocks stood is counted anew; what was known of the first time must not be left."""
+    openai = segue.get_model("openai/gpt-5.1")
+    call = ToolCall("toolu_1", "bash", {"n": 1})
+    asked = [UserMessage("go"), answer(CLAUDE, ThinkingContent("", "c2ln", redacted=True), TextContent("well"), call)]
+    renderer = Renderer(openai)
+    for said in ("done", "done better"):
+        result = ToolResultMessage(call.id, call.name, [TextContent(said)])
+        context = Context(messages=[*asked, result], tools=TOOLS)
+        told = [(change.code, change.message, change.block) for change in renderer.request(context).changes]
+        assert told[-2:] == [("thinking-dropped", 1, 0), ("id-projected", 1, 2)]
