@@ -68,8 +68,7 @@ class Reasoning(Pass):
         changed = gone = False
         for at, block in enumerate(content):
             if type(block) is ThinkingContent:
-                become = self._own if own else self._foreign
-                shown = become(index, at, block, goes_back)
+                shown = self._own(index, at, block, goes_back) if own else self._foreign(index, at, block, goes_back)
             elif signed and not own:
                 shown = self._unsigned(index, at, block)
             else:
@@ -80,7 +79,7 @@ class Reasoning(Pass):
         if gone:
             positions = [at for at, block in enumerate(blocks) if block is not None]
             self.report.keep(index, positions)
-            return [blocks[at] for at in positions]
+            return [block for block in blocks if block is not None]
         return blocks if changed else content
 
     # -- the target's own --------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from ...types import (
 from ...types.content import plain_text
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
-from ..common.turns import Turns
+from ..common.turns import Tell, Turns
 from .media import media_type
 from .options import add_options, max_tokens
 from .schema import adapted
@@ -80,7 +80,7 @@ def body(out: Out, turns: "AnthropicTurns", closed: list[Any]) -> dict[str, Any]
 class AnthropicTurns(Turns[AnthropicMessages]):
     """Neighbours of one role are one message (ANT-03), in which results stand first (ANT-19)."""
 
-    STATE = ("loop_thinks", "_held", "_role", "_result_at")
+    STATE = ("loop_thinks", "_held", "_role", "_answered")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
@@ -88,21 +88,21 @@ class AnthropicTurns(Turns[AnthropicMessages]):
         """Whether all answers of the running tool loop begin with thinking. Texts beside results do not end a loop."""
         self._held: list[Block] = []  # images that wait for the whole batch of results
         self._role = ""
-        self._result_at = -1  # the last result
+        self._answered = False  # whether the last message was a result
         self._owned: Turn | None = None  # the turn whose content is a list of our own
 
     def extend(self) -> None:
-        messages, turns = self.out.rendered.messages, self.turns
-        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+        turns = self.turns
+        for message in self.new():
             kind, content = type(message), message.content
             plain = len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None
             last = self._role
             if kind is ToolResultMessage:
-                if plain and not message.is_error:  # type: ignore[union-attr]
-                    result = Result(message.tool_call_id, content)  # type: ignore[union-attr]
+                if plain and not message.is_error:
+                    result = Result(message.tool_call_id, content)
                 else:
-                    result = self._result(index, message)  # type: ignore[arg-type]
-                self._result_at = index
+                    result = self._result(message)
+                self._answered = True
                 if last == "user":
                     self._join([result])
                 else:
@@ -116,20 +116,20 @@ class AnthropicTurns(Turns[AnthropicMessages]):
                     turns.append(Turn("user", content))
                     self._role, self.loop_thinks = "user", True
                 else:
-                    self._say("user", _plain(self.out, index, content), index)  # type: ignore[arg-type]
+                    self._say("user", _plain(self.tell, content))
             elif plain and last == "user":
                 turns.append(Turn("assistant", content))
-                self._role, self.loop_thinks = "assistant", False
+                self._role, self.loop_thinks, self._answered = "assistant", False, False
             else:
-                self._say("assistant", self._answer(index, message), index)  # type: ignore[arg-type]
-        self.taken = len(messages)
+                self._say("assistant", self._answer(message))
 
-    def _say(self, role: str, blocks: list[Block], index: int) -> None:
+    def _say(self, role: str, blocks: list[Block]) -> None:
+        behind_results, self._answered = self._answered, False
         if not blocks:
             return
         if self._role == role:
-            if self._result_at != index - 1:  # behind results, this is where the user speaks
-                self.out.tell("turns-merged", index, f"with the {role} message before it")
+            if not behind_results:  # else this is where the user speaks
+                self.tell("turns-merged", f"with the {role} message before it")
             self._join(blocks)
             return
         if not self._role and role == "assistant":  # ANT-04
@@ -169,7 +169,7 @@ class AnthropicTurns(Turns[AnthropicMessages]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: int, message: AssistantMessage) -> list[Block]:
+    def _answer(self, message: AssistantMessage) -> list[Block]:
         blocks: list[Block] = []
         called = behind = thinks = speaks = dropped = False
         for block in message.content:
@@ -191,40 +191,40 @@ class AnthropicTurns(Turns[AnthropicMessages]):
                 thinks, signature = True, block.thinking_signature or ""  # type: ignore[union-attr]
                 blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))  # type: ignore[union-attr]
         if behind and not thinks and not same_origin(message, self.out.model):
-            blocks = self._calls_last(index, blocks)
+            blocks = self._calls_last(blocks)
         if dropped:
-            self.out.tell("empty-dropped", index, "a text without text")
+            self.tell("empty-dropped", "a text without text")
         if thinks and not speaks:
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.out.tell("thinking-dropped", index, "an answer of nothing but thinking is refused")
+            self.tell("thinking-dropped", "an answer of nothing but thinking is refused")
             return []
         return blocks
 
-    def _calls_last(self, index: int, blocks: list[Block]) -> list[Block]:
+    def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never
         touched, nor is any order with thinking in it, which is signed as it stands (ANT-37)."""
-        self.out.tell("blocks-reordered", index, "calls stand at the end of an answer")
+        self.tell("blocks-reordered", "calls stand at the end of an answer")
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, index: int, message: ToolResultMessage) -> Result:
+    def _result(self, message: ToolResultMessage) -> Result:
         out = self.out
-        content = _plain(out, index, message.content)
+        content = _plain(self.tell, message.content)
         flagged = message.is_error and out.dialect.error_flag
         if message.is_error or not out.dialect.images_in_results:
             # ANT-28: 'all content must be type "text" if "is_error" is true'
-            content = self._without_images(index, content)
+            content = self._without_images(content)
         if message.is_error and not flagged and content and not content[0].text.startswith(as_error("")):
-            out.tell("error-as-text", index, "the target has no flag for a failed result")
+            self.tell("error-as-text", "the target has no flag for a failed result")
             content = [plain_text(as_error(content[0].text)), *content[1:]]
         return Result(message.tool_call_id, content, flagged)
 
-    def _without_images(self, index: int, content: list[Block]) -> list[Block]:
+    def _without_images(self, content: list[Block]) -> list[Block]:
         images = [block for block in content if type(block) is dict]
         if not images:
             return content
-        self.out.tell("image-moved", index, "this result holds text only; its images follow the results")
+        self.tell("image-moved", "this result holds text only; its images follow the results")
         self._held += images
         return [block for block in content if type(block) is not dict] or [plain_text(IMAGES_BELOW)]
 
@@ -238,9 +238,9 @@ def _may_be_continued(blocks: list[Block]) -> bool:
     return not text[-1:].isspace() and not any([type(block) in THOUGHTS for block in blocks])
 
 
-def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
+def _plain(tell: Tell, content: list[UserContent]) -> list[Block]:
     return [
-        _image(out, index, block)
+        _image(tell, block)
         if type(block) is ImageContent
         else block
         if block.text_signature is None  # type: ignore[union-attr]
@@ -249,10 +249,10 @@ def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
     ]
 
 
-def _image(out: Out, index: int, block: ImageContent) -> Block:
+def _image(tell: Tell, block: ImageContent) -> Block:
     kind = media_type(block.data, block.mime_type)
     if kind is None:  # ANT-44
-        out.tell("image-downgraded", index, f"{block.mime_type} is none of the kinds that the target reads")
+        tell("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
         return plain_text(UNSENDABLE.format(block.mime_type or "its kind"))
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 

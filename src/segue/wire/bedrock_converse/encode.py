@@ -27,7 +27,7 @@ from ...types import (
 )
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
-from ..common.turns import Turns
+from ..common.turns import Tell, Turns
 from .options import complete
 
 Out = Outgoing[BedrockConverse]
@@ -103,50 +103,50 @@ class BedrockTurns(Turns[BedrockConverse]):
         self._signed = dialect.own_reasoning != "none" and dialect.reasoning_signature  # thinking goes as it is
 
     def extend(self) -> None:
-        turns, messages, dialect = self.turns, self.out.rendered.messages, self.dialect
-        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+        turns, dialect = self.turns, self.dialect
+        for message in self.new():
             kind, content = type(message), message.content
             said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
-                if said is None or message.is_error or not dialect.tools:  # type: ignore[union-attr]
-                    blocks = self._result(index, message)  # type: ignore[arg-type]
+                if said is None or message.is_error or not dialect.tools:
+                    blocks = self._result(message)
                 else:
                     text = Text(said.text)
                     result = [_as_json(text) if dialect.json_results else text]
-                    blocks = [ToolResult(Result(message.tool_call_id, result))]  # type: ignore[union-attr]
+                    blocks = [ToolResult(Result(message.tool_call_id, result))]
                     if self._role == "assistant":
                         turns.append(Turn("user", blocks))
                         self._role, self._tools = "user", True
                         continue
-                self._add("user", blocks, index, dialect.tools, packed=True)
+                self._add("user", blocks, dialect.tools, packed=True)
                 continue
             if self._held:
-                self._let_go(index - 1)
+                self._let_go()
             if kind is UserMessage:
                 if said is None or self._role != "assistant":
-                    self._add("user", _plain(self.out, index, content), index)  # type: ignore[arg-type]
+                    self._add("user", _plain(self.tell, content))
                 else:
                     turns.append(Turn("user", [Text(said.text)]))
                     self._role, self._tools, self.loop_thinks = "user", False, True
             elif said is None or self._role != "user" or said.text_signature is not None:
-                self._answer(index, message)  # type: ignore[arg-type]
+                self._answer(message)
             else:
                 turns.append(Turn("assistant", [Text(said.text)]))
                 self._role, self._tools, self.loop_thinks = "assistant", False, False
-        self.taken = len(messages)
 
-    def _add(self, role: str, blocks: list[Block], index: int, tools: bool = False, packed: bool = False) -> None:
+    def _add(self, role: str, blocks: list[Block], tools: bool = False, packed: bool = False) -> None:
         """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: that they join is no change."""
         if not blocks:
             return
         if self._role == role and (self._mixed or tools == self._tools):
             if not packed:
-                self.out.tell("turns-merged", index, f"with the {role} message before it")
+                self.tell("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
         else:
             if self._role == role:
-                other, words = _apart(self.out, role, index)
-                self._add(other, [Text(words)], index)
+                other, words = _apart(role)
+                self.tell("filler-inserted", ALONE.format(words))
+                self._add(other, [Text(words)])
             elif not self._role:
                 self._open(role, blocks)
             self.turns.append(Turn(role, blocks))
@@ -167,10 +167,14 @@ class BedrockTurns(Turns[BedrockConverse]):
             self.turns.append(Turn("user", [Text(OPENING)]))
             self._filled = True
 
-    def _let_go(self, index: int) -> None:
+    def _let_go(self) -> None:
         """Images that could not stand in their results follow the whole batch (BED-17)."""
         held, self._held = self._held, []
-        self._add("user", [Text(MOVED_IMAGES), *held], index, packed=True)
+        if not self._mixed:
+            other, words = _apart("user")
+            self.out.tell("filler-inserted", self.index - 1, ALONE.format(words))
+            self._add(other, [Text(words)])
+        self._add("user", [Text(MOVED_IMAGES), *held], packed=True)
 
     def closed(self, out: Out) -> list[Turn]:
         """The conversation ends with the user (BED-23), except as a prefill on models that still take one."""
@@ -178,7 +182,8 @@ class BedrockTurns(Turns[BedrockConverse]):
         if self._held and self._mixed:
             turns[-1] = Turn("user", [*turns[-1].content, Text(MOVED_IMAGES), *self._held])
         elif self._held:
-            other, words = _apart(out, "user", self.taken - 1)
+            other, words = _apart("user")
+            out.tell("filler-inserted", self.taken - 1, ALONE.format(words))
             turns += [Turn(other, [Text(words)]), Turn("user", [Text(MOVED_IMAGES), *self._held])]
         if self._prompt is not None:
             # BED-22: "This model doesn't support system messages."
@@ -195,7 +200,7 @@ class BedrockTurns(Turns[BedrockConverse]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: int, message: AssistantMessage) -> None:
+    def _answer(self, message: AssistantMessage) -> None:
         blocks: list[Block] = []
         called = False
         for block in message.content:
@@ -208,95 +213,96 @@ class BedrockTurns(Turns[BedrockConverse]):
             elif kind is ThinkingContent and self._signed and not called and block is not message.content[-1]:
                 blocks.append(_reasoning(block))  # type: ignore[arg-type]
             else:
-                blocks = self._odd_answer(index, message)
+                blocks = self._odd_answer(message)
                 called = ToolUse in map(type, blocks)
                 break
         if called and not self._mixed:
             said = [block for block in blocks if type(block) is not ToolUse]
             if Text in map(type, said):
-                self._add("assistant", said, index)
+                self._add("assistant", said)
                 blocks = blocks[len(said) :]
-        self._add("assistant", blocks, index, called)
+        self._add("assistant", blocks, called)
 
-    def _odd_answer(self, index: int, message: AssistantMessage) -> list[Block]:
+    def _odd_answer(self, message: AssistantMessage) -> list[Block]:
         """An answer that is more than thinking, texts and then calls, or goes to a model that does not take these."""
         out, tools = self.out, self.dialect.tools
-        content = self._replayable(index, message.content)
+        content = self._replayable(message.content)
         calls = [block for block in content if type(block) is ToolCall]
         if calls and not tools:
-            out.tell("tools-as-text", index, "this model has no tools")  # BED-14
+            self.tell("tools-as-text", "this model has no tools")  # BED-14
         elif calls and not (self._mixed and same_origin(message, out.model)):
             # ANT-16: what another model said after its calls would be read as a prefill; its own order is never
             # touched, unless text cannot stand between calls and results at all (BED-15).
             others = [block for block in content if type(block) is not ToolCall]
             if any([type(block) is not ToolCall for block in content[len(others) :]]):
-                out.tell("blocks-reordered", index, "calls stand at the end of an answer")
+                self.tell("blocks-reordered", "calls stand at the end of an answer")
                 content = [*others, *calls]
         return [_block(block, tools) for block in content]
 
-    def _replayable(self, index: int, content: list[AssistantContent]) -> list[AssistantContent]:
+    def _replayable(self, content: list[AssistantContent]) -> list[AssistantContent]:
         """What can go back of thinking and of texts that were kept for a signature."""
-        kept = [clean for block in content if (clean := self._replayed(index, block)) is not None]
+        kept = [clean for block in content if (clean := self._replayed(block)) is not None]
         if kept and type(kept[-1]) is ThinkingContent:
             # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`."; all of it goes, or none
             # (ANT-37: blocks of an answer cannot be modified).
-            self.out.tell("thinking-dropped", index, "an answer cannot end with thinking")
+            self.tell("thinking-dropped", "an answer cannot end with thinking")
             return [block for block in kept if type(block) is not ThinkingContent]
         return kept
 
-    def _replayed(self, index: int, block: AssistantContent) -> AssistantContent | None:
-        out, dialect = self.out, self.dialect
+    def _replayed(self, block: AssistantContent) -> AssistantContent | None:
+        dialect = self.dialect
         if type(block) is TextContent and block.text_signature is not None and not block.text.strip():
-            out.tell("empty-dropped", index, "a text without text")  # BED-04
+            self.tell("empty-dropped", "a text without text")  # BED-04
             return None
         if type(block) is not ThinkingContent:
             return block
         if dialect.own_reasoning == "none":
-            out.tell("thinking-dropped", index, "this model does not take its own thinking back")
+            self.tell("thinking-dropped", "this model does not take its own thinking back")
             return None
         if dialect.reasoning_signature or block.thinking_signature is None:
             return block
         # BED-20: "This model doesn't support the reasoningContent.reasoningText.signature field."
         if block.redacted or not block.thinking.strip():
-            out.tell("thinking-dropped", index, "this model does not read signed thinking")
+            self.tell("thinking-dropped", "this model does not read signed thinking")
             return None
-        out.tell("signature-dropped", index, "this model takes no signature")
+        self.tell("signature-dropped", "this model takes no signature")
         return ThinkingContent(block.thinking)
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, index: int, message: ToolResultMessage) -> list[Block]:
-        out, dialect = self.out, self.dialect
+    def _result(self, message: ToolResultMessage) -> list[Block]:
+        dialect = self.dialect
         if not dialect.tools:
-            return _told(out, index, message)
-        content = _plain(out, index, message.content)
+            return _told(self.tell, message)
+        content = _plain(self.tell, message.content)
         # ANT-28: 'all content must be type "text" if "is_error" is true'
         if not dialect.images_in_results or (message.is_error and dialect.anthropic_backend):
-            content = self._without_images(index, content)
+            content = self._without_images(content)
         result = Result(message.tool_call_id, content)
         if message.is_error and dialect.error_flag:
             result.status = "error"
         elif message.is_error:
-            _say_error(out, index, content)  # BED-18: "This model doesn't support the status field."
+            _say_error(self.tell, content)  # BED-18: "This model doesn't support the status field."
         elif dialect.json_results and len(content) == 1 and type(content[0]) is Text:
             result.content = [_as_json(content[0])]
         return [ToolResult(result)]
 
-    def _without_images(self, index: int, content: list[Block]) -> list[Block]:
+    def _without_images(self, content: list[Block]) -> list[Block]:
         images = [block for block in content if type(block) is not Text]
         if not images:
             return content
-        self.out.tell("image-moved", index, "images do not stand in a result")
+        self.tell("image-moved", "images do not stand in a result")
         self._held += images
         return [block for block in content if type(block) is Text] or [Text(IMAGES_BELOW)]
 
 
-def _apart(out: Out, role: str, index: int) -> tuple[str, str]:
+# BED-15: "Conversation blocks and tool result blocks cannot be provided in the same turn.", and so for calls.
+ALONE = "tool blocks stand alone in their turn: {!r}"
+
+
+def _apart(role: str) -> tuple[str, str]:
     """Who says what between two turns of ``role``."""
-    # BED-15: "Conversation blocks and tool result blocks cannot be provided in the same turn.", and so for calls.
-    other, words = ("assistant", BETWEEN) if role == "user" else ("user", CLOSING)
-    out.tell("filler-inserted", index, f"tool blocks stand alone in their turn: {words!r}")
-    return other, words
+    return ("assistant", BETWEEN) if role == "user" else ("user", CLOSING)
 
 
 def _is_prefill(out: Out, turns: list[Turn]) -> bool:
@@ -344,16 +350,16 @@ def payload(stored: str) -> str:
 # -- users and results -----------------------------------------------------------------------------------------------
 
 
-def _plain(out: Out, index: int, content: list[UserContent]) -> list[Block]:
-    return [Text(block.text) if type(block) is TextContent else _image(out, index, block) for block in content]  # type: ignore[arg-type]
+def _plain(tell: Tell, content: list[UserContent]) -> list[Block]:
+    return [Text(block.text) if type(block) is TextContent else _image(tell, block) for block in content]  # type: ignore[arg-type]
 
 
-def _image(out: Out, index: int, block: ImageContent) -> Block:
+def _image(tell: Tell, block: ImageContent) -> Block:
     kind = FORMATS.get(block.mime_type.lower())
     if kind is None or not block.data:
         # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
         why = f"{block.mime_type} is not supported" if block.data else "it is empty"
-        out.tell("image-downgraded", index, f"an image shown as text: {why}")
+        tell("image-downgraded", f"an image shown as text: {why}")
         return Text(f"(image omitted: {why})")
     return {"image": {"format": kind, "source": {"bytes": block.data}}}
 
@@ -369,25 +375,25 @@ def _as_json(block: Text) -> Block:
     return {"json": value}
 
 
-def _told(out: Out, index: int, message: ToolResultMessage) -> list[Block]:
+def _told(tell: Tell, message: ToolResultMessage) -> list[Block]:
     """A result in words, for a model that has no tools (BED-14)."""
-    out.tell("tools-as-text", index, "this model has no tools")
-    content = _plain(out, index, message.content)
+    tell("tools-as-text", "this model has no tools")
+    content = _plain(tell, message.content)
     if message.is_error:
-        _say_error(out, index, content)
+        _say_error(tell, content)
     title = RESULT_AS_TEXT.format(message.tool_name)
     if content and type(content[0]) is Text:
         return [Text(f"{title}\n{content[0].text}"), *content[1:]]
     return [Text(title), *content]
 
 
-def _say_error(out: Out, index: int, content: list[Block]) -> None:
+def _say_error(tell: Tell, content: list[Block]) -> None:
     for block in content:
         if type(block) is Text:
             marked = as_error(block.text)
             if marked != block.text:
-                out.tell("error-as-text", index, "there is no flag for a failed result")
+                tell("error-as-text", "there is no flag for a failed result")
                 block.text = marked
             return
-    out.tell("error-as-text", index, "there is no flag for a failed result")
+    tell("error-as-text", "there is no flag for a failed result")
     content.insert(0, Text(as_error(IMAGES_BELOW)))

@@ -1,14 +1,19 @@
 """Messages as the turns of a protocol: a fold over the rendered conversation that every encoder fills in."""
 
+from collections.abc import Callable, Iterator
 from copy import copy
+from operator import length_hint
 from typing import Any, Generic, Self, TypeVar
 
 from msgspec.structs import asdict, replace
 
 from ...dialects import Dialect
+from ...types import ChangeCode
 from .outgoing import Outgoing
 
 D = TypeVar("D", bound=Dialect)
+Tell = Callable[[ChangeCode, str], None]
+"""Reports a change of the message that is being taken in."""
 
 OPEN = 4
 """So many turns may still change: the last one, and two of the user that get cache markers."""
@@ -32,10 +37,28 @@ class Turns(Generic[D]):
         self.turns: list[Any] = []
         self.taken = 0
         """How many rendered messages were taken in."""
+        self._new: Iterator[Any] = iter(())
 
     def extend(self) -> None:
         """Take in what was rendered since."""
         raise NotImplementedError
+
+    def new(self) -> Iterator[Any]:
+        """The messages that were rendered since, to be taken in one by one."""
+        messages, taken = self.out.rendered.messages, self.taken
+        self._new = iter(messages[taken:] if taken else messages)
+        self.taken = len(messages)
+        return self._new
+
+    @property
+    def index(self) -> int:
+        """Where the message stands that is being taken in, or was last. To count them all on the way would cost more:
+        it is asked for few."""
+        return self.taken - length_hint(self._new) - 1
+
+    def tell(self, code: ChangeCode, detail: str) -> None:
+        """Report a change of that message."""
+        self.out.tell(code, self.index, detail)
 
     def closed(self, out: Outgoing[D]) -> list[Any]:
         """The turns, as they stand in a request that ends here. ``out`` is told of what is added for that."""

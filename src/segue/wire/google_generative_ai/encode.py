@@ -107,16 +107,16 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
         self._filled = False  # whether words that nobody said open the conversation
 
     def extend(self) -> None:
-        messages, turns, send_ids = self.out.rendered.messages, self.turns, self.dialect.send_ids
-        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+        turns, send_ids = self.turns, self.dialect.send_ids
+        for message in self.new():
             kind, content = type(message), message.content
             text = block.text if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
-                if text is not None and not message.is_error:  # type: ignore[union-attr]
-                    call_id = message.tool_call_id if send_ids else UNSET  # type: ignore[union-attr]
-                    response = Response(message.tool_name, call_id, Output(text))  # type: ignore[union-attr]
+                if text is not None and not message.is_error:
+                    call_id = message.tool_call_id if send_ids else UNSET
+                    response = Response(message.tool_name, call_id, Output(text))
                 else:
-                    response = self._response(index, message)  # type: ignore[arg-type]
+                    response = self._response(message)
                 if self._in_batch:
                     turns[-1].parts.append(ResponsePart(response))
                 else:
@@ -129,23 +129,22 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
                 self._held = []
             if kind is UserMessage:
                 if content:
-                    turns.append(Content("user", _said(content) if text is None else [Text(text)]))  # type: ignore[arg-type]
+                    turns.append(Content("user", _said(content) if text is None else [Text(text)]))
                     self._role = "user"
-            elif text and self._role == "user" and content[0].text_signature is None and not text.isspace():  # type: ignore[union-attr]
+            elif text and self._role == "user" and content[0].text_signature is None and not text.isspace():
                 turns.append(Content("model", [Text(text)]))  # nearly all answers without calls
                 self._role = "model"
-            elif parts := self._answer(index, content):  # type: ignore[arg-type]
+            elif parts := self._answer(content):
                 if self._role == "user":
                     turns.append(Content("model", parts))
                     self._role = "model"
                 else:
-                    self._add_beside(index, parts)
-        self.taken = len(messages)
+                    self._add_beside(parts)
 
-    def _add_beside(self, index: int, parts: list[Part]) -> None:
+    def _add_beside(self, parts: list[Part]) -> None:
         """Add an answer where the user has not spoken before it."""
         if self._role:  # GEM-04
-            self.out.tell("turns-merged", index, "with the answer before it")
+            self.tell("turns-merged", "with the answer before it")
             self.turns[-1].parts += parts
         else:
             # The user begins, whatever the first answer holds: a call may not stand first (GEM-04), and one may be
@@ -169,7 +168,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: int, content: list[AssistantContent]) -> list[Part]:
+    def _answer(self, content: list[AssistantContent]) -> list[Part]:
         parts: list[Part] = []
         dummy = self.dialect.dummy_signature
         readable = False
@@ -177,7 +176,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
             kind = type(block)
             if kind is TextContent:
                 text, signature = block.text, block.text_signature  # type: ignore[union-attr]
-                if signature is not None and (signature := self._checked(index, signature)) is not None:
+                if signature is not None and (signature := self._checked(signature)) is not None:
                     parts.append(SignedText(text, signature))  # also without text: a legal carrier (GEM-19)
                 elif text and not text.isspace():  # GEM-03
                     parts.append(Text(text))
@@ -187,7 +186,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
             elif kind is ToolCall:
                 signature = block.thought_signature  # type: ignore[union-attr]
                 if signature is not None:
-                    signature = self._checked(index, signature)
+                    signature = self._checked(signature)
                 # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)  # type: ignore[union-attr]
                 parts.append(CallPart(call, signature or dummy))
@@ -195,31 +194,31 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
             else:
                 text, signature = block.thinking, block.thinking_signature  # type: ignore[union-attr]
                 if signature is not None:
-                    signature = self._checked(index, signature)
+                    signature = self._checked(signature)
                 if signature is not None or (text and not text.isspace()):
                     parts.append(Thought(text, True, signature))
         if parts and not readable:
             # GEM-03 asks for parts, and nobody says that thoughts count: gemini-cli takes them all out of its history.
-            self.out.tell("thinking-dropped", index, "an answer of nothing but thinking may be taken for an empty one")
+            self.tell("thinking-dropped", "an answer of nothing but thinking may be taken for an empty one")
             return []
         return parts
 
-    def _checked(self, index: int, signature: str) -> str | None:
+    def _checked(self, signature: str) -> str | None:
         if is_base64(signature):
             return signature
         # GEM-12: "Base64 decoding failed", however genuine the rest of it is.
-        self.out.tell("signature-dropped", index, "it is not base64, as every signature of this protocol is")
+        self.tell("signature-dropped", "it is not base64, as every signature of this protocol is")
         return None
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def _response(self, index: int, message: ToolResultMessage) -> Response:
+    def _response(self, message: ToolResultMessage) -> Response:
         content = message.content
         text = "\n".join([block.text for block in content if type(block) is TextContent])
         images = [_image(block) for block in content if type(block) is ImageContent]
         if images:
             text = text or IMAGES_BELOW
-            _tell_images(self.out, index, message)
+            self._tell_images(message)
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
         # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection gave it its call's name.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
@@ -229,6 +228,15 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
         else:
             self._held += images  # GEM-14
         return response
+
+    def _tell_images(self, message: ToolResultMessage) -> None:
+        kinds = [type(block) for block in message.content]
+        if not self.dialect.images_in_results:
+            self.tell("image-moved", "this model takes no images inside a function response")
+        elif TextContent not in kinds:
+            self.tell("empty-filled", f"a result of nothing but images says {IMAGES_BELOW!r}")
+        elif TextContent in kinds[kinds.index(ImageContent) :]:
+            self.tell("blocks-reordered", "the text of a result stands before its images")
 
 
 def _may_be_continued(last: Part) -> bool:
@@ -245,16 +253,6 @@ def _said(content: list[UserContent]) -> list[Part]:
 
 def _image(block: ImageContent) -> Part:
     return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
-
-
-def _tell_images(out: Out, index: int, message: ToolResultMessage) -> None:
-    kinds = [type(block) for block in message.content]
-    if not out.dialect.images_in_results:
-        out.tell("image-moved", index, "this model takes no images inside a function response")
-    elif TextContent not in kinds:
-        out.tell("empty-filled", index, f"a result of nothing but images says {IMAGES_BELOW!r}")
-    elif TextContent in kinds[kinds.index(ImageContent) :]:
-        out.tell("blocks-reordered", index, "the text of a result stands before its images")
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -95,31 +95,30 @@ class MistralTurns(Turns[MistralChat]):
         self._role = ""  # of the last turn; nobody speaks in a system prompt
 
     def extend(self) -> None:
-        turns, messages = self.turns, self.out.rendered.messages
-        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+        turns = self.turns
+        for message in self.new():
             kind, content = type(message), message.content
             said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
-                if said is None or message.is_error:  # type: ignore[union-attr]
-                    turns.append(self._result(index, message))  # type: ignore[arg-type]
+                if said is None or message.is_error:
+                    turns.append(self._result(message))
                 else:
-                    turns.append(Result(message.tool_call_id, message.tool_name, said.text))  # type: ignore[union-attr]
+                    turns.append(Result(message.tool_call_id, message.tool_name, said.text))
                 self._role = "tool"
                 continue
             if self._held:
-                turns += self._moved(self.out, index - 1)
+                turns += self._moved(self.out, self.index - 1)
                 self._held, self._role = [], "user"
             if kind is UserMessage:
                 if self._role == "tool":
-                    turns += self._between(self.out, index)
-                turns.append(Said("user", _content(content) if said is None else said.text))  # type: ignore[arg-type]
+                    turns += self._between(self.out, self.index)
+                turns.append(Said("user", _content(content) if said is None else said.text))
                 self._role = "user"
             elif said is None or not self._role or said.text_signature is not None:
-                self._answer(index, message)  # type: ignore[arg-type]
+                self._answer(message)
             else:
                 turns.append(Answer(said.text))
                 self._role = "assistant"
-        self.taken = len(messages)
 
     def closed(self, out: Out) -> list[Any]:
         last = self.taken - 1 if self.taken else None
@@ -144,7 +143,7 @@ class MistralTurns(Turns[MistralChat]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: int, message: AssistantMessage) -> None:
+    def _answer(self, message: AssistantMessage) -> None:
         texts: list[Chunk] = []
         calls: list[Call] = []
         for block in message.content:
@@ -155,11 +154,11 @@ class MistralTurns(Turns[MistralChat]):
             elif kind is TextContent and not calls and block.text_signature is None:  # type: ignore[union-attr]
                 texts.append(block)
             else:
-                self._sorted_answer(index, message)
+                self._sorted_answer(message)
                 return
-        self._say(index, texts[0].text if len(texts) == 1 else texts or None, calls)
+        self._say(texts[0].text if len(texts) == 1 else texts or None, calls)
 
-    def _sorted_answer(self, index: int, message: AssistantMessage) -> None:
+    def _sorted_answer(self, message: AssistantMessage) -> None:
         """An answer that is more than texts and then calls."""
         parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
         rank, sorted_ = 0, True
@@ -170,41 +169,41 @@ class MistralTurns(Turns[MistralChat]):
             parts[at].append(block)
         thoughts, texts, calls = parts
         if any([text.text_signature is not None for text in texts]):
-            texts = self._worded(index, texts)
+            texts = self._worded(texts)
         if thoughts:
-            thoughts = self._kept_thoughts(index, thoughts, bool(texts or calls))
+            thoughts = self._kept_thoughts(thoughts, bool(texts or calls))
         if not sorted_ and (texts or calls):
-            self.out.tell("blocks-reordered", index, "thinking stands first, and calls stand apart from the text")
-        self._say(index, _answer_content(thoughts, texts), [_call(block) for block in calls])
+            self.tell("blocks-reordered", "thinking stands first, and calls stand apart from the text")
+        self._say(_answer_content(thoughts, texts), [_call(block) for block in calls])
 
-    def _worded(self, index: int, texts: list[TextContent]) -> list[TextContent]:
+    def _worded(self, texts: list[TextContent]) -> list[TextContent]:
         """Texts without those that only carry a signature, for which there is no place here."""
         kept = [text for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
-            self.out.tell("empty-dropped", index, "a text without text")
+            self.tell("empty-dropped", "a text without text")
         return kept
 
-    def _kept_thoughts(self, index: int, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
+    def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
         if self.dialect.own_reasoning == "none":
             # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
-            self.out.tell("thinking-dropped", index, "the model does not take thinking back")
+            self.tell("thinking-dropped", "the model does not take thinking back")
             return []
         if not speaks:
             # MIS-08: "Assistant message must have either content or tool_calls, but not none."
-            self.out.tell("thinking-dropped", index, "an answer of nothing but thinking has no content")
+            self.tell("thinking-dropped", "an answer of nothing but thinking has no content")
             return []
         kept = [block for block in thoughts if not block.redacted]
         if len(kept) < len(thoughts):
-            self.out.tell("thinking-dropped", index, "this protocol has no form for redacted thinking")
+            self.tell("thinking-dropped", "this protocol has no form for redacted thinking")
         return kept
 
-    def _say(self, index: int, content: str | list[Chunk] | None, calls: list[Call]) -> None:
+    def _say(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         if content is None and not calls:
             return
         turns = self.turns
         if not self._role:
             # A first answer with calls is not counted: "Not the same number of function calls and responses" (MIS-05).
-            turns.append(_filler(self.out, index, "user", OPENING, "the conversation begins with the user"))
+            turns.append(_filler(self.out, self.index, "user", OPENING, "the conversation begins with the user"))
             self._role = "user"
         if calls and not self.dialect.text_with_calls:
             # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two neighbours are no
@@ -213,25 +212,25 @@ class MistralTurns(Turns[MistralChat]):
             if content is not None:
                 turns.append(Answer(content))
             if content is not None or self._role == "assistant":
-                turns.append(_filler(self.out, index, "user", CLOSING, "the user speaks between text and calls"))
+                turns.append(_filler(self.out, self.index, "user", CLOSING, "the user speaks between text and calls"))
             content = None
         turns.append(Answer(content, calls or None))
         self._role = "assistant"
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, index: int, message: ToolResultMessage) -> Result:
+    def _result(self, message: ToolResultMessage) -> Result:
         blocks = message.content
         if not self.dialect.images_in_results and ImageContent in map(type, blocks):
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
             self._held += [_chunk(block) for block in blocks if type(block) is ImageContent]
             blocks = [block for block in blocks if type(block) is TextContent] or [plain_text(IMAGES_BELOW)]
-            self.out.tell("image-moved", index, "a tool message holds text only; its images follow all results")
+            self.tell("image-moved", "a tool message holds text only; its images follow all results")
         if message.is_error:
-            blocks = self._flagged(index, blocks)
+            blocks = self._flagged(blocks)
         return Result(message.tool_call_id, message.tool_name, _content(blocks))
 
-    def _flagged(self, index: int, blocks: list[UserContent]) -> list[UserContent]:
+    def _flagged(self, blocks: list[UserContent]) -> list[UserContent]:
         """There is no flag for a failed call, so that its first text says so."""
         first = next((at for at, block in enumerate(blocks) if type(block) is TextContent), None)
         if first is None:
@@ -239,7 +238,7 @@ class MistralTurns(Turns[MistralChat]):
         said: TextContent = blocks[first]  # type: ignore[assignment]
         if said.text.startswith(ERROR):
             return blocks
-        self.out.tell("error-as-text", index, f"the result begins with {ERROR!r}")
+        self.tell("error-as-text", f"the result begins with {ERROR!r}")
         return [*blocks[:first], plain_text(as_error(said.text)), *blocks[first + 1 :]]
 
 

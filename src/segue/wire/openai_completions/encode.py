@@ -10,8 +10,9 @@ from typing import Any
 from ...dialects import OpenAICompletions
 from ..common.outgoing import Outgoing
 from .options import add_options
+from .shapes import Turn
 from .tools import add_tools
-from .turns import ChatTurns, Turn
+from .turns import ChatTurns
 
 
 def body(out: Outgoing[OpenAICompletions], turns: ChatTurns, closed: list[Turn]) -> dict[str, Any]:

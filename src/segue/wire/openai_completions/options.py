@@ -5,6 +5,7 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ..common.outgoing import Outgoing
+from .shapes import Part, Said, Turn, last_words
 
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
@@ -140,11 +141,12 @@ def _add_cache(out: Out, body: Body) -> None:
         out.drop_option("cache", "the target itself decides how long it keeps what it has read")
 
 
-def _mark(turns: list[dict[str, Any]], marker: dict[str, str]) -> None:
+def _mark(turns: list[Turn], marker: dict[str, str]) -> None:
     """At the end of what stays, the system prompt, and at the last words of the user. Turns are replaced."""
-    spoken = [at for at, turn in enumerate(turns) if turn["role"] == "user"][-1:]
-    for at in [at for at, turn in enumerate(turns[:1]) if turn["role"] in ("system", "developer")] + spoken:
-        content = turns[at]["content"]
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
-        parts[-1] = parts[-1] | {"cache_control": marker}
-        turns[at] = turns[at] | {"content": parts}
+    last = last_words(turns)
+    for at, turn in enumerate(turns):
+        if isinstance(turn, Said) and (at == last or turn.role != "user"):
+            content = turn.content
+            parts: list[Part] = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+            parts[-1] = parts[-1] | {"cache_control": marker}
+            turns[at] = Said(turn.role, parts)

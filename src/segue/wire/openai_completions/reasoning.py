@@ -13,6 +13,7 @@ from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
 from ...types import ThinkingContent, ToolCall
 from ..common.outgoing import Outgoing
+from ..common.turns import Tell
 
 Out = Outgoing[OpenAICompletions]
 Fields = dict[str, Any]
@@ -36,8 +37,7 @@ class Reasoning:
     """What one target does with reasoning, read from its dialect once."""
 
     def __init__(self, out: Out) -> None:
-        dialect = out.dialect
-        self._out = out
+        self._dialect = dialect = out.dialect
         own = dialect.reasoning_field if dialect.own_reasoning != "none" else None
         self._taken = frozenset({own, *dialect.reasoning_accepts}) if own else frozenset()
         self._plain = _PLAIN[own]
@@ -54,7 +54,7 @@ class Reasoning:
             return f"<think>\n{block.thinking}\n</think>"
         return None
 
-    def fields(self, index: int, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
+    def fields(self, tell: Tell, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
         """The fields of an assistant message that carry its reasoning."""
         plain: dict[str, list[str]] = {}
         details: list[Any] = []
@@ -67,10 +67,10 @@ class Reasoning:
             elif name is not None and block.thinking.strip():
                 plain.setdefault(name, []).append(block.thinking)
             else:
-                self._out.tell("thinking-dropped", index, "the target has no field for it")
+                tell("thinking-dropped", "the target has no field for it")
         signatures = [call.thought_signature for call in calls if call.thought_signature is not None]
         for signature in signatures:
-            self._add_attached(index, signature, details)
+            self._add_attached(tell, signature, details)
         if signatures and all([type(entry.get("index")) is int for entry in details]):
             details.sort(key=lambda entry: entry["index"])  # ORT-01: as they came
         fields: Fields = {name: "\n".join(texts) for name, texts in plain.items()}
@@ -83,10 +83,10 @@ class Reasoning:
     def placeholder(self, has_calls: bool) -> Fields:
         """KIM-01, DSK-02 and DSK-03: for all turns alike, so that what is rendered stays as it is."""
         if self._required == "always" or (has_calls and self._required != "never"):
-            return {self._filled: self._out.dialect.reasoning_placeholder}
+            return {self._filled: self._dialect.reasoning_placeholder}
         return {}
 
-    def _add_attached(self, index: int, signature: str, details: list[Any]) -> None:
+    def _add_attached(self, tell: Tell, signature: str, details: list[Any]) -> None:
         """What came with a call is an entry of ``reasoning_details`` that carries its id (ORT-02)."""
         for entry in _parsed(signature):
             if DETAILS in self._taken and str(entry.get("type")).startswith("reasoning."):
@@ -94,7 +94,7 @@ class Reasoning:
                     details.append(entry)
                 return
         if extra_content(signature) is None:
-            self._out.tell("signature-dropped", index, "the target has no field for what came with the call")
+            tell("signature-dropped", "the target has no field for what came with the call")
 
     def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
         """ORT-01: calls go with an encrypted entry; ORT-02: which names one of them, also after ids were projected."""

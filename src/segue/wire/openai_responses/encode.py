@@ -96,14 +96,14 @@ class ResponsesTurns(Turns[OpenAIResponses]):
 
     def extend(self) -> None:
         self._thinned = None
-        messages, turns, add = self.out.rendered.messages, self.turns, self.turns.append
-        for index, message in enumerate(messages[self.taken :] if self.taken else messages, self.taken):
+        turns, add = self.turns, self.turns.append
+        for message in self.new():
             kind, content = type(message), message.content
             if kind is ToolResultMessage:
-                if message.is_error or len(content) != 1 or type(content[0]) is not TextContent:  # type: ignore[union-attr]
-                    add(self._result(index, message))  # type: ignore[arg-type]
+                if message.is_error or len(content) != 1 or type(content[0]) is not TextContent:
+                    add(self._result(message))
                 else:
-                    add(FunctionCallOutput(message.tool_call_id, content[0].text))  # type: ignore[union-attr]
+                    add(FunctionCallOutput(message.tool_call_id, content[0].text))
                 continue
             if self._held:
                 self._let_go()
@@ -118,13 +118,13 @@ class ResponsesTurns(Turns[OpenAIResponses]):
                     elif type(block) is ToolCall and block.thought_signature is None:
                         add(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
                         continue
-                    turns[before:] = self._answer(index, message)  # type: ignore[arg-type]
+                    turns[before:] = self._answer(message)
                     break
             elif len(content) == 1 and type(content[0]) is TextContent:
                 add(Message("user", [InputText(content[0].text)]))
             else:
-                add(Message("user", _parts(content)))  # type: ignore[arg-type]
-        self.taken, self._seen = len(messages), len(self.out.rendered.report.told)
+                add(Message("user", _parts(content)))
+        self._seen = len(self.out.rendered.report.told)
 
     def closed(self, out: Out) -> list[Item]:
         turns = [*self.turns, _moved(self._held)] if self._held else list(self.turns)
@@ -138,7 +138,7 @@ class ResponsesTurns(Turns[OpenAIResponses]):
         self.turns.append(_moved(self._held))
         self._held = []
 
-    def _is_thinned(self, index: int) -> bool:
+    def _is_thinned(self) -> bool:
         """Whether projection took a block from this answer.
 
         What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
@@ -148,18 +148,18 @@ class ResponsesTurns(Turns[OpenAIResponses]):
         if self._thinned is None:
             new = rendered.report.told[self._seen :]
             self._thinned = {message for code, message, *_ in new if code in ("thinking-dropped", "empty-dropped")}
-        return rendered.sources[index] in self._thinned
+        return rendered.sources[self.index] in self._thinned
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, index: int, message: AssistantMessage) -> list[Item]:
+    def _answer(self, message: AssistantMessage) -> list[Item]:
         """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
         out, content = self.out, message.content
         own = same_origin(message, out.model)
         if not own or not any(map(_has_item, content)):
-            return self._plain(index, message, own)
+            return self._plain(message, own)
         reasons = ThinkingContent in map(type, content)
-        if self._is_thinned(index):
+        if self._is_thinned():
             why = "what is left of the answer does not go back alone"
         elif reasons and self.dialect.own_reasoning == "none":
             why = "the model does not reason"  # OAR-11
@@ -169,17 +169,17 @@ class ResponsesTurns(Turns[OpenAIResponses]):
                 return items
             why = items
         if any(_has_item(block) for block in content if type(block) is not ThinkingContent):
-            out.tell("signature-dropped", index, f"item ids: {why}")
-        return self._plain(index, message, own, why)
+            self.tell("signature-dropped", f"item ids: {why}")
+        return self._plain(message, own, why)
 
-    def _plain(self, index: int, message: AssistantMessage, own: bool, why: str = "of another origin") -> list[Item]:
+    def _plain(self, message: AssistantMessage, own: bool, why: str = "of another origin") -> list[Item]:
         """Texts and calls without ids: nothing links them, so nothing can be missing."""
         items: list[Item] = []
         dropped = 0
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
-                    self.out.tell("empty-dropped", index, "a text without text")
+                    self.tell("empty-dropped", "a text without text")
                     continue
                 # OAR-03: a bare string is right for every role; `output_text` would need an id.
                 item = Message("assistant", block.text)
@@ -191,39 +191,39 @@ class ResponsesTurns(Turns[OpenAIResponses]):
             else:
                 dropped += 1
         if dropped:
-            self.out.tell("thinking-dropped", index, why)
+            self.tell("thinking-dropped", why)
         return items
 
     # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, index: int, message: ToolResultMessage) -> Item:
+    def _result(self, message: ToolResultMessage) -> Item:
         parts = _parts(message.content)
         if not self.dialect.images_in_results:
-            parts = self._without_images(index, parts)
+            parts = self._without_images(parts)
         if message.is_error:
-            self._mark_failed(index, parts)
+            self._mark_failed(parts)
         text_alone = len(parts) == 1 and type(parts[0]) is InputText
         return FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts)
 
-    def _without_images(self, index: int, parts: list[Any]) -> list[Any]:
+    def _without_images(self, parts: list[Any]) -> list[Any]:
         texts = [part for part in parts if type(part) is InputText]
         if len(texts) < len(parts):
-            self.out.tell("image-moved", index, "to a message after the results")
+            self.tell("image-moved", "to a message after the results")
             self._held += [part for part in parts if type(part) is not InputText]
         return texts or [InputText(IMAGES_BELOW)]
 
-    def _mark_failed(self, index: int, parts: list[Any]) -> None:
+    def _mark_failed(self, parts: list[Any]) -> None:
         """There is no flag for it (`status` tells how far an item has come): the first text says so."""
         for part in parts:
             if type(part) is InputText:
-                part.text = self._failed(index, part.text)
+                part.text = self._failed(part.text)
                 return
-        parts.insert(0, InputText(self._failed(index, IMAGES_BELOW)))
+        parts.insert(0, InputText(self._failed(IMAGES_BELOW)))
 
-    def _failed(self, index: int, text: str) -> str:
+    def _failed(self, text: str) -> str:
         told = as_error(text)
         if told is not text:
-            self.out.tell("error-as-text", index, "a failed result says so in its text")
+            self.tell("error-as-text", "a failed result says so in its text")
         return told
 
 
