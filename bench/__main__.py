@@ -16,6 +16,7 @@ from . import (
     memory,
     plots,
     projection,
+    sending,
     sessions,
     starting,
     talking,
@@ -24,7 +25,7 @@ from .report import Part, Section, Table, as_markdown, as_text
 
 SECTIONS = {
     module.SECTION.name: module.SECTION
-    for module in (growing, encoding, projection, codec, decoding, talking, sessions, bulk, memory, starting)
+    for module in (growing, encoding, sending, projection, codec, decoding, talking, sessions, bulk, memory, starting)
 }
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = "benchmarks.md"

@@ -1,4 +1,4 @@
-"""The peers: how each turns a history of its own types into the bytes of a request."""
+"""The peers: how each turns a history of its own types into the bytes of a request, and how it sends one."""
 
 import gc
 import logging
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from segue.types import Context
 
 from . import any_llm, langchain, litellm, pydantic_ai
-from .encoders import Encoder, Peer, Target
+from .encoders import Encoder, Peer, Sender, Target
 
 PEERS = (litellm.peer, pydantic_ai.peer, any_llm.peer, langchain.peer)
 
@@ -31,3 +31,9 @@ def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
     """What those have that can do this target, by name and version."""
     found = {peer.title: peer.encoders[target] for peer in peers}
     return {title: encoder for title, encoder in found.items() if isinstance(encoder, Encoder)}
+
+
+def senders_of(peers: list[Peer], target: Target) -> dict[str, Sender]:
+    """The same of what they send with."""
+    found = {peer.title: peer.senders[target] for peer in peers}
+    return {title: sender for title, sender in found.items() if isinstance(sender, Sender)}

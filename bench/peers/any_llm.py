@@ -1,5 +1,6 @@
 """any-llm: messages in the shape of chat completions, with thinking as ``reasoning`` and its signature beside it."""
 
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -8,20 +9,42 @@ from segue.types import AssistantMessage, Context
 
 from .anthropic_messages import anthropic_message
 from .chat_messages import ChatMessage, chat_messages, chat_tools, thinking_of
-from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, MAX_TOKENS, RESPONSES, Encoder, Peer, Target, to_json
+from .encoders import (
+    ACCESS,
+    ANTHROPIC,
+    BEDROCK,
+    CHAT,
+    GEMINI,
+    MAX_TOKENS,
+    RESPONSES,
+    Encoder,
+    Peer,
+    Sender,
+    Target,
+    run,
+    to_json,
+)
 
 
 def peer(context: Context) -> Peer:
     completion = import_module("any_llm.types.completion")
+    create = import_module("any_llm").AnyLLM.create
     plain = chat_messages(context)
+    thinking = with_thinking(context, plain)
+    tools = chat_tools(context)
 
     def params(target: Target, messages: list[ChatMessage]) -> Any:
-        return completion.CompletionParams(
-            model_id=target.model, messages=messages, tools=chat_tools(context), max_tokens=MAX_TOKENS
-        )
+        return completion.CompletionParams(model_id=target.model, messages=messages, tools=tools, max_tokens=MAX_TOKENS)
 
     def provider(module: str, name: str) -> Any:
         return getattr(import_module(f"any_llm.providers.{module}"), name)
+
+    def sender(target: Target, name: str, messages: list[ChatMessage]) -> Sender:
+        def at(url: str) -> Callable[[], object]:
+            client = create(name, api_base=url, **ACCESS[target])
+            return lambda: run(client.acompletion(target.model, messages, tools=tools, max_tokens=MAX_TOKENS))
+
+        return Sender(f'AnyLLM.create("{name}").acompletion', at)
 
     anthropic = provider("anthropic", "AnthropicProvider")
     openai = provider("openai", "OpenaiProvider")
@@ -33,7 +56,7 @@ def peer(context: Context) -> Peer:
         {
             ANTHROPIC: Encoder(
                 "AnthropicProvider._convert_completion_params",
-                partial(to_dicts, anthropic, params(ANTHROPIC, with_thinking(context, plain)), "anthropic"),
+                partial(to_dicts, anthropic, params(ANTHROPIC, thinking), "anthropic"),
             ),
             # Without thinking here, for Gemini and for Bedrock: it would not be read, or sent on as it is.
             CHAT: Encoder(
@@ -41,13 +64,20 @@ def peer(context: Context) -> Peer:
                 partial(to_chat, openai, params(CHAT, plain)),
                 same_shape=True,
             ),
-            RESPONSES: responses(context),
+            RESPONSES: to_responses(context),
             GEMINI: Encoder(
                 "GeminiProvider._convert_completion_params", partial(to_gemini, gemini, params(GEMINI, plain))
             ),
             BEDROCK: Encoder(
                 "BedrockProvider._convert_completion_params", partial(to_dicts, bedrock, params(BEDROCK, plain))
             ),
+        },
+        {
+            ANTHROPIC: sender(ANTHROPIC, "anthropic", thinking),
+            CHAT: sender(CHAT, "openai", plain),
+            RESPONSES: responses_sender(context),
+            GEMINI: sender(GEMINI, "gemini", plain),
+            BEDROCK: sender(BEDROCK, "bedrock", plain),
         },
     )
 
@@ -85,18 +115,34 @@ def to_gemini(provider: Any, params: Any) -> bytes:
     return encoded
 
 
-def responses(context: Context) -> Encoder:
+def to_responses(context: Context) -> Encoder:
     """Its one road to Responses that converts anything starts from Anthropic's messages."""
     convert = import_module("any_llm.providers.openai.messages_responses").messages_params_to_responses_params
-    params = import_module("any_llm.types.messages").MessagesParams(
-        model=RESPONSES.model,
-        system=context.system_prompt,
-        messages=[anthropic_message(message) for message in context.messages],
-        max_tokens=MAX_TOKENS,
-        tools=[
-            {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in context.tools
-        ],
-    )
+    params = import_module("any_llm.types.messages").MessagesParams(**anthropic_request(context))
     return Encoder(
         "messages_params_to_responses_params", lambda: to_json(convert(params).model_dump(exclude_none=True))
     )
+
+
+def responses_sender(context: Context) -> Sender:
+    """The same road: messages of Anthropic, with tools, to a model that is to think."""
+    asked = anthropic_request(context) | {"thinking": {"type": "enabled", "budget_tokens": MAX_TOKENS // 2}}
+    create = import_module("any_llm").AnyLLM.create
+
+    def at(url: str) -> Callable[[], object]:
+        client = create("openai", api_base=url, **ACCESS[RESPONSES])
+        return lambda: run(client.amessages(**asked))
+
+    return Sender('AnyLLM.create("openai").amessages', at)
+
+
+def anthropic_request(context: Context) -> dict[str, Any]:
+    return {
+        "model": RESPONSES.model,
+        "system": context.system_prompt,
+        "messages": [anthropic_message(message) for message in context.messages],
+        "max_tokens": MAX_TOKENS,
+        "tools": [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in context.tools
+        ],
+    }

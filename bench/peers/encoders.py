@@ -1,11 +1,13 @@
-"""What a peer gives: for each target, how it turns a history of its own types into the bytes of a request body.
+"""What a peer gives: for each target, how it turns a history of its own types into the bytes of a request body, and
+what its users call to send them.
 
-Peers are given every advantage. Their messages are built before the clock starts. Only the step from these to what they
-hand the provider's SDK (or send themselves) is timed: neither what they do to a history before it, nor the SDK. The
-one tool goes along only where the step takes it, and all share the same quick JSON encoder, whatever they use
-themselves.
+Peers are given every advantage. Their messages are built before the clock starts. An encoder is only the step from
+these to what they hand the provider's SDK (or send themselves): neither what they do to a history before it, nor the
+SDK. The one tool goes along only where the step takes it, and all share the same quick JSON encoder, whatever they use
+themselves. A sender is the whole call, tool and all.
 """
 
+import asyncio
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -34,9 +36,14 @@ BEDROCK = Target("Bedrock Claude", "bedrock-converse", "amazon-bedrock", "us.ant
 TARGETS = (ANTHROPIC, CHAT, RESPONSES, GEMINI, BEDROCK)
 
 MAX_TOKENS = 8192
-# Clients want one to be made; nothing is ever sent.
+# Clients want them to be made; nothing ever leaves this machine.
 KEY = "no-key"
 REGION = "us-east-1"
+ACCESS = {target: {"api_key": KEY} for target in TARGETS} | {
+    BEDROCK: {"region_name": REGION, "aws_access_key_id": KEY, "aws_secret_access_key": KEY}
+}
+run = asyncio.Runner().run
+"""One loop for all peers and all rounds: clients keep their connections in it."""
 
 
 class Encoder(NamedTuple):
@@ -48,12 +55,21 @@ class Encoder(NamedTuple):
     same_shape: bool = False
 
 
+class Sender(NamedTuple):
+    """What users of a peer call, in words, and the call, for the base URL of a provider. What can be made before the
+    call, and is kept between calls, is made before it."""
+
+    called: str
+    at: Callable[[str], Callable[[], object]]
+
+
 class Peer(NamedTuple):
-    """One peer and its encoders by target. For a target that it cannot do there is a word on why."""
+    """One peer, its encoders and its senders by target. For a target that it cannot do there is a word on why."""
 
     name: str
     package: str
     encoders: dict[Target, Encoder | str]
+    senders: dict[Target, Sender | str]
 
     @property
     def title(self) -> str:

@@ -1,5 +1,6 @@
 """LangChain: messages of langchain-core, answers with the blocks that its own Anthropic model gives them."""
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -7,8 +8,30 @@ from typing import Any
 from segue.types import AssistantMessage, Context, Message, ToolCall, ToolResultMessage
 
 from .anthropic_messages import answer_blocks
-from .chat_messages import text_of
-from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, KEY, MAX_TOKENS, REGION, RESPONSES, Encoder, Peer, to_json
+from .chat_messages import chat_tools, text_of
+from .encoders import (
+    ACCESS,
+    ANTHROPIC,
+    BEDROCK,
+    CHAT,
+    GEMINI,
+    MAX_TOKENS,
+    RESPONSES,
+    Encoder,
+    Peer,
+    Sender,
+    Target,
+    to_json,
+)
+
+MODELS: dict[Target, tuple[str, str, dict[str, Any]]] = {
+    ANTHROPIC: ("langchain-anthropic", "ChatAnthropic", {"max_tokens": MAX_TOKENS}),
+    CHAT: ("langchain-openai", "ChatOpenAI", {"use_responses_api": False}),
+    RESPONSES: ("langchain-openai", "ChatOpenAI", {"use_responses_api": True}),
+    GEMINI: ("langchain-google-genai", "ChatGoogleGenerativeAI", {}),
+    BEDROCK: ("langchain-aws", "ChatBedrockConverse", {}),
+}
+"""The package of a target, its model, and what that must be told."""
 
 
 def peer(context: Context) -> Peer:
@@ -17,66 +40,76 @@ def peer(context: Context) -> Peer:
         core.SystemMessage(context.system_prompt),
         *(native_message(core, message) for message in context.messages),
     ]
-    anthropic = import_module("langchain_anthropic").ChatAnthropic(
-        model=ANTHROPIC.model, api_key=KEY, max_tokens=MAX_TOKENS
-    )
-    openai = import_module("langchain_openai").ChatOpenAI
-    chat = openai(model=CHAT.model, api_key=KEY, use_responses_api=False)
-    responses = openai(model=RESPONSES.model, api_key=KEY, use_responses_api=True)
+    anthropic, chat, responses = map(model, (ANTHROPIC, CHAT, RESPONSES))
+
+    def sender(target: Target) -> Sender:
+        def at(url: str) -> Callable[[], object]:
+            bound = model(target, base_url=url).bind_tools(chat_tools(context))
+            return lambda: bound.invoke(list(messages))
+
+        return Sender(called(target, "invoke"), at)
+
     return Peer(
         "LangChain",
         "langchain-core",
         {
             # A list of its own each time: answers are replaced in it.
             ANTHROPIC: Encoder(
-                called("langchain-anthropic", "ChatAnthropic._get_request_payload"),
+                called(ANTHROPIC, "_get_request_payload"),
                 lambda: to_json(anthropic._get_request_payload(list(messages))),
             ),
             CHAT: Encoder(
-                called("langchain-openai", "ChatOpenAI._get_request_payload"),
+                called(CHAT, "_get_request_payload"),
                 lambda: to_json(chat._get_request_payload(list(messages))),
             ),
             RESPONSES: Encoder(
-                called("langchain-openai", "ChatOpenAI(use_responses_api=True)._get_request_payload"),
+                called(RESPONSES, "_get_request_payload"),
                 lambda: to_json(responses._get_request_payload(list(messages))),
             ),
             GEMINI: gemini(messages),
             BEDROCK: bedrock(messages),
         },
+        {target: sender(target) for target in MODELS},
     )
 
 
-def called(package: str, name: str) -> str:
+def model(target: Target, **settings: Any) -> Any:
+    package, name, own = MODELS[target]
+    return getattr(import_module(package.replace("-", "_")), name)(
+        model=target.model, **ACCESS[target], **own, **settings
+    )
+
+
+def called(target: Target, method: str) -> str:
     """Every provider has a package of its own, with a version of its own."""
-    return f"{name} of {package} {version(package)}"
+    package, name, own = MODELS[target]
+    told = "(use_responses_api=True)" if own.get("use_responses_api") else ""
+    return f"{name}{told}.{method} of {package} {version(package)}"
 
 
 def gemini(messages: list[Any]) -> Encoder:
-    model = import_module("langchain_google_genai").ChatGoogleGenerativeAI(model=GEMINI.model, api_key=KEY)
+    prepare = model(GEMINI)._prepare_request
     pydantic_json = import_module("pydantic_core").to_json
 
     def encode() -> bytes:
         # It makes objects of google-genai, which are pydantic's.
-        encoded: bytes = pydantic_json(model._prepare_request(list(messages)), by_alias=True, exclude_none=True)
+        encoded: bytes = pydantic_json(prepare(list(messages)), by_alias=True, exclude_none=True)
         return encoded
 
-    return Encoder(called("langchain-google-genai", "ChatGoogleGenerativeAI._prepare_request"), encode)
+    return Encoder(called(GEMINI, "_prepare_request"), encode)
 
 
 def bedrock(messages: list[Any]) -> Encoder:
-    aws = import_module("langchain_aws")
     convert = import_module("langchain_aws.chat_models.bedrock_converse")._messages_to_bedrock
-    model = aws.ChatBedrockConverse(
-        model=BEDROCK.model, region_name=REGION, aws_access_key_id=KEY, aws_secret_access_key=KEY
-    )
+    claude = model(BEDROCK)
 
     def encode() -> bytes:
         converted, system = convert(
-            list(messages), model.system, model_id=model._get_base_model(), provider=model.provider
+            list(messages), claude.system, model_id=claude._get_base_model(), provider=claude.provider
         )
         return to_json({"messages": converted, "system": system})
 
-    return Encoder(called("langchain-aws", "bedrock_converse._messages_to_bedrock"), encode)
+    return Encoder(f"bedrock_converse._messages_to_bedrock of langchain-aws {version('langchain-aws')}", encode)
 
 
 def native_message(core: Any, message: Message) -> Any:

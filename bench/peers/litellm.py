@@ -9,7 +9,21 @@ from typing import Any
 from segue.types import AssistantMessage, Context
 
 from .chat_messages import ChatMessage, chat_messages, chat_tools, thinking_of
-from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, MAX_TOKENS, RESPONSES, Encoder, Peer, Target, to_json
+from .encoders import (
+    ANTHROPIC,
+    BEDROCK,
+    CHAT,
+    GEMINI,
+    KEY,
+    MAX_TOKENS,
+    REGION,
+    RESPONSES,
+    Encoder,
+    Peer,
+    Sender,
+    Target,
+    to_json,
+)
 
 Transform = Callable[..., Any]
 
@@ -32,6 +46,13 @@ def peer(context: Context) -> Peer:
         )
         transform = partial(of.transform_request, model=target.model, headers={})
         return encoder(f"{type(of).__name__}.transform_request", transform, messages, options)
+
+    def sender(target: Target, route: str, messages: list[ChatMessage], access: dict[str, str]) -> Sender:
+        def at(url: str) -> Callable[[], object]:
+            send = partial(litellm.completion, f"{route}/{target.model}", api_base=url, **access)
+            return lambda: send(list(messages), tools=list(tools), max_tokens=MAX_TOKENS)
+
+        return Sender(f"completion({route}/…)", at)
 
     responses = import_module("litellm.completion_extras.litellm_responses_transformation.transformation")
     return Peer(
@@ -66,6 +87,18 @@ def peer(context: Context) -> Peer:
                 ),
             ),
             BEDROCK: config(litellm.AmazonConverseConfig(), BEDROCK, thinking),
+        },
+        {
+            ANTHROPIC: sender(ANTHROPIC, "anthropic", thinking, {"api_key": KEY}),
+            CHAT: sender(CHAT, "openai", plain, {"api_key": KEY}),
+            RESPONSES: sender(RESPONSES, "openai/responses", plain, {"api_key": KEY}),
+            GEMINI: sender(GEMINI, "gemini", thinking, {"api_key": KEY}),
+            BEDROCK: sender(
+                BEDROCK,
+                "bedrock/converse",
+                thinking,
+                {"aws_region_name": REGION, "aws_access_key_id": KEY, "aws_secret_access_key": KEY},
+            ),
         },
     )
 

@@ -1,7 +1,6 @@
 """pydantic-ai: requests and responses made of parts. What its agent does to a history beforehand is not counted."""
 
-import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from importlib import import_module
 from typing import Any
 
@@ -10,51 +9,69 @@ import msgspec
 from segue.types import AssistantMessage, Context, Message, TextContent, ThinkingContent, ToolCall, ToolResultMessage
 
 from .chat_messages import text_of
-from .encoders import ANTHROPIC, BEDROCK, CHAT, GEMINI, KEY, REGION, RESPONSES, Encoder, Peer, Target
+from .encoders import ACCESS, ANTHROPIC, BEDROCK, CHAT, GEMINI, RESPONSES, Encoder, Peer, Sender, Target, run
+
+MODELS = {
+    ANTHROPIC: ("anthropic", "AnthropicModel", "AnthropicProvider"),
+    CHAT: ("openai", "OpenAIChatModel", "OpenAIProvider"),
+    RESPONSES: ("openai", "OpenAIResponsesModel", "OpenAIProvider"),
+    GEMINI: ("google", "GoogleModel", "GoogleProvider"),
+    BEDROCK: ("bedrock", "BedrockConverseModel", "BedrockProvider"),
+}
+"""The module of a target, its model and its provider."""
 
 
 def peer(context: Context) -> Peer:
     native = import_module("pydantic_ai.messages")
     messages = [native_message(native, message) for message in context.messages]
     messages[0].parts = [native.SystemPromptPart(context.system_prompt), *messages[0].parts]
-    parameters = import_module("pydantic_ai.models").ModelRequestParameters()
-    run = asyncio.Runner().run  # one loop for all rounds; the mappers are coroutines that never wait
+    parameters = import_module("pydantic_ai.models").ModelRequestParameters
 
-    def encoder(model: Any, method: str, *rest: Any, **named: Any) -> Encoder:
+    def encoder(target: Target, method: str, *rest: Any, **named: Any) -> Encoder:
+        mapper = getattr(model(target), method)  # a coroutine function that never waits
+
         def encode() -> bytes:
-            mapped: Coroutine[Any, Any, Any] = getattr(model, method)(messages, *rest, **named)
+            mapped: Coroutine[Any, Any, Any] = mapper(messages, *rest, **named)
             return msgspec.json.encode(run(mapped), enc_hook=omitted)
 
-        return Encoder(f"{type(model).__name__}.{method}", encode)
+        return Encoder(f"{MODELS[target][1]}.{method}", encode)
 
-    def model(target: Target, module: str, name: str, provider: str, **settings: Any) -> Any:
-        made = getattr(import_module(f"pydantic_ai.providers.{module}"), provider)(**settings)
-        return getattr(import_module(f"pydantic_ai.models.{module}"), name)(target.model, provider=made)
+    request = import_module("pydantic_ai.direct").model_request
+    with_tools = parameters(function_tools=native_tools(context))
 
-    anthropic = model(ANTHROPIC, "anthropic", "AnthropicModel", "AnthropicProvider", api_key=KEY)
-    chat = model(CHAT, "openai", "OpenAIChatModel", "OpenAIProvider", api_key=KEY)
-    responses = model(RESPONSES, "openai", "OpenAIResponsesModel", "OpenAIProvider", api_key=KEY)
-    google = model(GEMINI, "google", "GoogleModel", "GoogleProvider", api_key=KEY)
-    bedrock = model(
-        BEDROCK,
-        "bedrock",
-        "BedrockConverseModel",
-        "BedrockProvider",
-        region_name=REGION,
-        aws_access_key_id=KEY,
-        aws_secret_access_key=KEY,
-    )
+    def sender(target: Target) -> Sender:
+        def at(url: str) -> Callable[[], object]:
+            chosen = model(target, base_url=url)
+            return lambda: run(request(chosen, messages, model_request_parameters=with_tools))
+
+        return Sender(f"direct.model_request({MODELS[target][1]}, …)", at)
+
     return Peer(
         "pydantic-ai",
         "pydantic-ai-slim",
         {
-            ANTHROPIC: encoder(anthropic, "_map_message", parameters, {}),
-            CHAT: encoder(chat, "_map_messages", parameters, model_settings={}),
-            RESPONSES: encoder(responses, "_map_messages", {}, parameters),
-            GEMINI: encoder(google, "_map_messages", parameters),
-            BEDROCK: encoder(bedrock, "_map_messages", parameters, {}),
+            ANTHROPIC: encoder(ANTHROPIC, "_map_message", parameters(), {}),
+            CHAT: encoder(CHAT, "_map_messages", parameters(), model_settings={}),
+            RESPONSES: encoder(RESPONSES, "_map_messages", {}, parameters()),
+            GEMINI: encoder(GEMINI, "_map_messages", parameters()),
+            BEDROCK: encoder(BEDROCK, "_map_messages", parameters(), {}),
         },
+        {target: sender(target) for target in MODELS},
     )
+
+
+def model(target: Target, **settings: Any) -> Any:
+    module, name, provider = MODELS[target]
+    made = getattr(import_module(f"pydantic_ai.providers.{module}"), provider)(**ACCESS[target], **settings)
+    return getattr(import_module(f"pydantic_ai.models.{module}"), name)(target.model, provider=made)
+
+
+def native_tools(context: Context) -> list[Any]:
+    definition = import_module("pydantic_ai.tools").ToolDefinition
+    return [
+        definition(name=tool.name, description=tool.description, parameters_json_schema=tool.schema)
+        for tool in context.tools
+    ]
 
 
 def native_message(native: Any, message: Message) -> Any:

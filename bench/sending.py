@@ -1,0 +1,104 @@
+"""What it costs to send a history: the one call that a user makes, from messages to an answer, beside peers.
+
+Requests from scratch tell only how each makes a body. What a user pays is more: what a library does to a history
+before and after, the provider's SDK with its own look at every message, its JSON, and HTTP.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from unittest.mock import patch
+
+import segue
+from segue.types import Context
+
+from .conversations import tool_history
+from .encoding import SEGUE, size_of
+from .measure import Effort, Figure, measured
+from .peers import loaded, senders_of
+from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target
+from .peers.encoders import run as wait_for
+from .provider import answering, arrived
+from .report import Bars, Part, Section, Table, cell, ratio
+
+COUNT = 1_000
+EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, to be looked through
+
+ABOUT = (
+    f"{COUNT:,} messages, built beforehand, to a provider on loopback and back, by what each library has for it: "
+    "projection or conversion, the provider's SDK where one is used, JSON, HTTP, and reading a short answer. It is "
+    "processor time of this process, in whatever thread it is spent, because some do their work in a thread beside; "
+    "the provider has a process of its own. Clients and connections are kept between calls. What a call costs whatever "
+    "its length is part of it, for everybody. Every body that arrived was looked through for every call of the "
+    "history; its size tells what else it holds: one that is about a seventh smaller has lost the thinking."
+)
+
+
+def run() -> Iterator[Part]:
+    context = tool_history(COUNT)
+    panels: dict[str, dict[str, Figure]] = {}
+    credentials = {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": KEY, "AWS_REGION": REGION}
+    with patch.dict(os.environ, credentials), loaded(context) as (peers,):
+        for target in TARGETS:
+            senders = {SEGUE: own(context, target)} | senders_of(peers, target)
+            with answering(target) as url:
+                calls = {name: sender.at(url) for name, sender in senders.items()}
+                sizes = {name: size_of(context, name, partial(sent, call, url)) for name, call in calls.items()}
+                times = measured(calls, EFFORT, time.process_time)
+            figures = {name: figure.times(1e6 / COUNT) for name, figure in times.items()}
+            yield table(target, senders, sizes, figures, peers)
+            panels[target.title] = figures
+    yield Bars(
+        "bench-send.svg",
+        "A history sent to a provider, by the call that a user makes (processor time, logarithmic)",
+        "µs per message",
+        panels,
+        logarithmic=True,
+    )
+
+
+def own(context: Context, target: Target) -> Sender:
+    model = segue.get_model(target.ref, protocol=target.protocol)
+
+    def at(url: str) -> Callable[[], object]:
+        connection = segue.Connection(base_url=url, api_key=KEY)
+
+        def send() -> None:
+            answer = wait_for(segue.complete(model, context, connection=connection))
+            assert answer.stop_reason == "stop", answer.error_message
+
+        return send
+
+    return Sender(f"segue.complete({model.ref}, context)", at)
+
+
+def sent(call: Callable[[], object], url: str) -> bytes:
+    """The body that a call sends."""
+    call()
+    return arrived(url)
+
+
+def table(
+    target: Target, senders: dict[str, Sender], sizes: dict[str, int], figures: dict[str, Figure], peers: list[Peer]
+) -> Table:
+    rows = [
+        (
+            name,
+            cell(figures[name], "µs"),
+            ratio(figures[name], figures[SEGUE], SEGUE),
+            f"{sizes[name] / 1e3:,.0f} KB",
+            sender.called,
+        )
+        for name, sender in senders.items()
+    ]
+    left_out = {peer.title: why for peer in peers if isinstance(why := peer.senders[target], str)}
+    rows += [(title, "", "", "", f"left out: {why}") for title, why in left_out.items()]
+    return Table(
+        f"To {target.title} ({target.model}) and back, µs per message",
+        ("", f"{COUNT:,} messages", "ratio", "body that arrived", "called"),
+        rows,
+    )
+
+
+SECTION = Section("send", "A history to a provider: the call that a user makes", run, ABOUT)
