@@ -24,7 +24,7 @@ TOOLS = [
     ToolDefinition("read_file", "Read a file", {"type": "object", "properties": {"path": {"type": "string"}}}),
     ToolDefinition("look", "Show a picture", {"type": "object", "properties": {"path": {"type": "string"}}}),
 ]
-CLAUDE = "anthropic/claude-sonnet-4-5"
+CLAUDE = "anthropic/claude-sonnet-5"
 
 
 def read(path: str) -> ToolCall:
@@ -76,7 +76,7 @@ LEGS = [
     ),
     ("moonshot/kimi-k2.5", "And the readme?", [Reply([think("Simple."), read("README")]), "It explains nothing."], [1]),
     (
-        "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "amazon-bedrock/us.anthropic.claude-sonnet-5",
         "Write the report.",
         [Fault("cut", Reply([think("Long."), TextContent("The report begins, and goes on and on. " * 5)]))],
         [],

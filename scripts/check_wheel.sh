@@ -17,7 +17,7 @@ cd "$work"
 venv/bin/segue --version
 venv/bin/segue show conversation.json >/dev/null
 venv/bin/segue show --json - <conversation.json >/dev/null
-venv/bin/segue models --json claude-sonnet-4-5 >/dev/null
+venv/bin/segue models --json claude-sonnet-5 >/dev/null
 venv/bin/python - <<'PYTHON'
 from pathlib import Path
 
@@ -30,6 +30,6 @@ for name in segue.__all__:
     getattr(segue, name)
 context = segue.Context.from_json(Path("conversation.json").read_bytes())
 assert segue.Context.from_json(context.to_json()) == context
-assert segue.get_model("anthropic/claude-sonnet-4-5").context_window > 0
+assert segue.get_model("anthropic/claude-sonnet-5").context_window > 0
 print("the wheel works:", len(segue.list_models()), "models")
 PYTHON

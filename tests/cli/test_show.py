@@ -25,9 +25,9 @@ def test_the_example_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     shown = show(capsys, str(EXAMPLE))
     for part in (
         "You help run a small bakery's web shop.",
-        "anthropic/claude-sonnet-4-5  1,240 in, 96 out, 1,180 to cache · $0.0096",
+        "anthropic/claude-sonnet-5  1,240 in, 96 out, 1,180 to cache · $0.0096",
         "∴ thinking (signed, 115 characters)  The chart falls at 09:10.",
-        "⇄ was anthropic/claude-sonnet-4-5",
+        "⇄ was anthropic/claude-sonnet-5",
         "ended in aborted",
         "! cancelled by the user",
         "13 messages · 3 models · 5,360 in, 383 out, 1,180 cached, 1,180 to cache · $0.0169",
