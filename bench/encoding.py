@@ -26,7 +26,8 @@ ABOUT = (
     "segue projects, encodes and writes; bare JSON is the writing alone, of a body that is already there. Peers: from "
     "their own messages, built beforehand, to what they hand the provider's SDK, then msgspec.json. None of them "
     "repairs what segue repairs, and a body that is about a seventh smaller has lost the thinking. ¹ Its messages have "
-    "the target's shape already: there is next to nothing to convert."
+    "the target's shape already: there is next to nothing to convert, and msgspec.json is nearly all that is measured. "
+    "How long each takes to bytes by its own means is told below, under the call that a user makes."
 )
 
 

@@ -40,7 +40,8 @@ ABOUT = (
     "stored history to bytes ready to send. segue: Session.render(…).pieces(), as the client sends them, and "
     'b"".join of them, for every request; reading what was added from a log in a SQLite file is told beside it. The '
     f"others: at requests {', '.join(f'{at:,}' for at in SAMPLES)}, with a straight line between them, and from their "
-    "own messages, built beforehand; what is called in each is told below, under requests from scratch."
+    "own messages, built beforehand, by their conversion and msgspec.json alone, without the provider's SDK; what is "
+    "called in each is told below, under requests from scratch."
 )
 
 

@@ -146,7 +146,7 @@ def _no_provider(name: str, tables: Tables) -> str:
         return f'{name!r} is a provider: write "{name.strip().lower()}/model"'
     having = [ref for ref in tables.models if ref.partition("/")[2] == name.strip()]
     hint = f"; did you mean {' or '.join(sorted(having))}?" if having else ""
-    return f'{name!r} names no provider: write "provider/model", such as "anthropic/claude-sonnet-4-5"{hint}'
+    return f'{name!r} names no provider: write "provider/model", such as "anthropic/claude-sonnet-5"{hint}'
 
 
 def _unknown_provider(name: str, providers: dict[str, Provider]) -> str:
