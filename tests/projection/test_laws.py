@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from copy import deepcopy
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from segue.types import (
     TextContent,
     ThinkingContent,
     ToolCall,
+    ToolDefinition,
     ToolResultMessage,
     UserMessage,
 )
@@ -79,6 +81,27 @@ def test_the_short_way_gives_what_the_passes_give(model: Model, data: st.DataObj
     assert short.context.to_json() == by_passes.context.to_json()
     assert short.changes == by_passes.changes
     assert short.sources == by_passes.sources
+
+
+def test_the_short_way_gives_what_the_passes_give_in_any_order_of_blocks(model: Model) -> None:
+    """Changes are told pass by pass, also of answers whose thinking stands behind a call."""
+    blocks = [
+        ThinkingContent("First this."),
+        ThinkingContent("", "sealed", redacted=True),
+        TextContent("Let me see."),
+        ToolCall("one|fc_1", "bash", {}),
+        ToolCall("two|fc_2", "bash", {}),
+    ]
+    origin = {"protocol": "openai-responses", "provider": "nobody", "model": "else"}
+    for order in permutations(blocks):
+        answer = AssistantMessage(content=list(order), stop_reason="toolUse", **origin)
+        calls = [block for block in order if isinstance(block, ToolCall)]
+        results = [ToolResultMessage(call.id, call.name, [TextContent("done")]) for call in calls]
+        context = Context(messages=[UserMessage("go"), answer, *results], tools=[ToolDefinition("bash")])
+        short = segue.project(context, model)
+        by_passes = segue.project(context, model, segue.Policy(reasoning_limit=10**9))
+        assert short.context == by_passes.context
+        assert short.changes == by_passes.changes
 
 
 def valid(rendered: segue.Projection, model: Model, policy: str) -> None:

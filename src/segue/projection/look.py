@@ -19,9 +19,9 @@ ODD = 32  # texts and arguments that may be blank or hold what JSON cannot; and 
 # Of the calls of a step, told by whoever makes it.
 TORN = 64  # results do not simply follow their calls, or are of another tool
 NAMED = 128  # names that the target does not take as they are, as far as is known
+LATE = 256  # thinking that stands behind a call
 
 
-_NUMBERS = (int, bool)
 FAILED_STOPS = frozenset({"error", "aborted"})
 
 
@@ -45,6 +45,8 @@ def look(content: Sequence[Any], calls: list[ToolCall] | None = None) -> int:
             elif not _are_plain(block.arguments):
                 has |= ODD
         elif kind is ThinkingContent:
+            if has & CALLS:
+                has |= LATE
             signature = block.thinking_signature
             if signature is None:
                 has |= OPAQUE | UNSIGNED
@@ -70,10 +72,11 @@ def is_plain(text: str) -> bool:
 def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly hold them."""
     for value in arguments.values():
-        if type(value) is str:
+        kind = type(value)
+        if kind is str:
             if not value.isascii():
                 break
-        elif type(value) not in _NUMBERS:
+        elif kind is not int and kind is not bool:
             break
     else:
         try:

@@ -11,13 +11,23 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
-from ..types import AssistantMessage, Change, Message, Model, TextContent, ToolCall, ToolDefinition, ToolResultMessage
+from ..types import (
+    AssistantMessage,
+    Change,
+    Message,
+    Model,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+)
 from ..types.text import scrub
-from .look import CALLS, FAILED, FAILED_STOPS, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
+from .look import CALLS, FAILED, FAILED_STOPS, LATE, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
 from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FailedTurns
-from .passes.ids import Ids
+from .passes.ids import SENT_AS, Ids
 from .passes.images import Images
 from .passes.names import Names
 from .passes.reasoning import Reasoning, takes_signed
@@ -85,7 +95,7 @@ class Rendering:
         if model.dialect.prefix_bound and checks_prefix and policy.passes:
             target.prefix = Prefix(self.system_prompt, self.tools)
         # What may be in an answer that no pass would find anything in; nothing, where all goes into a prefix.
-        self._plain = 0 if target.prefix is not None else CALLS | OPAQUE if takes_signed(target) else CALLS
+        self._plain = 0 if target.prefix is not None else CALLS | OPAQUE | LATE if takes_signed(target) else CALLS
         # What may be in another's answer, if thinking and ids are all that has to be seen to.
         by_passes = target.prefix is not None or self._reasoning.shortens
         self._plain_to_others = 0 if by_passes else CALLS | OPAQUE | UNSIGNED
@@ -286,18 +296,34 @@ class Rendering:
                     since = behind
                 else:
                     # Of another's answer, thinking and ids are all that changes, as nearly always.
-                    shown = self._reasoning.rendered(at, message, content, own)
-                    sent = list(content) if shown is content else shown
-                    if self._ids.rename(message, sent, results, own, at, ()) or shown is not content:
-                        rendered.append(replace(message, content=sent))
-                    else:
-                        rendered.append(message)
+                    sent = self._sent_to_others(at, message, content, results)
+                    rendered.append(message if sent == content else replace(message, content=sent))
                     rendered += results
-                    if len(sent) < len(content):
-                        self.report.settle()
                 at = behind
         self.sources += range(since, at)
         return at
+
+    def _sent_to_others(self, index: int, message: Any, content: list[Any], results: list[Any]) -> list[Any]:
+        """What becomes of the blocks of another's answer, and of the results of its calls."""
+        reasoning = self._reasoning
+        keeps_signed = reasoning.may_keep and reasoning.keeps_signed(message)
+        blocks: list[Any] = []
+        number = 0
+        for at, block in enumerate(content):
+            kind = type(block)
+            if kind is ThinkingContent:
+                block = reasoning.foreign(index, at, block, keeps_signed)
+                if block is None:
+                    continue
+            elif kind is ToolCall:
+                sent = self._ids.sent_as(block, message, False)
+                if sent != block.id:
+                    self.report.add("id-projected", index, at, SENT_AS, (block.id, sent))
+                    block = replace(block, id=sent)
+                    results[number] = replace(results[number], tool_call_id=sent)
+                number += 1
+            blocks.append(block)
+        return blocks
 
     def _look_at_results(self, calls: list[ToolCall], results: list[Any]) -> int:
         """The bits of these results, if each is that of the call at its place and nothing that comes later can be; else

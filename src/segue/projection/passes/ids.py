@@ -75,14 +75,12 @@ class Ids(Pass):
     ) -> bool:
         """Give the calls of an answer and their results, in these lists, the ids by which they are sent; whether any
         call has another one now."""
-        taken, number, renamed = self.taken, 0, False
-        fits = self.is_accepted if own or self.counts else self.has_form
+        number, renamed = 0, False
         for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
             stored, result = block.id, results[number]
-            sent = stored if stored not in taken and fits(stored) else self._rendered(block, message)
-            taken[sent] = None
+            sent = self.sent_as(block, message, own)
             if sent != stored:
                 self.report.add("id-projected", index, None if made_up else at, SENT_AS, (stored, sent))
                 content[at] = replace(block, id=sent)
@@ -93,6 +91,14 @@ class Ids(Pass):
                 results[number] = replace(result, tool_call_id=sent)
             number += 1
         return renamed
+
+    def sent_as(self, call: ToolCall, message: AssistantMessage, own: bool) -> str:
+        """The id by which a call is sent, which is taken then."""
+        stored, taken = call.id, self.taken
+        fits = self.is_accepted if own or self.counts else self.has_form
+        sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
+        taken[sent] = None
+        return sent
 
     def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
         if self.counts:

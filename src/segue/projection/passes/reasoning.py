@@ -32,7 +32,7 @@ class Reasoning(Pass):
         self._is_signed = SIGNED.get(target.model.protocol, has_signature)
         self.prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
         choice = target.policy.reasoning
-        self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
+        self.may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
         self._limit = target.policy.reasoning_limit
@@ -63,12 +63,12 @@ class Reasoning(Pass):
             if goes_back and all(map(self._is_signed, thoughts)):
                 return content
         else:
-            goes_back = self._may_keep and self._keeps_signed(message)
+            goes_back = self.may_keep and self.keeps_signed(message)
         blocks = list(content)
         changed = gone = False
         for at, block in enumerate(content):
             if type(block) is ThinkingContent:
-                shown = self._own(index, at, block, goes_back) if own else self._foreign(index, at, block, goes_back)
+                shown = self._own(index, at, block, goes_back) if own else self.foreign(index, at, block, goes_back)
             elif signed and not own:
                 shown = self._unsigned(index, at, block)
             else:
@@ -108,7 +108,7 @@ class Reasoning(Pass):
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
-    def _foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
+    def foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
         if block.redacted:
             return self._drop(index, at, "redacted: only the model that made it can read it")
         thinking = block.thinking
@@ -125,7 +125,7 @@ class Reasoning(Pass):
         self.report.add("signature-dropped", index, at, "of another origin")
         return replace(block, **{name: None})
 
-    def _keeps_signed(self, message: AssistantMessage) -> bool:
+    def keeps_signed(self, message: AssistantMessage) -> bool:
         """Under `auto`, another model of the same account may read what this one signed."""
         return same_account(message, self.target.model) and (
             self.target.prefix is None or self._still_bound(message, self.target.prefix)

@@ -225,7 +225,8 @@ class ChatTurns(Turns[OpenAICompletions]):
                 if text and not text.isspace():
                     texts.append(text)
             elif kind is ToolCall and block.thought_signature is None:  # type: ignore[union-attr]
-                calls.append(_call(block))  # type: ignore[arg-type]
+                function = Function(block.name, _write(block.arguments).decode())  # type: ignore[union-attr]
+                calls.append(Call(block.id, "function", function))  # type: ignore[union-attr]
             else:
                 return None
         if not calls or (len(calls) > 1 and not self.dialect.parallel_calls):
