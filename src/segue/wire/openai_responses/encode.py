@@ -98,8 +98,9 @@ class ResponsesTurns(Turns[OpenAIResponses]):
         self._thinned = None
         turns, add = self.turns, self.turns.append
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
             if kind is ToolResultMessage:
+                content = message.content
                 if message.is_error or len(content) != 1 or type(content[0]) is not TextContent:
                     add(self._result(message))
                 else:
@@ -109,7 +110,7 @@ class ResponsesTurns(Turns[OpenAIResponses]):
                 self._let_go()
             if kind is AssistantMessage:
                 before = len(turns)
-                for block in content:
+                for block in message.content:
                     if type(block) is TextContent and block.text_signature is None:
                         text = block.text
                         if text and not text.isspace():
@@ -120,10 +121,10 @@ class ResponsesTurns(Turns[OpenAIResponses]):
                         continue
                     turns[before:] = self._answer(message)
                     break
-            elif len(content) == 1 and type(content[0]) is TextContent:
-                add(Message("user", [InputText(content[0].text)]))
             else:
-                add(Message("user", _parts(content)))
+                content = message.content
+                text_alone = len(content) == 1 and type(content[0]) is TextContent
+                add(Message("user", [InputText(content[0].text)] if text_alone else _parts(content)))
         self._seen = len(self.out.rendered.report.told)
 
     def closed(self, out: Out) -> list[Item]:
