@@ -33,7 +33,8 @@ INTRODUCTION = (
     "# Benchmarks",
     "Printed by `make bench`, which installs the peers into an environment of its own and measures all in one run: "
     "several rounds, interleaved. A figure is the median, with the quartiles in brackets; processor time, unless it "
-    "says otherwise. Compare figures of one run with each other: another machine has other figures.",
+    "says otherwise. A ratio is the median of the ratios in each round. Compare figures of one run with each other: "
+    "another machine has other figures.",
 )
 
 

@@ -130,9 +130,9 @@ def table(target: Target, sums: dict[str, Figure], own: list[list[Cost]]) -> Tab
         ("… all but copying the final bytes", cell(apart, "s"), ratio(apart, sums[SEGUE], SEGUE)),
         ("beside it, reading the log", cell(summed(own, "read"), "s"), ""),
     ]
-    fastest, name = min((sums[name].median, name) for name in sums if name not in (SEGUE, SCRATCH, BARE))
-    note = f"The fastest peer, {name}, takes {number(fastest / sums[SEGUE].median)} times as long as segue; "
-    note += f"{number(fastest / apart.median)} times, apart from segue's copying."
+    fastest, name = min((sums[name], name) for name in sums if name not in (SEGUE, SCRATCH, BARE))
+    note = f"The fastest peer, {name}, takes {number(fastest.over(sums[SEGUE]))} times as long as segue; "
+    note += f"{number(fastest.over(apart))} times, apart from segue's copying."
     return Table(
         f"To {target.title} ({target.model}): {REQUESTS:,} requests, {len(own)} rounds",
         ("", "the whole session", "ratio"),

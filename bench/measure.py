@@ -26,15 +26,21 @@ class Figure(NamedTuple):
     median: float
     low: float
     high: float
+    rounds: tuple[float, ...]
 
     @classmethod
     def of(cls, taken: Iterable[float]) -> Self:
-        values = list(taken)
+        values = tuple(taken)
         low, median, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
-        return cls(median, low, high)
+        return cls(median, low, high, values)
 
     def times(self, factor: float) -> "Figure":
-        return Figure(self.median * factor, self.low * factor, self.high * factor)
+        return Figure.of(value * factor for value in self.rounds)
+
+    def over(self, other: "Figure") -> float:
+        """How many times the other this is, in the median of the rounds that both took part in: this machine is not
+        equally quick in all of them."""
+        return statistics.median(one / another for one, another in zip(self.rounds, other.rounds, strict=True))
 
 
 class Effort(NamedTuple):

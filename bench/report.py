@@ -62,7 +62,7 @@ def cell(figure: Figure, unit: str) -> str:
 
 
 def ratio(one: Figure, other: Figure, word: str = "") -> str:
-    return f"{number(one.median / other.median)} × {word}".rstrip()
+    return f"{number(one.over(other))} × {word}".rstrip()
 
 
 def as_text(table: Table) -> str:

@@ -51,8 +51,8 @@ def run() -> Iterator[Part]:
             panels[target.title] = figures
     yield Bars(
         "bench-send.svg",
-        "A history sent to a provider, by the call that a user makes (processor time, logarithmic)",
-        "µs per message",
+        f"{COUNT:,} messages sent to a provider, by the call that a user makes (processor time a message, logarithmic)",
+        "µs",
         panels,
         logarithmic=True,
     )
