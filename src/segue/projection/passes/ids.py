@@ -45,10 +45,11 @@ class Ids(Pass):
         """
         taken = self.taken
         fits = self.is_accepted if own or self.counts else self.has_form
+        before = len(taken)
         for call in calls:
             if call.id in taken or not fits(call.id):
+                self.back(before)
                 return False
-        for call in calls:
             taken[call.id] = None
         return True
 

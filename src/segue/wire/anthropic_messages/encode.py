@@ -121,7 +121,13 @@ class AnthropicTurns(Turns[AnthropicMessages]):
                 turns.append(Turn("assistant", content))
                 self._role, self.loop_thinks, self._answered = "assistant", False, False
             else:
-                self._say("assistant", self._answer(message))
+                blocks = self._answer(message)
+                if blocks and last == "user":
+                    turns.append(Turn("assistant", blocks))
+                    self._role, self._answered = "assistant", False
+                    self.loop_thinks = self.loop_thinks and type(blocks[0]) in THOUGHTS
+                else:
+                    self._say("assistant", blocks)
 
     def _say(self, role: str, blocks: list[Block]) -> None:
         behind_results, self._answered = self._answered, False
