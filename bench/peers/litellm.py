@@ -36,16 +36,16 @@ def peer(context: Context) -> Peer:
     thinking = with_thinking(context, plain)
     tools = chat_tools(context)
 
+    def options(of: Any, target: Target) -> dict[str, Any]:
+        """Mapped beforehand, as litellm does before it transforms."""
+        asked = {"tools": tools, "max_tokens": MAX_TOKENS}
+        mapped: dict[str, Any] = of.map_openai_params(asked, {}, target.model, drop_params=False)
+        return mapped
+
     def config(of: Any, target: Target, messages: list[ChatMessage]) -> Encoder:
-        """The encoder of a config object. Options are mapped beforehand, as litellm does before it transforms."""
-        options = of.map_openai_params(
-            non_default_params={"tools": tools, "max_tokens": MAX_TOKENS},
-            optional_params={},
-            model=target.model,
-            drop_params=False,
-        )
+        """The encoder of a config object."""
         transform = partial(of.transform_request, model=target.model, headers={})
-        return encoder(f"{type(of).__name__}.transform_request", transform, messages, options)
+        return encoder(f"{type(of).__name__}.transform_request", transform, messages, options(of, target))
 
     def sender(target: Target, route: str, messages: list[ChatMessage], access: dict[str, str]) -> Sender:
         def at(url: str) -> Callable[[], object]:
@@ -79,12 +79,7 @@ def peer(context: Context) -> Peer:
                     cached_content=None,
                 ),
                 thinking,
-                litellm.GoogleAIStudioGeminiConfig().map_openai_params(
-                    non_default_params={"tools": tools, "max_tokens": MAX_TOKENS},
-                    optional_params={},
-                    model=GEMINI.model,
-                    drop_params=False,
-                ),
+                options(litellm.GoogleAIStudioGeminiConfig(), GEMINI),
             ),
             BEDROCK: config(litellm.AmazonConverseConfig(), BEDROCK, thinking),
         },

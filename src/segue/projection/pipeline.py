@@ -27,7 +27,7 @@ from .look import CALLS, FAILED, FAILED_STOPS, LATE, NAMED, ODD, OPAQUE, TORN, U
 from .origin import same_origin
 from .pairing import Pairing
 from .passes.failed_turns import FailedTurns
-from .passes.ids import SENT_AS, Ids
+from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
 from .passes.reasoning import Reasoning, takes_signed
@@ -316,11 +316,9 @@ class Rendering:
                 if block is None:
                     continue
             elif kind is ToolCall:
-                sent = self._ids.sent_as(block, message, False)
-                if sent != block.id:
-                    self.report.add("id-projected", index, at, SENT_AS, (block.id, sent))
-                    block = replace(block, id=sent)
-                    results[number] = replace(results[number], tool_call_id=sent)
+                block = self._ids.sent(call := block, message, False, index, at)
+                if block is not call:
+                    results[number] = replace(results[number], tool_call_id=block.id)
                 number += 1
             blocks.append(block)
         return blocks

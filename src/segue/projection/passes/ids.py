@@ -22,7 +22,7 @@ _PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
 """Two digits of a number in base 62 at a time, the least significant first."""
 
 
-SENT_AS, RESULT_AS = "{!r} is sent as {}", "a result of {!r} is sent as one of {}"
+RESULT_AS = "a result of {!r} is sent as one of {}"
 
 
 class Ids(Pass):
@@ -80,26 +80,26 @@ class Ids(Pass):
         for at, block in enumerate(content):
             if type(block) is not ToolCall:
                 continue
-            stored, result = block.id, results[number]
-            sent = self.sent_as(block, message, own)
-            if sent != stored:
-                self.report.add("id-projected", index, None if made_up else at, SENT_AS, (stored, sent))
-                content[at] = replace(block, id=sent)
-                renamed = True
-            if result is not None and result.tool_call_id != sent:
-                if result.tool_call_id != stored:
-                    self.report.add("id-projected", sources[number], None, RESULT_AS, (result.tool_call_id, sent))
-                results[number] = replace(result, tool_call_id=sent)
+            call, result = self.sent(block, message, own, index, None if made_up else at), results[number]
+            if call is not block:
+                content[at], renamed = call, True
+            if result is not None and result.tool_call_id != call.id:
+                if result.tool_call_id != block.id:
+                    self.report.add("id-projected", sources[number], None, RESULT_AS, (result.tool_call_id, call.id))
+                results[number] = replace(result, tool_call_id=call.id)
             number += 1
         return renamed
 
-    def sent_as(self, call: ToolCall, message: AssistantMessage, own: bool) -> str:
-        """The id by which a call is sent, which is taken then."""
+    def sent(self, call: ToolCall, message: AssistantMessage, own: bool, index: int, at: int | None) -> ToolCall:
+        """The call as it is sent: under an id that nobody has yet."""
         stored, taken = call.id, self.taken
         fits = self.is_accepted if own or self.counts else self.has_form
         sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
         taken[sent] = None
-        return sent
+        if sent == stored:
+            return call
+        self.report.add("id-projected", index, at, "{!r} is sent as {}", (stored, sent))
+        return replace(call, id=sent)
 
     def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
         if self.counts:

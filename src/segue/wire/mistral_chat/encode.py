@@ -23,6 +23,7 @@ from ...types import (
 )
 from ...types.content import plain_text
 from ...types.value import encode as to_json
+from ..common.chat import Call, Function, Result, Said
 from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
@@ -38,34 +39,10 @@ LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # The API's own bounds; mistral-common allows 0 to 1 where one serves a model oneself (2026-11).
 TEMPERATURES = (0.0, 1.5)
 
-# Nothing in a turn points back to it, so that the collector of cycles need not look at turns.
-
-
-class Said(Struct, gc=False):
-    role: str
-    content: str | list[Chunk]
-
-
-class Function(Struct, gc=False):
-    name: str
-    arguments: str
-
-
-class Call(Struct, gc=False):
-    id: str
-    type: str
-    function: Function
-
 
 class Answer(Struct, gc=False, tag_field="role", tag="assistant", omit_defaults=True):
     content: str | list[Chunk] | None = None
     tool_calls: list[Call] | None = None
-
-
-class Result(Struct, gc=False, tag_field="role", tag="tool"):
-    tool_call_id: str
-    name: str
-    content: str | list[Chunk]
 
 
 def body(out: Out, turns: "MistralTurns", closed: list[Any]) -> dict[str, Any]:

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import OpenAICompletions
+from ..common.chat import Said
 from ..common.outgoing import Outgoing
-from .shapes import Part, Said, Turn, last_words
+from .shapes import Turn, last_words
 
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
@@ -147,6 +148,6 @@ def _mark(turns: list[Turn], marker: dict[str, str]) -> None:
     for at, turn in enumerate(turns):
         if isinstance(turn, Said) and (at == last or turn.role != "user"):
             content = turn.content
-            parts: list[Part] = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+            parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
             parts[-1] = parts[-1] | {"cache_control": marker}
             turns[at] = Said(turn.role, parts)

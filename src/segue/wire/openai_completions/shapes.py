@@ -4,26 +4,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-Part = dict[str, Any]
-Content = str | list[Part]
-
-
-class Said(Struct, gc=False):
-    """Words of the user, and the system prompt, in whatever role."""
-
-    role: str
-    content: Content
-
-
-class Function(Struct, gc=False):
-    name: str
-    arguments: str
-
-
-class Call(Struct, gc=False):
-    id: str
-    type: str
-    function: Function
+from ..common.chat import Call, Result, Said
 
 
 class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
@@ -34,12 +15,6 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
     reasoning: str | UnsetType = UNSET
     reasoning_text: str | UnsetType = UNSET
     reasoning_details: list[Any] | UnsetType = UNSET
-
-
-class Result(Struct, gc=False, tag_field="role", tag="tool"):
-    tool_call_id: str
-    name: str | UnsetType
-    content: Content
 
 
 Turn = Said | Answer | Result

@@ -24,15 +24,17 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.chat import Call, Content, Function, Result, Said
 from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import OPEN, Turns
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content
-from .shapes import Answer, Call, Content, Function, Part, Result, Said, Turn, last_words
+from .shapes import Answer, Turn, last_words
 
 Out = Outgoing[OpenAICompletions]
+Part = dict[str, Any]
 _write = msgspec.json.Encoder().encode
 ASKED = ("user", "tool")
 """Who spoke last, when the model is to answer."""
