@@ -71,18 +71,17 @@ def is_plain(text: str) -> bool:
 
 def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly hold them."""
-    for value in arguments.values():
+    for name, value in arguments.items():
         kind = type(value)
         if kind is str:
             if not value.isascii():
                 break
         elif kind is not int and kind is not bool:
             break
+        if type(name) is not str or not name.isascii():
+            break
     else:
-        try:
-            return "".join(arguments).isascii()
-        except TypeError:  # a key that is no text
-            return False
+        return True
     written = _written(arguments)
     return written is not None and b"null" not in written  # which may have been a number that JSON does not have
 

@@ -80,7 +80,8 @@ class Rendering:
         self.sources: list[int] = []
         """For each rendered message, the index of the one that it was made from."""
         self._stored = messages
-        self._passes = policy.passes
+        self.passes = policy.passes
+        """Whether there are any: else messages are rendered as they are stored, whatever is in them."""
         self._target = target = Target(model, policy, self.report)
         self._pairing: Pairing | None = None
         """Which result answers which call, from the first time on that they do not simply follow each other."""
@@ -94,11 +95,13 @@ class Rendering:
         self.set_tools(tools)
         if model.dialect.prefix_bound and checks_prefix and policy.passes:
             target.prefix = Prefix(self.system_prompt, self.tools)
-        # What may be in an answer that no pass would find anything in; nothing, where all goes into a prefix.
-        self._plain = 0 if target.prefix is not None else CALLS | OPAQUE | LATE if takes_signed(target) else CALLS
-        # What may be in another's answer, if thinking and ids are all that has to be seen to.
-        by_passes = target.prefix is not None or self._reasoning.shortens
-        self._plain_to_others = 0 if by_passes else CALLS | OPAQUE | UNSIGNED
+        # Masks of `look`. An answer of the target itself with nothing of the first, or one of another with nothing of
+        # the second, needs no pass; of another's answer with nothing of the third, thinking and ids are all that
+        # changes. Where all goes into a prefix, or texts are cut short, there is no short way.
+        bound = target.prefix is not None
+        self._sees_own = ~0 if bound else ~(CALLS | OPAQUE | LATE if takes_signed(target) else CALLS)
+        self._sees_others = ~0 if bound else ~CALLS
+        self._sees_more = ~0 if bound or self._reasoning.shortens else ~(CALLS | OPAQUE | UNSIGNED)
 
     # Most conversations need no pass, and so they are not made before a step needs one.
 
@@ -160,7 +163,7 @@ class Rendering:
 
     def wants_stub(self, tools: Sequence[ToolDefinition]) -> bool:
         """Whether something has to stand in for tools that are not defined."""
-        needs = self._passes and self._target.dialect.needs_tools
+        needs = self.passes and self._target.dialect.needs_tools
         return not tools and needs and self._renders_calls(self._target.policy)
 
     def mark(self, stored: int) -> Mark:
@@ -205,7 +208,7 @@ class Rendering:
         )
 
     def _prompt(self, prompt: str | None) -> str | None:
-        if prompt is None or not self._passes:
+        if prompt is None or not self.passes:
             return prompt
         clean = scrub(prompt)
         if clean is not prompt:
@@ -216,7 +219,7 @@ class Rendering:
         return clean
 
     def _tools(self, tools: Sequence[ToolDefinition]) -> list[ToolDefinition]:
-        if not self._passes:
+        if not self.passes:
             return list(tools)
         rendered: dict[str, ToolDefinition] = {}
         for tool in tools:
@@ -236,7 +239,7 @@ class Rendering:
 
     def extend(self, start: int, stop: int) -> int:
         """Render the stored messages from ``start`` on, up to the end of the step at ``stop``, which is returned."""
-        if not self._passes:
+        if not self.passes:
             self.messages += self._stored[start:stop]
             self.sources += range(start, stop)
             return stop
@@ -253,9 +256,10 @@ class Rendering:
         since = at  # from here on, every message has become one, and their sources are not told yet
         while at < stop:
             message: Any = stored[at]
-            kind, content = type(message), message.content
+            kind = type(message)
             if kind is ToolResultMessage:
                 break
+            content = message.content
             if (
                 len(content) == 1
                 and type(block := content[0]) is TextContent
@@ -267,6 +271,8 @@ class Rendering:
                 calls: list[ToolCall] = []
                 has = look(content, calls)
             if kind is AssistantMessage and message.stop_reason in FAILED_STOPS:
+                if has & CALLS:
+                    break
                 has |= FAILED
             if not has:
                 rendered.append(message)
@@ -281,35 +287,33 @@ class Rendering:
                 behind = at + 1 + len(calls)
                 results: list[Any] = stored[at + 1 : behind]  # type: ignore[assignment]
                 bits = self._look_at_results(calls, results)
-                if bits < 0 or has & FAILED:
+                if bits < 0:
                     break
                 has |= bits
                 own = message.model == model.id and same_origin(message, model)
-                bare = (own and not has & UNSIGNED) or not has & OPAQUE
-                if bare and not has & ~self._plain and self._ids.take(calls, own):
+                if not has & (self._sees_own if own else self._sees_others) and self._ids.take(calls, own):
                     # No pass would find anything, as nearly always.
                     rendered.append(message)
                     rendered += results
-                elif own or has & ~self._plain_to_others:
+                elif own or has & self._sees_more:
                     self.sources += range(since, at)
                     self._pass(Step(at, message, content, has, calls, results, range(at + 1, behind), own))
                     since = behind
                 else:
                     # Of another's answer, thinking and ids are all that changes, as nearly always.
-                    sent = self._sent_to_others(at, message, content, results)
-                    rendered.append(message if sent == content else replace(message, content=sent))
+                    rendered.append(self._sent_to_others(at, message, results))
                     rendered += results
                 at = behind
         self.sources += range(since, at)
         return at
 
-    def _sent_to_others(self, index: int, message: Any, content: list[Any], results: list[Any]) -> list[Any]:
-        """What becomes of the blocks of another's answer, and of the results of its calls."""
+    def _sent_to_others(self, index: int, message: Any, results: list[Any]) -> Any:
+        """What another's answer becomes; in ``results``, what those of its calls become."""
         reasoning = self._reasoning
         keeps_signed = reasoning.may_keep and reasoning.keeps_signed(message)
         blocks: list[Any] = []
         number = 0
-        for at, block in enumerate(content):
+        for at, block in enumerate(message.content):
             kind = type(block)
             if kind is ThinkingContent:
                 block = reasoning.foreign(index, at, block, keeps_signed)
@@ -321,16 +325,18 @@ class Rendering:
                     results[number] = replace(results[number], tool_call_id=block.id)
                 number += 1
             blocks.append(block)
-        return blocks
+        return message if blocks == message.content else replace(message, content=blocks)
 
     def _look_at_results(self, calls: list[ToolCall], results: list[Any]) -> int:
         """The bits of these results, if each is that of the call at its place and nothing that comes later can be; else
         less than nothing."""
         has, kept, count = 0, self._names.kept, len(calls)
-        if len(results) < count or (count > 1 and len({call.id for call in calls}) < count):
+        if len(results) != count or (count > 1 and len({call.id for call in calls}) < count):
             return -1
-        for at, call in enumerate(calls):
+        at = 0
+        for call in calls:
             result, name = results[at], call.name
+            at += 1  # noqa: SIM113 - most answers have one call, and to make an iterator costs more than to look at it
             if (
                 type(result) is not ToolResultMessage
                 or result.tool_call_id != call.id
@@ -386,7 +392,7 @@ class Rendering:
     def _pass(self, step: Step) -> None:
         """Take one step through the passes and add what is left of it to what is rendered."""
         if type(step.message) is AssistantMessage:
-            if step.own and self._plain & OPAQUE and not step.has & UNSIGNED:
+            if step.own and not self._sees_own & OPAQUE and not step.has & UNSIGNED:
                 step.has &= ~OPAQUE
             acts = self._on_answer[step.has]
         else:

@@ -21,8 +21,9 @@ class _Made(StructMeta):
 encode = msgspec.json.Encoder().encode
 
 
-class Value(Struct, metaclass=_Made, frozen=True, rename="camel"):
-    """A value of the canonical format."""
+class Value(Struct, metaclass=_Made, frozen=True, rename="camel", gc=False):
+    """A value of the canonical format. It holds JSON and other values, none of which points back to it, so that the
+    collector of cycles need not look at it."""
 
     def _made(self) -> None:
         """Check and normalise a value that was made in Python."""

@@ -35,6 +35,7 @@ class Ids(Pass):
         self.has_form = re.compile(self.shape.form).fullmatch
         self.is_accepted = re.compile(self.shape.accepts).fullmatch
         self.counts = form == "kimi"
+        self.mints = not self.counts and target.policy.tool_call_id is None
         self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
         self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
 
@@ -93,8 +94,11 @@ class Ids(Pass):
     def sent(self, call: ToolCall, message: AssistantMessage, own: bool, index: int, at: int | None) -> ToolCall:
         """The call as it is sent: under an id that nobody has yet."""
         stored, taken = call.id, self.taken
-        fits = self.is_accepted if own or self.counts else self.has_form
-        sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
+        if own or not self.mints:
+            fits = self.is_accepted if own or self.counts else self.has_form
+            sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
+        elif (sent := wanted_id(stored, self.form)) in taken:
+            sent = self._rendered(call, message)
         taken[sent] = None
         if sent == stored:
             return call
@@ -123,6 +127,12 @@ class Ids(Pass):
         if given in self.taken:
             raise ProjectionError(f"tool_call_id of the policy gave {given!r} twice; every call needs an id of its own")
         return given
+
+
+@lru_cache(maxsize=16384)
+def wanted_id(stored: str, form: IdForm) -> str:
+    """The id that a call of another has for targets of this form, unless it is taken: the stored one, if it may."""
+    return stored if re.fullmatch(ID_SHAPES[form].form, stored) else fresh_id(stored, form)
 
 
 @lru_cache(maxsize=16384)

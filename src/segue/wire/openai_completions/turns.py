@@ -57,14 +57,17 @@ class ChatTurns(Turns[OpenAICompletions]):
         self._prompt()
 
     def extend(self) -> None:
+        if not self.out.rendered.passes:
+            for message in self.new():
+                self._look_closer(message)  # it may be anything
+            return
         turns, named, idle = self.turns, self.dialect.tool_name_field, self._reasoning.is_idle
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
+            content = message.content
             if len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None:
                 text = block.text
-                if not text or text.isspace():
-                    pass
-                elif kind is ToolResultMessage:
+                if kind is ToolResultMessage:
                     if not (message.is_error or named or self._queued):
                         turns.append(Result(message.tool_call_id, UNSET, text))
                         self._last = "tool"
@@ -222,10 +225,8 @@ class ChatTurns(Turns[OpenAICompletions]):
         calls: list[Call | dict[str, Any]] = []
         for block in content:
             kind = type(block)
-            if kind is TextContent and not calls:
-                text = block.text  # type: ignore[union-attr]
-                if text and not text.isspace():
-                    texts.append(text)
+            if kind is TextContent and block.text_signature is None and not calls:  # type: ignore[union-attr]
+                texts.append(block.text)  # type: ignore[union-attr]
             elif kind is ToolCall and block.thought_signature is None:  # type: ignore[union-attr]
                 function = Function(block.name, _write(block.arguments).decode())  # type: ignore[union-attr]
                 calls.append(Call(block.id, "function", function))  # type: ignore[union-attr]
