@@ -20,7 +20,7 @@ from ..types import Context, Message, Model, Options
 from ..types.expect import expect_context, expect_model, expect_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
-from ..wire.common.turns import Turns, own_copy
+from ..wire.common.turns import Turns
 from ..wire.registry import protocol_of
 from .fold import Fold
 from .request import Place, Request
@@ -80,9 +80,6 @@ class Renderer:
         report = Report()
         out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, options, report)
         closed = self._turns.closed(out)
-        last = len(self._turns.turns) - 1
-        if again and last >= 0 and closed[last] is self._turns.turns[last]:
-            closed[last] = own_copy(closed[last])  # this turn may go on; the request must not
         frame = self._protocol.body(out, self._turns, closed)
         place = Place(
             rendering,

@@ -5,7 +5,7 @@ from copy import copy
 from operator import length_hint
 from typing import Any, Generic, Self, TypeVar
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from ...dialects import Dialect
 from ...types import ChangeCode
@@ -45,6 +45,7 @@ class Turns(Generic[D]):
 
     def new(self) -> Iterator[Any]:
         """The messages that were rendered since, to be taken in one by one."""
+        self._own_last()
         messages, taken = self.out.rendered.messages, self.taken
         self._new = iter(messages[taken:] if taken else messages)
         self.taken = len(messages)
@@ -75,28 +76,35 @@ class Turns(Generic[D]):
         other = copy(self)
         other.back(self.mark())
         other.out = out
+        other._own_last()
         return other
+
+    def _own_last(self) -> None:
+        """The last turn may change from here on; a request or a mark that has it must not."""
+        if self.turns:
+            self.turns[-1] = _own_copy(self.turns[-1])
 
     def mark(self) -> tuple[Any, ...]:
         """Where this is, for going back there."""
-        turns = [*self.turns[:-1], *map(own_copy, self.turns[-1:])]
-        return (turns, self.taken, len(self.out.report.told), [_kept(getattr(self, name)) for name in self.STATE])
+        state = [_kept(getattr(self, name)) for name in self.STATE]
+        return (list(self.turns), self.taken, len(self.out.report.told), state)
 
     def back(self, mark: tuple[Any, ...]) -> None:
         """To where ``mark`` was taken."""
         turns, self.taken, told, state = mark
-        self.turns = [*turns[:-1], *map(own_copy, turns[-1:])]
+        self.turns = list(turns)
         if len(self.out.report.told) > told:
             self.out.report.back(told)
         for name, value in zip(self.STATE, state, strict=True):
             setattr(self, name, _kept(value))
 
 
-def own_copy(turn: Any) -> Any:
+def _own_copy(turn: Any) -> Any:
     """A turn to which blocks can be added without touching this one."""
-    fields = turn if isinstance(turn, dict) else asdict(turn)
-    lists = {name: list(value) for name, value in fields.items() if type(value) is list}
-    return {**turn, **lists} if isinstance(turn, dict) else replace(turn, **lists)
+    if isinstance(turn, dict):
+        return {name: _kept(value) for name, value in turn.items()}
+    names = turn.__struct_fields__
+    return replace(turn, **{name: list(value) for name in names if type(value := getattr(turn, name)) is list})
 
 
 def _kept(value: Any) -> Any:

@@ -20,7 +20,7 @@ from ...types import (
 )
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
-from ..common.turns import Turns, own_copy
+from ..common.turns import Turns
 from .options import add_options
 from .schema import from_openapi, object_schema, to_openapi
 from .shapes import is_base64
@@ -155,7 +155,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
     def closed(self, out: Out) -> list[Content]:
         """The user has the last word (GEM-10), except where a model goes on with a text that it is given; and somebody
         has to say something (GEM-01)."""
-        turns = [*self.turns[:-1], *map(own_copy, self.turns[-1:])]  # more may be said in the last one
+        turns = list(self.turns)
         if self._filled:
             out.tell("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
         if self._held:
