@@ -187,3 +187,25 @@ def test_another_claude_of_the_account_loses_thinking_whose_prefix_was_edited() 
     shown = segue.project(context, BOUND, "phi-core").context.messages[1]
     assert kept.content == [ThinkingContent("hm", "sig")]
     assert shown.content == [TextContent("[Reasoning] hm")]
+
+
+@pytest.mark.parametrize("stored", ["", "functions.", "functions.bash:7", "toolu_1"])
+def test_ids_that_count_are_counted_whatever_was_stored(stored: str) -> None:
+    kimi = segue.get_model("moonshot/kimi-k2-thinking")
+    call = ToolCall(stored, "bash", {})
+    said = [UserMessage("go"), answer(call), ToolResultMessage(stored, "bash", [TextContent("done")])]
+    rendered = segue.project(Context(messages=said), kimi).context.messages
+    assert rendered[1].content == [ToolCall("functions.bash:0", "bash", {})]
+    assert isinstance(rendered[2], ToolResultMessage) and rendered[2].tool_call_id == "functions.bash:0"
+
+
+def test_ids_are_the_same_after_more_of_them_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[Message] = [UserMessage("go")]
+    for number in range(9):
+        call = ToolCall(f"toolu_{number % 7}", "bash", {})
+        said += [answer(call), ToolResultMessage(call.id, "bash", [TextContent("done")])]
+    before = segue.project(Context(messages=said), OPENAI)
+    monkeypatch.setattr("segue.projection.passes.ids._Wanted.MOST", 2)
+    after = segue.project(Context(messages=said), OPENAI)
+    assert after == before
+    assert len({block.id for each in after.context.messages for block in each.content if type(block) is ToolCall}) == 9

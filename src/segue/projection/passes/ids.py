@@ -5,7 +5,6 @@ Only what comes before may play a part, so that appending never changes an id th
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -15,6 +14,7 @@ from ...dialects import ID_SHAPES, IdForm
 from ...errors import ProjectionError
 from ...types import AssistantMessage, ToolCall
 from ..look import CALLS
+from ..policy import IdFunction
 from ..step import Pass, Step, Target
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -22,6 +22,7 @@ _PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
 """Two digits of a number in base 62 at a time, the least significant first."""
 
 
+COUNTED: IdForm = "kimi"
 RESULT_AS = "a result of {!r} is sent as one of {}"
 
 
@@ -32,26 +33,24 @@ class Ids(Pass):
         super().__init__(target)
         self.form = form = target.dialect.id_form
         self.shape = ID_SHAPES[form]
-        self.has_form = re.compile(self.shape.form).fullmatch
-        self.is_accepted = re.compile(self.shape.accepts).fullmatch
-        self.counts = form == "kimi"
-        self.mints = not self.counts and target.policy.tool_call_id is None
+        self.counts = form == COUNTED
+        self._ask = target.policy.tool_call_id
+        # The target takes more kinds back than it is given by others.
+        self._own = _WANTED[form, True]
+        self._others = _WANTED[form, self.counts]
         self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
         self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
 
     def take(self, calls: list[ToolCall], own: bool) -> bool:
-        """Take the ids of these calls, which differ; none, if one of them is taken or does not fit.
-
-        The target takes more kinds back than it is given by others.
-        """
-        taken = self.taken
-        fits = self.is_accepted if own or self.counts else self.has_form
+        """Take the ids of these calls, which differ; none, if one of them is taken or does not fit."""
+        taken, wanted = self.taken, self._own if own else self._others
         before = len(taken)
         for call in calls:
-            if call.id in taken or not fits(call.id):
+            stored = call.id
+            if stored in taken or wanted[stored] != stored:
                 self.back(before)
                 return False
-            taken[call.id] = None
+            taken[stored] = None
         return True
 
     def back(self, count: int) -> None:
@@ -94,32 +93,29 @@ class Ids(Pass):
     def sent(self, call: ToolCall, message: AssistantMessage, own: bool, index: int, at: int | None) -> ToolCall:
         """The call as it is sent: under an id that nobody has yet."""
         stored, taken = call.id, self.taken
-        if own or not self.mints:
-            fits = self.is_accepted if own or self.counts else self.has_form
-            sent = stored if stored not in taken and fits(stored) else self._rendered(call, message)
-        elif (sent := wanted_id(stored, self.form)) in taken:
-            sent = self._rendered(call, message)
+        sent = (self._own if own else self._others)[stored]
+        if sent is None or sent in taken or self._ask is not None:
+            sent = self._rendered(call, message, sent == stored)
         taken[sent] = None
         if sent == stored:
             return call
         self.report.add("id-projected", index, at, "{!r} is sent as {}", (stored, sent))
         return replace(call, id=sent)
 
-    def _rendered(self, call: ToolCall, message: AssistantMessage) -> str:
+    def _rendered(self, call: ToolCall, message: AssistantMessage, fits: bool) -> str:
+        stored, taken = call.id, self.taken
         if self.counts:
-            return f"{self.shape.prefix}{call.name}:{len(self.taken)}"
-        if self.target.policy.tool_call_id is not None:
-            return self._asked(call.id, message)
-        attempt, form = self.attempts.get(call.id, 0), self.form
-        while (minted := fresh_id(call.id, form, attempt)) in self.taken:
-            attempt = self.attempts[call.id] = attempt + 1
+            return f"{self.shape.prefix}{call.name}:{len(taken)}"
+        if self._ask is not None:
+            return stored if fits and stored not in taken else self._asked(self._ask, stored, message)
+        attempt = self.attempts.get(stored, 0)
+        while (minted := fresh_id(stored, self.form, attempt)) in taken:
+            attempt = self.attempts[stored] = attempt + 1
         return minted
 
-    def _asked(self, stored: str, message: AssistantMessage) -> str:
-        ask = self.target.policy.tool_call_id
-        assert ask is not None
+    def _asked(self, ask: IdFunction, stored: str, message: AssistantMessage) -> str:
         given = ask(stored, self.target.model, message)
-        if not isinstance(given, str) or not self.has_form(given):
+        if not isinstance(given, str) or not re.fullmatch(self.shape.form, given):
             raise ProjectionError(
                 f"tool_call_id of the policy gave {given!r} for {stored!r}; {self.target.model.ref} accepts ids that "
                 f"match {self.shape.form}"
@@ -129,13 +125,6 @@ class Ids(Pass):
         return given
 
 
-@lru_cache(maxsize=16384)
-def wanted_id(stored: str, form: IdForm) -> str:
-    """The id that a call of another has for targets of this form, unless it is taken: the stored one, if it may."""
-    return stored if re.fullmatch(ID_SHAPES[form].form, stored) else fresh_id(stored, form)
-
-
-@lru_cache(maxsize=16384)
 def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
     """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
     shape = ID_SHAPES[form]
@@ -145,3 +134,31 @@ def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
         number, pair = divmod(number, len(_PAIRS))
         pairs.append(_PAIRS[pair])
     return shape.prefix + "".join(pairs)[: shape.digits]
+
+
+class _Wanted(dict[str, str | None]):
+    """By stored id, the one that a target wants: the same, if it matches ``pattern``; else a fresh one of ``form``, or
+    none, if ids of that form are counted.
+
+    Requests ask for the ids of the whole history again and again, so they are kept, as long as they are not too many.
+    """
+
+    MOST = 16_384
+
+    def __init__(self, form: IdForm, pattern: str) -> None:
+        self._form: IdForm = form
+        self._fits = re.compile(pattern).fullmatch
+
+    def __missing__(self, stored: str) -> str | None:
+        if len(self) >= self.MOST:
+            self.clear()
+        wanted = stored if self._fits(stored) else None if self._form == COUNTED else fresh_id(stored, self._form)
+        self[stored] = wanted
+        return wanted
+
+
+_WANTED = {
+    (form, accepted): _Wanted(form, shape.accepts if accepted else shape.form)
+    for form, shape in ID_SHAPES.items()
+    for accepted in (False, True)
+}

@@ -94,7 +94,8 @@ class AnthropicTurns(Turns[AnthropicMessages]):
     def extend(self) -> None:
         turns = self.turns
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
+            content = message.content
             plain = len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None
             last = self._role
             if kind is ToolResultMessage:

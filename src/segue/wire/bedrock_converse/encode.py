@@ -105,7 +105,8 @@ class BedrockTurns(Turns[BedrockConverse]):
     def extend(self) -> None:
         turns, dialect = self.turns, self.dialect
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
+            content = message.content
             said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if said is None or message.is_error or not dialect.tools:

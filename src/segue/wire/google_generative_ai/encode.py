@@ -109,7 +109,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
     def extend(self) -> None:
         turns, send_ids = self.turns, self.dialect.send_ids
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
+            content = message.content
             text = block.text if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if text is not None and not message.is_error:

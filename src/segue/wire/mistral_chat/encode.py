@@ -74,7 +74,8 @@ class MistralTurns(Turns[MistralChat]):
     def extend(self) -> None:
         turns = self.turns
         for message in self.new():
-            kind, content = type(message), message.content
+            kind = type(message)
+            content = message.content
             said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
             if kind is ToolResultMessage:
                 if said is None or message.is_error:
