@@ -21,6 +21,7 @@ from ..types import (
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
+    UserMessage,
 )
 from ..types.text import scrub
 from .look import CALLS, FAILED, FAILED_STOPS, LATE, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
@@ -257,23 +258,22 @@ class Rendering:
         while at < stop:
             message: Any = stored[at]
             kind = type(message)
-            if kind is ToolResultMessage:
+            if kind is AssistantMessage:
+                content = message.content
+                has = FAILED if message.stop_reason in FAILED_STOPS else 0
+            elif kind is UserMessage:
+                content = message.content
+                has = 0
+            else:
                 break
-            content = message.content
-            if (
+            if not (  # all that most users say, and most answers
                 len(content) == 1
                 and type(block := content[0]) is TextContent
                 and block.text_signature is None
                 and (((text := block.text).isascii() and text >= "!") or is_plain(text))
             ):
-                has = 0  # all that most users say, and most answers
-            else:
                 calls: list[ToolCall] = []
-                has = look(content, calls)
-            if kind is AssistantMessage and message.stop_reason in FAILED_STOPS:
-                if has & CALLS:
-                    break
-                has |= FAILED
+                has |= look(content, calls)
             if not has:
                 rendered.append(message)
                 if prefix is not None:
@@ -283,6 +283,8 @@ class Rendering:
                 self.sources += range(since, at)
                 self._take(Step(at, message, content, has))
                 at = since = at + 1
+            elif has & FAILED:
+                break
             else:
                 behind = at + 1 + len(calls)
                 results: list[Any] = stored[at + 1 : behind]  # type: ignore[assignment]

@@ -61,29 +61,30 @@ class ChatTurns(Turns[OpenAICompletions]):
             for message in self.new():
                 self._look_closer(message)  # it may be anything
             return
+        # From here on, no text is blank, and only answers have signatures.
         turns, named, idle = self.turns, self.dialect.tool_name_field, self._reasoning.is_idle
         for message in self.new():
             kind = type(message)
-            content = message.content
-            if len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None:
-                text = block.text
-                if kind is ToolResultMessage:
-                    if not (message.is_error or named or self._queued):
-                        turns.append(Result(message.tool_call_id, UNSET, text))
-                        self._last = "tool"
-                        continue
-                elif self._held:
-                    pass
-                elif kind is UserMessage:
-                    if self._last == "assistant":
-                        turns.append(Said("user", text))
-                        self._last = "user"
-                        continue
-                elif idle and self._last in ASKED:
-                    turns.append(Answer(text))
+            if kind is ToolResultMessage:
+                content, seen_to = message.content, message.is_error or named or self._queued
+                if not seen_to and len(content) == 1 and type(block := content[0]) is TextContent:
+                    turns.append(Result(message.tool_call_id, UNSET, block.text))
+                    self._last = "tool"
+                    continue
+            elif self._held:
+                pass
+            elif kind is UserMessage:
+                content = message.content
+                if self._last == "assistant" and len(content) == 1 and type(block := content[0]) is TextContent:
+                    turns.append(Said("user", block.text))
+                    self._last = "user"
+                    continue
+            elif idle and self._last in ASKED:
+                content = message.content
+                if len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None:
+                    turns.append(Answer(block.text))
                     self._last = "assistant"
                     continue
-            elif kind is AssistantMessage and idle and self._last in ASKED and not self._held:
                 turn = self._plain_answer(content)
                 if turn is not None:
                     turns.append(turn)
