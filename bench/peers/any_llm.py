@@ -21,6 +21,8 @@ from .encoders import (
     Peer,
     Sender,
     Target,
+    Write,
+    openai_json,
     run,
     to_json,
 )
@@ -62,7 +64,7 @@ def peer(context: Context) -> Peer:
             CHAT: Encoder(
                 "strip_extra_content, OpenaiProvider._convert_completion_params",
                 partial(to_chat, openai, params(CHAT, plain)),
-                same_shape=True,
+                partial(to_chat, openai, params(CHAT, plain), openai_json),
             ),
             RESPONSES: to_responses(context),
             GEMINI: Encoder(
@@ -101,11 +103,11 @@ def to_dicts(provider: Any, params: Any, provider_name: str | None = None) -> by
     return to_json(provider._convert_completion_params(params.model_copy(), **named))
 
 
-def to_chat(provider: Any, params: Any) -> bytes:
+def to_chat(provider: Any, params: Any, write: Write = to_json) -> bytes:
     strip = import_module("any_llm.utils.reasoning").strip_extra_content
     body = provider._convert_completion_params(params)
     messages = strip(params.messages, keep_namespaces=("google",))
-    return to_json({"model": params.model_id, "messages": messages, **body})
+    return write({"model": params.model_id, "messages": messages, **body})
 
 
 def to_gemini(provider: Any, params: Any) -> bytes:

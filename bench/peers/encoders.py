@@ -4,11 +4,13 @@ what its users call to send them.
 Peers are given every advantage. Their messages are built before the clock starts. An encoder is only the step from
 these to what they hand the provider's SDK (or send themselves): neither what they do to a history before it, nor the
 SDK. The one tool goes along only where the step takes it, and all share the same quick JSON encoder, whatever they use
-themselves. A sender is the whole call, tool and all.
+themselves; where there is little else to do, the one that they use is measured, too. A sender is the whole call, tool
+and all.
 """
 
 import asyncio
 from collections.abc import Callable
+from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -47,12 +49,13 @@ run = asyncio.Runner().run
 
 
 class Encoder(NamedTuple):
-    """What is called in a peer, in words, and the call. ``same_shape`` where the peer's own messages already have the
-    shape of the target's, so that there is next to nothing to convert."""
+    """What is called in a peer, in words, and the call. ``by_sdk`` where the peer's own messages already have the shape
+    of the target's, so that there is next to nothing to convert: the same, with the JSON encoder of the SDK that the
+    peer hands them to."""
 
     called: str
     encode: Callable[[], bytes]
-    same_shape: bool = False
+    by_sdk: Callable[[], bytes] | None = None
 
 
 class Sender(NamedTuple):
@@ -76,6 +79,15 @@ class Peer(NamedTuple):
         return f"{self.name} {version(self.package)}"
 
 
+Write = Callable[[Any], bytes]
+
+
 def to_json(body: Any) -> bytes:
     """The encoder for every body made of dicts."""
     return msgspec.json.encode(body)
+
+
+def openai_json(body: Any) -> bytes:
+    """The encoder of OpenAI's SDK."""
+    encoded: bytes = import_module("openai._utils._json").openapi_dumps(body)
+    return encoded

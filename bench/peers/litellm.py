@@ -22,6 +22,8 @@ from .encoders import (
     Peer,
     Sender,
     Target,
+    Write,
+    openai_json,
     to_json,
 )
 
@@ -42,10 +44,10 @@ def peer(context: Context) -> Peer:
         mapped: dict[str, Any] = of.map_openai_params(asked, {}, target.model, drop_params=False)
         return mapped
 
-    def config(of: Any, target: Target, messages: list[ChatMessage]) -> Encoder:
+    def config(of: Any, target: Target, messages: list[ChatMessage], write: Write = to_json) -> Encoder:
         """The encoder of a config object."""
         transform = partial(of.transform_request, model=target.model, headers={})
-        return encoder(f"{type(of).__name__}.transform_request", transform, messages, options(of, target))
+        return encoder(f"{type(of).__name__}.transform_request", transform, messages, options(of, target), write)
 
     def sender(target: Target, route: str, messages: list[ChatMessage], access: dict[str, str]) -> Sender:
         def at(url: str) -> Callable[[], object]:
@@ -61,7 +63,9 @@ def peer(context: Context) -> Peer:
         {
             ANTHROPIC: config(litellm.AnthropicConfig(), ANTHROPIC, thinking),
             # Chat completions know no thinking, and litellm would send it on as it is.
-            CHAT: config(litellm.OpenAIGPTConfig(), CHAT, plain)._replace(same_shape=True),
+            CHAT: config(litellm.OpenAIGPTConfig(), CHAT, plain)._replace(
+                by_sdk=config(litellm.OpenAIGPTConfig(), CHAT, plain, openai_json).encode
+            ),
             RESPONSES: Encoder(
                 "LiteLLMResponsesTransformationHandler.convert_chat_completion_messages_to_responses_api",
                 partial(
@@ -111,10 +115,12 @@ def _with_thinking(message: object, chat: ChatMessage) -> ChatMessage:
     return chat | {"thinking_blocks": [block], "reasoning_content": thinking.thinking}
 
 
-def encoder(called: str, transform: Transform, messages: list[ChatMessage], options: dict[str, Any]) -> Encoder:
+def encoder(
+    called: str, transform: Transform, messages: list[ChatMessage], options: dict[str, Any], write: Write = to_json
+) -> Encoder:
     def encode() -> bytes:
         # Lists and dicts of its own each time: system messages and options are taken out of them in place.
-        return to_json(transform(messages=list(messages), optional_params=dict(options), litellm_params={}))
+        return write(transform(messages=list(messages), optional_params=dict(options), litellm_params={}))
 
     return Encoder(called, encode)
 
