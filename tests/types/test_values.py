@@ -1,5 +1,6 @@
 """Values: an empty optional is an absent one, helpers copy, cost is a per-category multiply."""
 
+import gc
 from typing import Any
 
 import pytest
@@ -126,3 +127,12 @@ def test_equal_tools_are_one_in_a_set() -> None:
     }
     assert len(tools) == 1
     assert ToolDefinition("bash", "runs it", {"type": "string"}) not in tools
+
+
+def test_the_collector_of_cycles_does_not_look_at_values() -> None:
+    """However long a history is that a process holds, it is not gone through again and again."""
+    call = ToolCall("1", "a", {"path": "x", "list": [1]})
+    said = [UserMessage("go"), answer(content=[call]), ToolResultMessage("1", "a", [TextContent("done")])]
+    context = Context.from_json(Context(messages=said).to_json())
+    found = [context, *context.messages, *(block for message in context.messages for block in message.content)]
+    assert not any(map(gc.is_tracked, found))

@@ -31,6 +31,9 @@ CHUNK = 256
 RECENT = 8
 """So many places are kept as they come; older ones lie at least a chunk of messages apart."""
 
+_NO_OPTIONS = Options()
+"""Turns do not depend on what a request asks for."""
+
 
 class _Place(NamedTuple):
     """A place to go back to."""
@@ -134,7 +137,7 @@ class Renderer:
         self._rendering = rendering
         self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
         self._sum_up(rendering)
-        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, None, Report())
+        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, _NO_OPTIONS, Report())
         self._turns: Turns[Any] = self._protocol.turns(out)
         self._written = bytearray()
         self._places = [_Place(0, rendering.mark(0), self._turns.mark(), 0)]
@@ -218,13 +221,14 @@ class Renderers:
 
         ``edits`` grows by the index of a message whenever anything but the end of the conversation is changed.
         """
-        found = next((each for each in self._kept if _is_for(each[0], model, policy)), None)
-        if found is None:
-            renderer, since = Renderer(model, policy), None
+        since: int | None = None
+        for at, (renderer, seen) in enumerate(self._kept):
+            if _is_for(renderer, model, policy):
+                del self._kept[at]
+                since = min([renderer.count, *edits[seen:]])
+                break
         else:
-            self._kept.remove(found)
-            renderer, seen = found
-            since = min([renderer.count, *edits[seen:]])
+            renderer = Renderer(model, policy)
         request = renderer.request(context, options, since)
         self._kept = [*self._kept[1 - self._most :], (renderer, len(edits))]
         return request
