@@ -100,7 +100,7 @@ def _content_faults(message: object, model: Model) -> list[str]:
                 signature, text = None, ""
                 if "image" not in model.input:
                     found.append("an image that the model does not take")
-        if signature and isinstance(message, AssistantMessage) and not own:
+        if signature and not own:
             found.append("a foreign signature")
         if any(0xD800 <= ord(character) < 0xE000 for character in text) or "\\ud8" in text:
             found.append("half a character")
