@@ -147,12 +147,14 @@ class _Wanted(dict[str, str | None]):
 
     def __init__(self, form: IdForm, pattern: str) -> None:
         self._form: IdForm = form
-        self._fits = re.compile(pattern).fullmatch
+        self._pattern = pattern
 
     def __missing__(self, stored: str) -> str | None:
         if len(self) >= self.MOST:
             self.clear()
-        wanted = stored if self._fits(stored) else None if self._form == COUNTED else fresh_id(stored, self._form)
+        wanted: str | None = stored
+        if not re.fullmatch(self._pattern, stored):
+            wanted = None if self._form == COUNTED else fresh_id(stored, self._form)
         self[stored] = wanted
         return wanted
 
