@@ -29,21 +29,24 @@ EFFORTS = Effort(7, 30), Effort(31, 15)
 
 def run() -> Iterator[Part]:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing litellm asks the network
-    python = sys.executable
-    imports = {name: [python, "-c", code] for name, (code, _) in IMPORTS.items()}
-    taken = processes({BARE: [python, "-c", "pass"]} | imports, EFFORTS[0])
-    yield from imported(taken)
-    commands = {BARE: [python, "-c", "pass"], COMMAND: [str(Path(python).parent / "segue"), "--version"]}
+    bare = [sys.executable, "-c", "pass"]
+    imports: dict[tuple[str, bool], list[str]] = {}
+    for name, (code, _) in IMPORTS.items():
+        imports[name, False] = bare
+        imports[name, True] = [sys.executable, "-c", code]
+    yield from imported(processes(imports, EFFORTS[0]))
+    commands = {BARE: bare, COMMAND: [str(Path(sys.executable).parent / "segue"), "--version"]}
     yield commanded(processes(commands, EFFORTS[1]))
 
 
-def imported(taken: dict[str, list[Spent]]) -> Iterator[Part]:
-    """What imports add to a bare interpreter of the same round."""
-    bare = taken.pop(BARE)
+def imported(taken: dict[tuple[str, bool], list[Spent]]) -> Iterator[Part]:
+    """What imports add to a bare interpreter that was started just before."""
     wall, processor = (
         {
-            name: Figure.of(each[which] - base[which] for each, base in zip(rounds, bare, strict=True))
-            for name, rounds in taken.items()
+            name: Figure.of(
+                each[which] - bare[which] for bare, each in zip(taken[name, False], taken[name, True], strict=True)
+            )
+            for name in IMPORTS
         }
         for which in (0, 1)
     )
