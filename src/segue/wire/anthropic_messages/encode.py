@@ -92,14 +92,13 @@ class AnthropicTurns(Turns[AnthropicMessages]):
         self._owned: Turn | None = None  # the turn whose content is a list of our own
 
     def extend(self) -> None:
-        turns = self.turns
+        turns, passed = self.turns, self.out.rendered.passes  # after the passes, only answers have signatures
         for message in self.new():
             kind = type(message)
-            content = message.content
-            plain = len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None
             last = self._role
             if kind is ToolResultMessage:
-                if plain and not message.is_error:
+                content = message.content
+                if passed and not message.is_error and len(content) == 1 and type(content[0]) is TextContent:
                     result = Result(message.tool_call_id, content)
                 else:
                     result = self._result(message)
@@ -113,22 +112,25 @@ class AnthropicTurns(Turns[AnthropicMessages]):
             if self._held:
                 self._let_go()
             if kind is UserMessage:
-                if plain and last == "assistant":
+                content = message.content
+                if passed and last == "assistant" and len(content) == 1 and type(content[0]) is TextContent:
                     turns.append(Turn("user", content))
                     self._role, self.loop_thinks = "user", True
                 else:
                     self._say("user", _plain(self.tell, content))
-            elif plain and last == "user":
+                continue
+            content = message.content
+            if last != "user":
+                self._say("assistant", self._answer(message))
+            elif len(content) == 1 and type(block := content[0]) is TextContent and block.text_signature is None:
                 turns.append(Turn("assistant", content))
                 self._role, self.loop_thinks, self._answered = "assistant", False, False
+            elif blocks := self._answer(message):
+                turns.append(Turn("assistant", blocks))
+                self._role, self._answered = "assistant", False
+                self.loop_thinks = self.loop_thinks and type(blocks[0]) in THOUGHTS
             else:
-                blocks = self._answer(message)
-                if blocks and last == "user":
-                    turns.append(Turn("assistant", blocks))
-                    self._role, self._answered = "assistant", False
-                    self.loop_thinks = self.loop_thinks and type(blocks[0]) in THOUGHTS
-                else:
-                    self._say("assistant", blocks)
+                self._answered = False  # nothing is left of the answer
 
     def _say(self, role: str, blocks: list[Block]) -> None:
         behind_results, self._answered = self._answered, False
