@@ -202,10 +202,10 @@ def test_ids_that_count_are_counted_whatever_was_stored(stored: str) -> None:
 def test_ids_are_the_same_after_more_of_them_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[Message] = [UserMessage("go")]
     for number in range(9):
-        call = ToolCall(f"toolu_{number % 7}", "bash", {})
+        call = ToolCall(f"toolu_remembered_{number % 7}", "bash", {})  # ids that no other test has
         said += [answer(call), ToolResultMessage(call.id, "bash", [TextContent("done")])]
-    before = segue.project(Context(messages=said), OPENAI)
-    monkeypatch.setattr("segue.projection.passes.ids._Wanted.MOST", 2)
-    after = segue.project(Context(messages=said), OPENAI)
-    assert after == before
-    assert len({block.id for each in after.context.messages for block in each.content if type(block) is ToolCall}) == 9
+    with monkeypatch.context() as patched:
+        patched.setattr("segue.projection.passes.ids._Wanted.MOST", 2)
+        few = segue.project(Context(messages=said), OPENAI)
+    assert segue.project(Context(messages=said), OPENAI) == few
+    assert len({block.id for each in few.context.messages for block in each.content if type(block) is ToolCall}) == 9

@@ -6,6 +6,7 @@ then on it is stable for ever.
 
 from msgspec.structs import replace
 
+from ..dialects import ID_SHAPES
 from ..projection.passes.ids import fresh_id
 from ..types import AssistantMessage, Model, ToolCall
 from ..types.value import encode
@@ -32,10 +33,10 @@ def with_identity(message: AssistantMessage, model: Model, state: State) -> Assi
 
 def _fresh(call: ToolCall, model: Model, state: State, taken: set[str], at: int, calls: int) -> str:
     form, attempt = model.dialect.id_form, 0
+    shape = ID_SHAPES[form]
     seed = f"{len(state.messages)}:{at}:{call.name}:{encode(call.arguments).decode()}"
     while True:
-        counted = form == "kimi"
-        fresh = f"functions.{call.name}:{calls + attempt}" if counted else fresh_id(seed, form, attempt)
+        fresh = f"{shape.prefix}{call.name}:{calls + attempt}" if shape.counted else fresh_id(seed, form, attempt)
         if fresh not in state.ids and fresh not in taken:
             return fresh
         attempt += 1

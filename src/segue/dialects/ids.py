@@ -15,7 +15,12 @@ class IdShape(NamedTuple):
     form: str
     accepts: str
     digits: int
-    """How many characters segue puts after the prefix when it mints an id."""
+    """How many characters segue puts after the prefix when it mints an id; none, if it counts."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether an id is made of the name of the tool and of how many calls came before."""
+        return not self.digits
 
 
 ID_SHAPES: dict[IdForm, IdShape] = {

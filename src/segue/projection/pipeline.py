@@ -82,7 +82,8 @@ class Rendering:
         """For each rendered message, the index of the one that it was made from."""
         self._stored = messages
         self.passes = policy.passes
-        """Whether there are any: else messages are rendered as they are stored, whatever is in them."""
+        """Whether there are any. After them no text is blank, unless a signature is kept with it, and only answers have
+        signatures; without them, messages are rendered as they are stored, whatever is in them."""
         self._target = target = Target(model, policy, self.report)
         self._pairing: Pairing | None = None
         """Which result answers which call, from the first time on that they do not simply follow each other."""
@@ -96,13 +97,13 @@ class Rendering:
         self.set_tools(tools)
         if model.dialect.prefix_bound and checks_prefix and policy.passes:
             target.prefix = Prefix(self.system_prompt, self.tools)
-        # Masks of `look`. An answer of the target itself with nothing of the first, or one of another with nothing of
-        # the second, needs no pass; of another's answer with nothing of the third, thinking and ids are all that
-        # changes. Where all goes into a prefix, or texts are cut short, there is no short way.
+        # Bits of `look` that call for the passes, in an answer of the target itself and in one of another; and those
+        # that do so beyond thinking and ids, which are all that changes in most answers of others. Where all goes into
+        # a prefix, or texts are cut short, there is no short way.
         bound = target.prefix is not None
-        self._sees_own = ~0 if bound else ~(CALLS | OPAQUE | LATE if takes_signed(target) else CALLS)
-        self._sees_others = ~0 if bound else ~CALLS
-        self._sees_more = ~0 if bound or self._reasoning.shortens else ~(CALLS | OPAQUE | UNSIGNED)
+        self._minds_own = ~0 if bound else ~(CALLS | OPAQUE | LATE if takes_signed(target) else CALLS)
+        self._minds_others = ~0 if bound else ~CALLS
+        self._minds_beyond = ~0 if bound or self._reasoning.shortens else ~(CALLS | OPAQUE | UNSIGNED)
 
     # Most conversations need no pass, and so they are not made before a step needs one.
 
@@ -293,11 +294,11 @@ class Rendering:
                     break
                 has |= bits
                 own = message.model == model.id and same_origin(message, model)
-                if not has & (self._sees_own if own else self._sees_others) and self._ids.take(calls, own):
+                if not has & (self._minds_own if own else self._minds_others) and self._ids.take(calls, own):
                     # No pass would find anything, as nearly always.
                     rendered.append(message)
                     rendered += results
-                elif own or has & self._sees_more:
+                elif own or has & self._minds_beyond:
                     self.sources += range(since, at)
                     self._pass(Step(at, message, content, has, calls, results, range(at + 1, behind), own))
                     since = behind
@@ -335,10 +336,8 @@ class Rendering:
         has, kept, count = 0, self._names.kept, len(calls)
         if len(results) != count or (count > 1 and len({call.id for call in calls}) < count):
             return -1
-        at = 0
-        for call in calls:
+        for at, call in enumerate(calls):
             result, name = results[at], call.name
-            at += 1  # noqa: SIM113 - most answers have one call, and to make an iterator costs more than to look at it
             if (
                 type(result) is not ToolResultMessage
                 or result.tool_call_id != call.id
@@ -394,7 +393,7 @@ class Rendering:
     def _pass(self, step: Step) -> None:
         """Take one step through the passes and add what is left of it to what is rendered."""
         if type(step.message) is AssistantMessage:
-            if step.own and not self._sees_own & OPAQUE and not step.has & UNSIGNED:
+            if step.own and not self._minds_own & OPAQUE and not step.has & UNSIGNED:
                 step.has &= ~OPAQUE
             acts = self._on_answer[step.has]
         else:

@@ -31,9 +31,6 @@ CHUNK = 256
 RECENT = 8
 """So many places are kept as they come; older ones lie at least a chunk of messages apart."""
 
-_NO_OPTIONS = Options()
-"""Turns do not depend on what a request asks for."""
-
 
 class _Place(NamedTuple):
     """A place to go back to."""
@@ -137,7 +134,7 @@ class Renderer:
         self._rendering = rendering
         self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
         self._sum_up(rendering)
-        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, _NO_OPTIONS, Report())
+        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, None, Report())
         self._turns: Turns[Any] = self._protocol.turns(out)
         self._written = bytearray()
         self._places = [_Place(0, rendering.mark(0), self._turns.mark(), 0)]

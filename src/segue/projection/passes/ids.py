@@ -22,7 +22,6 @@ _PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
 """Two digits of a number in base 62 at a time, the least significant first."""
 
 
-COUNTED: IdForm = "kimi"
 RESULT_AS = "a result of {!r} is sent as one of {}"
 
 
@@ -33,11 +32,10 @@ class Ids(Pass):
         super().__init__(target)
         self.form = form = target.dialect.id_form
         self.shape = ID_SHAPES[form]
-        self.counts = form == COUNTED
         self._ask = target.policy.tool_call_id
         # The target takes more kinds back than it is given by others.
         self._own = _WANTED[form, True]
-        self._others = _WANTED[form, self.counts]
+        self._others = _WANTED[form, False]
         self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
         self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
 
@@ -104,7 +102,7 @@ class Ids(Pass):
 
     def _rendered(self, call: ToolCall, message: AssistantMessage, fits: bool) -> str:
         stored, taken = call.id, self.taken
-        if self.counts:
+        if self.shape.counted:
             return f"{self.shape.prefix}{call.name}:{len(taken)}"
         if self._ask is not None:
             return stored if fits and stored not in taken else self._asked(self._ask, stored, message)
@@ -137,8 +135,8 @@ def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
 
 
 class _Wanted(dict[str, str | None]):
-    """By stored id, the one that a target wants: the same, if it matches ``pattern``; else a fresh one of ``form``, or
-    none, if ids of that form are counted.
+    """By stored id, the one that a target wants: the same, if it matches ``pattern``, else a fresh one of ``form``;
+    none, if ids of that form are counted, for then it depends on what stands before.
 
     Requests ask for the ids of the whole history again and again, so they are kept, as long as they are not too many.
     """
@@ -152,9 +150,9 @@ class _Wanted(dict[str, str | None]):
     def __missing__(self, stored: str) -> str | None:
         if len(self) >= self.MOST:
             self.clear()
-        wanted: str | None = stored
-        if not re.fullmatch(self._pattern, stored):
-            wanted = None if self._form == COUNTED else fresh_id(stored, self._form)
+        wanted = None
+        if not ID_SHAPES[self._form].counted:
+            wanted = stored if re.fullmatch(self._pattern, stored) else fresh_id(stored, self._form)
         self[stored] = wanted
         return wanted
 

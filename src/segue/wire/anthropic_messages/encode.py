@@ -92,7 +92,7 @@ class AnthropicTurns(Turns[AnthropicMessages]):
         self._owned: Turn | None = None  # the turn whose content is a list of our own
 
     def extend(self) -> None:
-        turns, passed = self.turns, self.out.rendered.passes  # after the passes, only answers have signatures
+        turns, passed = self.turns, self.out.rendered.passes
         for message in self.new():
             kind = type(message)
             last = self._role

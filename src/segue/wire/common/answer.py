@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec.structs import replace
 
+from ...dialects import ID_SHAPES
 from ...projection.passes.ids import fresh_id
 from ...types import (
     AssistantContent,
@@ -308,10 +309,11 @@ class Answer:
         """An id for a call that came without one: from position and content, in the form of the origin's dialect."""
         before = call.ordinal
         sent: Sequence[Message] = [] if self._asked is None else self._asked.messages
-        if self.model.dialect.id_form == "kimi":  # counted over the whole conversation
+        form = self.model.dialect.id_form
+        if ID_SHAPES[form].counted:  # over the whole conversation
             before += sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"functions.{call.name}:{before}"
-        return fresh_id(f"{len(sent)}:{before}:{call.name}:{call.so_far}", self.model.dialect.id_form)
+            return f"{ID_SHAPES[form].prefix}{call.name}:{before}"
+        return fresh_id(f"{len(sent)}:{before}:{call.name}:{call.so_far}", form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:
         if self.finished is not None:

@@ -25,7 +25,9 @@ def _converted(convert: Convert[D], dialect: D, tool: ToolDefinition) -> tuple[d
 class Outgoing(Generic[D]):
     """One conversation on its way to the wire."""
 
-    def __init__(self, rendered: Rendering, model: Model, dialect: type[D], options: Options, report: Report) -> None:
+    def __init__(
+        self, rendered: Rendering, model: Model, dialect: type[D], options: Options | None, report: Report
+    ) -> None:
         if not isinstance(model.dialect, dialect):
             found = type(model.dialect).__name__
             raise TypeError(f"this encoder needs a model with a {dialect.__name__} dialect, not {found}")
@@ -36,7 +38,13 @@ class Outgoing(Generic[D]):
         self.tools: list[ToolDefinition] = rendered.tools
         self.stubbed = self.tools == [STUB_TOOL]  # also of a history that was projected before
         self.report = report
-        self.options = options
+        self._options = options
+
+    @property
+    def options(self) -> Options:
+        """What a request asks for; turns do not depend on it, and have none."""
+        assert self._options is not None
+        return self._options
 
     def tell(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
         """Report a change of the rendered message at this index, or of the request as a whole; the last of no messages

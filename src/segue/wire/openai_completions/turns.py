@@ -61,13 +61,13 @@ class ChatTurns(Turns[OpenAICompletions]):
             for message in self.new():
                 self._look_closer(message)  # it may be anything
             return
-        # From here on, no text is blank, and only answers have signatures.
         turns, named, idle = self.turns, self.dialect.tool_name_field, self._reasoning.is_idle
         for message in self.new():
             kind = type(message)
             if kind is ToolResultMessage:
-                content, seen_to = message.content, message.is_error or named or self._queued
-                if not seen_to and len(content) == 1 and type(block := content[0]) is TextContent:
+                content = message.content
+                simple = not (message.is_error or named or self._queued)
+                if simple and len(content) == 1 and type(block := content[0]) is TextContent:
                     turns.append(Result(message.tool_call_id, UNSET, block.text))
                     self._last = "tool"
                     continue
