@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections import Counter
 from copy import deepcopy
-from itertools import permutations
 from typing import Any
 
 import pytest
@@ -29,7 +28,6 @@ from segue.types import (
     TextContent,
     ThinkingContent,
     ToolCall,
-    ToolDefinition,
     ToolResultMessage,
     UserMessage,
 )
@@ -68,40 +66,6 @@ def test_law_7_holds_for_clean_conversations(model: Model, data: st.DataObject, 
     rendered = segue.project(context, model, policy)
     assert rendered.changes == []
     assert rendered.context.to_json() == context.to_json()
-
-
-@counts
-@given(st.data())
-def test_the_short_way_gives_what_the_passes_give(model: Model, data: st.DataObject) -> None:
-    """Answers of which thinking and ids are all that changes go past the passes, unless thinking is cut short."""
-    origin = TARGETS[data.draw(st.sampled_from(list(TARGETS)))]
-    context = data.draw(torn.clean_contexts(origin) | torn.torn_contexts(origin))
-    short = segue.project(context, model)
-    by_passes = segue.project(context, model, segue.Policy(reasoning_limit=10**9))
-    assert short.context.to_json() == by_passes.context.to_json()
-    assert short.changes == by_passes.changes
-    assert short.sources == by_passes.sources
-
-
-def test_the_short_way_gives_what_the_passes_give_in_any_order_of_blocks(model: Model) -> None:
-    """Changes are told pass by pass, also of answers whose thinking stands behind a call."""
-    blocks = [
-        ThinkingContent("First this."),
-        ThinkingContent("", "sealed", redacted=True),
-        TextContent("Let me see."),
-        ToolCall("one|fc_1", "bash", {}),
-        ToolCall("two|fc_2", "bash", {}),
-    ]
-    origin = {"protocol": "openai-responses", "provider": "nobody", "model": "else"}
-    for order in permutations(blocks):
-        answer = AssistantMessage(content=list(order), stop_reason="toolUse", **origin)
-        calls = [block for block in order if isinstance(block, ToolCall)]
-        results = [ToolResultMessage(call.id, call.name, [TextContent("done")]) for call in calls]
-        context = Context(messages=[UserMessage("go"), answer, *results], tools=[ToolDefinition("bash")])
-        short = segue.project(context, model)
-        by_passes = segue.project(context, model, segue.Policy(reasoning_limit=10**9))
-        assert short.context == by_passes.context
-        assert short.changes == by_passes.changes
 
 
 def valid(rendered: segue.Projection, model: Model, policy: str) -> None:

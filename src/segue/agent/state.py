@@ -86,7 +86,7 @@ class State:
             if type(block) is ToolCall:
                 self.ids.add(block.id)
                 self.calls += 1
-        if message.stop_reason not in ("error", "aborted"):
+        if not message.failed:
             name = f"{message.provider}/{message.model}"
             self.origins[name] = self.origins.get(name, 0) + 1
             self.last = name, message.protocol
@@ -162,7 +162,7 @@ class State:
 
 def _asks(message: Message | None) -> TypeGuard[AssistantMessage]:
     """Whether it is an answer whose calls need results; those of a failed one go with it."""
-    return isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted")
+    return isinstance(message, AssistantMessage) and not message.failed
 
 
 def rebuilt(entries: Iterable[AnyEntry]) -> State:

@@ -7,6 +7,7 @@ import pytest
 from conftest import SOAK
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from segue.wire.common.texts import CLOSING
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import clean_contexts, torn_contexts
@@ -16,7 +17,6 @@ from segue.errors import ProjectionError
 from segue.render import Request, encode, ingest, lint
 from segue.types import Context, Model, Options, UserMessage
 from segue.wire.bedrock_converse import PROTOCOL
-from segue.wire.common.texts import CLOSING
 
 MODELS = distinct_on_the_wire("bedrock-converse")
 OPTIONS = st.builds(

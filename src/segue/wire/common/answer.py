@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec.structs import replace
 
-from ...dialects import ID_SHAPES
-from ...projection.passes.ids import fresh_id
+from ...dialects import ID_SHAPES, fresh_id
 from ...types import (
     AssistantContent,
     AssistantMessage,
