@@ -10,7 +10,9 @@ import psutil
 from segue.tools import CallState, Limits, Scheduler
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
-GENEROUS = 60
+from .waiting import HANGS
+
+GENEROUS = HANGS
 """Seconds after which a test counts as hanging."""
 BRIEF = Limits(grace=0.05)
 ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]

@@ -27,11 +27,12 @@ from segue.types import (
     UserMessage,
 )
 from support.providers import MODELS, OPTIONS, WEATHER
+from support.waiting import HANGS
 
 T = TypeVar("T")
 
 PAIRS = list(permutations(MODELS, 2))
-QUICK = Patience(first_wait=0.001, longest_wait=0.002)
+QUICK = Patience(first_wait=0.001, longest_wait=0.002, rest=HANGS)
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
 
 
@@ -132,7 +133,7 @@ class InOrder:
             await journal.finished(result)
         if len(self.order) < len(calls):
             self.finished()
-            await asyncio.sleep(60)
+            await asyncio.sleep(HANGS)
 
 
 def entries(session: Session) -> list[AnyEntry]:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
+from support.waiting import HANGS, join_tools
 
 import segue
 from segue.tools import Limits, Scheduler, Tool, running, tool
@@ -167,7 +168,7 @@ def test_plain_functions_run_in_a_thread_and_async_ones_on_the_loop(function: An
 
 
 def test_plain_functions_run_beside_each_other() -> None:
-    barrier = threading.Barrier(3, timeout=30)
+    barrier = threading.Barrier(3, timeout=HANGS)
 
     def meet() -> int:
         return barrier.wait()
@@ -323,11 +324,10 @@ def test_a_limit_may_be_none_at_all() -> None:
 
 
 def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
-    release, over = threading.Event(), threading.Event()
+    release = threading.Event()
 
     def hang() -> str:
-        release.wait(60)
-        over.set()
+        release.wait(HANGS)
         return "late"
 
     async def work() -> Notebook:
@@ -335,8 +335,8 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
         async with Scheduler([tool(hang, timeout=0.01), speak], limits=BRIEF) as scheduler:
             await scheduler.run(notebook.calls, notebook, notebook.tell)
             release.set()
-            assert await asyncio.to_thread(over.wait, 60)
-            await asyncio.sleep(0.01)
+            await asyncio.to_thread(join_tools)
+            await asyncio.sleep(0)  # what it gave has reached the loop
         return notebook
 
     notebook = run(work)
@@ -357,7 +357,7 @@ def test_a_tool_that_ends_in_spite_of_being_stopped_has_its_result() -> None:
         return "done late"
 
     tools = [tool(stubborn, timeout=0.01), tool(slow, timeout=0.01)]
-    notebook = ran(Scheduler(tools, limits=Limits(grace=30)), ("stubborn", {}), ("slow", {}))
+    notebook = ran(Scheduler(tools, limits=Limits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
     assert notebook.texts == ["done anyway", "done late"] and not any(each.is_error for each in notebook.results)
 
 
