@@ -3,7 +3,6 @@ nothing is left running."""
 
 import asyncio
 import os
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
@@ -18,6 +17,7 @@ from msgspec.structs import replace
 from support.hanging import die, hang, nap
 from support.providers import MODELS
 from support.sessions import Providers, check, entries, nothing_is_lost, run, texts
+from support.waiting import HANGS, tool_threads, until_async
 
 import segue
 from segue import Agent, AgentStream
@@ -97,7 +97,7 @@ def holds(agent: Agent, calls: int = 5) -> None:
 
 def left_running() -> list[str]:
     """Threads of tools, and worker processes; those of the loop's own executor are no tool's."""
-    threads = [each.name for each in threading.enumerate() if each.name.startswith("segue tool")]
+    threads = [each.name for each in tool_threads()]
     children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -110,9 +110,7 @@ def left_running() -> list[str]:
 
 async def nothing_is_left() -> None:
     """A thread cannot be stopped, but ends by itself here."""
-    async with asyncio.timeout(30):
-        while left_running():
-            await asyncio.sleep(0.005)
+    await until_async(lambda: not left_running())
 
 
 class Point(Struct, frozen=True):
@@ -223,7 +221,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:
                 if at < 5:
-                    async with asyncio.timeout(30):
+                    async with asyncio.timeout(HANGS):
                         await running.wait()
                     events.cancel()
                 assert (await events.finished()).how == ("cancelled" if at < 5 else "done")
@@ -247,15 +245,12 @@ def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Provider
         hangs = tool(hang, process=True)
         async with Agent(MODELS[ONE], [hangs], tool_limits=QUICK, connection=providers.connection) as agent:
             providers[ONE].say(Reply([ToolCall("", "hang", {"note": str(note)})]))
-            async with agent.stream("Go.") as events, asyncio.timeout(60):
-                while not note.exists() or not note.read_text():
-                    await asyncio.sleep(0.01)
+            async with agent.stream("Go.") as events:
+                await until_async(lambda: note.exists() and note.read_text())
                 events.cancel()
             holds(agent, 1)
             assert (await agent.run("Go on.")).how == "done"
-        async with asyncio.timeout(30):
-            while _is_running(int(note.read_text())):
-                await asyncio.sleep(0.01)
+        await until_async(lambda: not _is_running(int(note.read_text())))
 
     run(talk())
 

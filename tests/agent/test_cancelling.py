@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather
+from support.waiting import HANGS
 
 import segue
 from segue.session import SQLiteStore, Store, TurnEnded
@@ -114,7 +115,7 @@ def test_a_turn_cancelled_before_it_begins_leaves_nothing(providers: Providers, 
 def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
-        providers[ONE].say(Reply([*LONG.content, *asks("Paris").content], pause=0.005))
+        providers[ONE].say(Fault("silence", Reply([*LONG.content, *asks("Paris").content])))
         async with session.stream("Weather?", {"weather": lambda city: pytest.fail("it ran")}) as turn:
             async for event in turn:
                 if event.type == "text_delta":
@@ -129,13 +130,15 @@ def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: 
 
 def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        session = providers.session(MODELS[ONE], store)
-        providers[ONE].say(Fault("rate-limit", retry_after=30))
-        async with asyncio.timeout(5):
+        long = 100 * HANGS
+        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(longest_pause_alone=long))
+        session = providers.session(router, store)
+        providers[ONE].say(Fault("rate-limit", retry_after=long))
+        async with asyncio.timeout(HANGS):
             async with session.stream("Hello?") as turn:
                 async for event in turn:
                     if isinstance(event, segue.Retried):
-                        assert event.wait == 30
+                        assert event.wait == long
                         turn.cancel()
         assert turn.end is not None and turn.end.how == "cancelled"
         check(session)

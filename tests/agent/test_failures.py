@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather
+from support.waiting import HANGS
 
 import segue
 from segue import Connection, Failover, Fixed, Patience, Session
@@ -226,7 +227,7 @@ def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers:
 
 def test_an_unhealthy_member_rests_for_other_sessions_too(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0))
+        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0, rest=HANGS))
         one, two = (providers.session(router, store) for _ in range(2))
         providers[ONE].say(Fault("server-error"))
         assert (await one.ask("Hello?")).protocol == OTHER

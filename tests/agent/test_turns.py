@@ -21,6 +21,7 @@ from support.sessions import (
     texts,
     weather,
 )
+from support.waiting import HANGS
 
 import segue
 from segue import ConflictError, Failover, RoundRobin, Session, SessionError
@@ -430,8 +431,9 @@ def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(provider
         session = providers.session(MODELS[ONE], store)
         store.delete(session.id)
         with pytest.raises(SessionError, match="there is no session"):
-            async with session.stream("Hello."):
-                await asyncio.sleep(0.05)
+            async with session.stream("Hello.") as turn:
+                assert turn._task is not None
+                await asyncio.wait([turn._task])
         with pytest.raises(SessionError, match="there is no session"):
             await session.ask("Hello.")
 
@@ -445,7 +447,7 @@ def test_a_turn_whose_consumer_goes_away_goes_on(providers: Providers, store: St
         async for event in session.stream("Weather?", TOOLS):
             assert event.type == "turn_start"
             break
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(HANGS):
             while session.state.turn is not None:
                 gc.collect()
                 await asyncio.sleep(0.005)

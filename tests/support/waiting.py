@@ -48,6 +48,17 @@ def join_tools() -> None:
         assert not each.is_alive()
 
 
+def until_settled(address: str) -> None:
+    """Wait until a server has done what clients that were killed had asked of it. Other stores do that by themselves."""
+    if not address.startswith("postgresql"):
+        return
+    import psycopg
+
+    busy = "SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL AND datid IS NOT NULL"
+    with psycopg.connect(address, autocommit=True) as look:
+        until(lambda: look.execute(busy).fetchone() is None)
+
+
 def free_port() -> int:
     """A port that nobody listens at. The system gives none of these to who asks for any port, so that it stays free
     until the test takes it."""
