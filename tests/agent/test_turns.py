@@ -21,7 +21,7 @@ from support.sessions import (
     texts,
     weather,
 )
-from support.waiting import HANGS
+from support.waiting import HANGS, until_async
 
 import segue
 from segue import ConflictError, Failover, RoundRobin, Session, SessionError
@@ -432,8 +432,7 @@ def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(provider
         store.delete(session.id)
         with pytest.raises(SessionError, match="there is no session"):
             async with session.stream("Hello.") as turn:
-                assert turn._task is not None
-                await asyncio.wait([turn._task])
+                await until_async(lambda: turn._settled)
         with pytest.raises(SessionError, match="there is no session"):
             await session.ask("Hello.")
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -49,14 +50,14 @@ def join_tools() -> None:
 
 
 def until_settled(address: str) -> None:
-    """Wait until a server has done what clients that were killed had asked of it. Other stores do that by themselves."""
+    """Wait until a server has done what clients that were killed had asked of it."""
     if not address.startswith("postgresql"):
         return
     import psycopg
 
-    busy = "SELECT 1 FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL AND datid IS NOT NULL"
+    others = "pid <> pg_backend_pid() AND backend_type = 'client backend' AND xact_start IS NOT NULL"
     with psycopg.connect(address, autocommit=True) as look:
-        until(lambda: look.execute(busy).fetchone() is None)
+        until(lambda: look.execute(f"SELECT 1 FROM pg_stat_activity WHERE {others}").fetchone() is None)
 
 
 def free_port() -> int:
@@ -88,20 +89,24 @@ def held_after(text: bytes, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     return goes_on
 
 
+@pytest.fixture
 def patient_until_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client whose read timeout is ``SHORT`` begins to read when the stand-in has fallen silent: all that was said
-    is there to be read by then, and nothing follows."""
+    """A client whose timeout is ``SHORT`` begins to read when the stand-in has fallen silent: all that was said is
+    there to be read by then, and nothing follows."""
     silent = threading.Event()
-    fall_silent, settimeout = Handler._wait_for_the_end, socket.socket.settimeout
+    fall_silent, recv, recv_into = Handler._wait_for_the_end, socket.socket.recv, socket.socket.recv_into
 
     def watched(self: Handler) -> None:
         silent.set()
         fall_silent(self)
 
-    def patient(self: socket.socket, seconds: float | None) -> None:
-        if seconds == SHORT:
-            assert silent.wait(HANGS)
-        settimeout(self, seconds)
+    def patient(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reads(self: socket.socket, *arguments: Any) -> Any:
+            assert self.gettimeout() != SHORT or silent.wait(HANGS)
+            return read(self, *arguments)
+
+        return reads
 
     monkeypatch.setattr(Handler, "_wait_for_the_end", watched)
-    monkeypatch.setattr(socket.socket, "settimeout", patient)
+    monkeypatch.setattr(socket.socket, "recv", patient(recv))
+    monkeypatch.setattr(socket.socket, "recv_into", patient(recv_into))

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING, signatures
 from support.providers import CONTEXT
 from support.talk import answered, carried, contents, failing, read_back
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -299,9 +300,12 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 }
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen, error = failing(StandIn("google", script=[Fault(kind)]), IN_THE_STREAM[kind], partial(streamed, timeout=300))
+    timeout = int(1000 * (SHORT if kind == "silence" else HANGS))
+    asks = partial(streamed, timeout=timeout)
+    seen, error = failing(StandIn("google", script=[Fault(kind)]), IN_THE_STREAM[kind], asks)
     assert parts_of(*seen) and not any(each.candidates and each.candidates[0].finish_reason for each in seen)
     if isinstance(error, errors.APIError):
         assert (error.code, error.status) == (503, "UNAVAILABLE")

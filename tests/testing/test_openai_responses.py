@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, CALLS, FACTS, TEXTS
 from support.openai_sdk import IN_THE_STREAM, STATUSES
 from support.talk import carried, failing
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -262,16 +263,20 @@ def asked(server: StandIn) -> Any:
         return client.responses.create(model=MODEL, input="go")
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen, error = failing(StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    patience = SHORT if kind == "silence" else HANGS
+    seen, error = failing(
+        StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience)
+    )
     assert "response.output_text.delta" in seen and "response.completed" not in seen
     assert getattr(error, "code", None) == ("server_is_overloaded" if kind == "error-event" else None)
 
 
-def streamed(server: StandIn) -> Iterator[str]:
+def streamed(server: StandIn, patience: float) -> Iterator[str]:
     with (
-        client_of(server, timeout=0.3) as client,
+        client_of(server, timeout=patience) as client,
         client.responses.create(model=MODEL, input="go", stream=True) as stream,
     ):
         yield from (event.type for event in stream)

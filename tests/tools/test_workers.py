@@ -252,6 +252,10 @@ def test_a_function_that_was_typed_in_is_told_to_be_unreachable() -> None:
 def test_a_script_without_a_guard_does_not_start_workers_without_end(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT.replace('if __name__ == "__main__":\n', "if True:\n"))
     done = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py"), "where"], capture_output=True, text=True, timeout=HANGS, check=False
+        [sys.executable, str(tmp_path / "script.py"), "where"],
+        capture_output=True,
+        text=True,
+        timeout=HANGS,
+        check=False,
     )
     assert done.stdout == "true\n", done.stderr
