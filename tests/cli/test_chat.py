@@ -3,9 +3,11 @@
 import io
 import os
 import signal
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pexpect
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
 from support.secrets import nothing_tells_a_key
+from support.waiting import has_ended, until
 
 from segue.cli import main
 from segue.cli.commands import completions
@@ -75,11 +78,7 @@ class Gate:
 
 def appears(path: Path) -> None:
     """Wait for a file."""
-    for _ in range(WAIT * 50):
-        if path.exists():
-            return
-        threading.Event().wait(0.02)
-    raise AssertionError(f"{path} was not made")
+    until(path.exists)
 
 
 def said(folder: Path, session: str | None = None) -> list[Message]:
@@ -177,13 +176,18 @@ def test_a_line_typed_during_a_turn_is_read_with_its_next_request(chat: Chat, co
 
 def test_a_line_typed_before_the_turn_has_begun_stands_behind_its_message(tmp_path: Path) -> None:
     with Terminal(environment(tmp_path), "--model", "local/stand-in", cwd=tmp_path) as terminal:
-        terminal.types("One?", "Two?")  # at once: whoever answers has still to be started
+        terminal.types("Zero?")  # whoever answers has still to be started
+        terminal.hears("this is a demonstration")
+        with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # until the end of which no turn begins
+            terminal.types("One?", "Two?")
+            terminal.sees("it waits until this is done")
         terminal.sees("now read", "Two?")
         terminal.hears("You said: Two?")
         terminal.presses("d")
         terminal.leaves()
     users = [message.content for message in said(tmp_path) if isinstance(message, UserMessage)]
-    assert users == [[TextContent("One?")], [TextContent("Two?")]]
+    assert users == [[TextContent("Zero?")], [TextContent("One?")], [TextContent("Two?")]]
 
 
 def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, cook: StandIn) -> None:
@@ -228,8 +232,8 @@ def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: 
 def test_ctrl_c_cancels_the_turn_and_not_the_program_and_yes_to_all_asks_nothing(
     chat: Chat, cook: StandIn, tmp_path: Path
 ) -> None:
-    slow = Reply([TextContent("one two three " * 300)], pause=0.05)
-    cook.say(slow, calls(("shell", {"command": "touch started; sleep 60"})), "I am still here.")
+    endless = Fault("silence", Reply([TextContent("one two three " * 300)]))
+    cook.say(endless, calls(("shell", {"command": "touch started; sleep 1000"})), "I am still here.")
     terminal = chat("--yes")
     terminal.says("Count.")
     terminal.sees("one two three")
@@ -277,8 +281,7 @@ def test_a_closed_terminal_or_a_polite_kill_ends_what_runs_and_closes_the_log(
         terminal.child.kill(getattr(signal, how))
         terminal.child.expect(pexpect.EOF)
     terminal.child.wait()
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "running.txt").read_text()), 0)
+    until(lambda: has_ended(int((tmp_path / "running.txt").read_text())))
     end = log_of(tmp_path / "sessions.db")[-1]
     assert isinstance(end, TurnEnded) and end.how == "cancelled"
     assert "cancelled while this call ran" in results(tmp_path)[0]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
 from support.secrets import nothing_tells_a_key
+from support.waiting import free_port
 
 import segue
 from segue.agent import Agent
@@ -139,7 +140,7 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
         "sub-agent": through_sub_agent,
         "chat": lambda folder, server: through_chat(folder, server, batch),
     }
-    histories, requests, port = {}, {}, 0
+    histories, requests, port = {}, {}, free_port()  # answers carry a fingerprint of where they came from
     for mode, drive in modes.items():
         folder = tmp_path / mode
         folder.mkdir()
@@ -147,7 +148,6 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
         (tmp_path / "pantry" / "menu.txt").write_text("leek soup\nbread\n")
         (tmp_path / "pantry" / "picture.png").write_bytes(PIXEL)
         with kitchen(*script(batch), port=port) as server:
-            port = int(server.url.rpartition(":")[2])  # answers carry a fingerprint of where they came from
             drive(folder, server)
         histories[mode] = json.dumps(stored(folder), indent=1)
         requests[mode] = json.dumps(server.requests, indent=1)

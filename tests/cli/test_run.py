@@ -212,11 +212,11 @@ runpy.run_module("segue", run_name="__main__", alter_sys=True)
 def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tmp_path: Path) -> None:
     asked = threading.Event()
 
-    def slow(context: Any) -> Reply:
+    def endless(context: Any) -> Fault:
         asked.set()
-        return Reply([TextContent("one two three " * 200)], pause=0.05)
+        return Fault("silence", Reply([TextContent("one two three " * 200)]))
 
-    with kitchen(calls(("list_files", {})), slow) as cook:
+    with kitchen(calls(("list_files", {})), endless) as cook:
         command = ["run", "Go.", "--model", MODEL, "--store", "s.db", "--json"]
         env = environment(tmp_path, cook.url)
         child = subprocess.Popen(

@@ -10,6 +10,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
+import psutil
 import pytest
 
 from segue.testing.handler import Handler
@@ -35,6 +36,14 @@ async def until_async(happened: Callable[[], object]) -> None:
     async with asyncio.timeout(HANGS):
         while not happened():
             await asyncio.sleep(LOOK)
+
+
+def has_ended(number: int) -> bool:
+    """Whether a process has ended, collected or not."""
+    try:
+        return bool(psutil.Process(number).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def tool_threads() -> list[threading.Thread]:

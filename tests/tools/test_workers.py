@@ -11,7 +11,7 @@ import psutil
 import pytest
 from support import risky
 from support.batches import Notebook, calls_of, complete, processes, ran, run, text_of
-from support.waiting import HANGS, until
+from support.waiting import HANGS, has_ended, until
 
 from segue.tools import Limits, Scheduler, Tool, tool
 from segue.tools.tool import ToolLike
@@ -36,14 +36,7 @@ def limits(tmp_path: Path) -> Limits:
 
 def gone(pid: int) -> bool:
     """Whether a process has ended, or does so now."""
-
-    def has_ended() -> bool:
-        try:
-            return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
-        except psutil.NoSuchProcess:
-            return True
-
-    until(has_ended)
+    until(lambda: has_ended(pid))
     return True
 
 
