@@ -23,6 +23,8 @@ from segue.tools import Allow, AllowAlways, Asked, Deny, Limits, Tool, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
+PATIENT = Limits(grace=HANGS)
+"""However busy the machine is, what ends when it is told to is not given up."""
 
 
 @tool(name="weather")
@@ -37,13 +39,13 @@ def sends(*tasks: str, name: str = "scout") -> Reply:
 
 
 def scout_of(providers: Providers, protocol: str = SCOUT, **settings: Any) -> Agent:
-    settings = {"tools": [weather_tool]} | settings
+    settings = {"tools": [weather_tool], "tool_limits": PATIENT} | settings
     return Agent(MODELS[protocol], connection=providers.connection, **settings)
 
 
 def chief_of(providers: Providers, store: Store, *tools: Tool, **settings: Any) -> Agent:
-    model = settings.pop("model", MODELS[CHIEF])
-    return Agent(model, tools, store=store, connection=providers.connection, **settings)
+    settings = {"model": MODELS[CHIEF], "tool_limits": PATIENT} | settings
+    return Agent(tools=tools, store=store, connection=providers.connection, **settings)
 
 
 def sub_session(chief: Agent, call: str = "toolu_1") -> Session:

@@ -100,7 +100,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     """Run to the end; no task may be left."""
 
     async def watched() -> T:
-        result = await main
+        async with asyncio.timeout(HANGS):
+            result = await main
         left = asyncio.all_tasks() - {asyncio.current_task()}
         assert not left, left
         return result

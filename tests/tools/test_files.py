@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from support.calls import children, results_of, text_of
 from support.waiting import HANGS, until
 
-from segue.tools import Deny, Limits, file_tools
+from segue.tools import Deny, Limits, Tool, file_tools
 from segue.tools.beneath import root_at
 from segue.tools.files import Files
 from segue.tools.patterns import matches, names_of
@@ -28,16 +28,21 @@ PIXEL = base64.b64decode(
 )
 
 
+def unhurried(root: Path) -> list[Tool]:
+    """The tools, each with all the time that it needs."""
+    return [replace(tool, timeout=HANGS) for tool in file_tools(root)]
+
+
 def call(root: Path, name: str, **arguments: Any) -> str:
     """The text of a result, which is no error."""
-    [result] = asyncio.run(results_of(file_tools(root), (name, arguments)))
+    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
     assert not result.is_error, text_of(result)
     return text_of(result)
 
 
 def fault(root: Path, name: str, **arguments: Any) -> str:
     """The text of a result, which is an error."""
-    [result] = asyncio.run(results_of(file_tools(root), (name, arguments)))
+    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
     assert result.is_error, text_of(result)
     return text_of(result)
 
