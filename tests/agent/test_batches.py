@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from segue.types import ThinkingContent, ToolCall, ToolResultMessage
 ONE, OTHER = "anthropic-messages", "google-generative-ai"
 QUICK = Limits(parallel=3, grace=0.05)
 MOMENTS = [0.0, 0.001, 0.004]
+NUMBERS = count(1)
 
 
 async def on_the_loop(wait: float) -> str:
@@ -152,8 +154,9 @@ async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, fl
     standins.clear()
     settings: dict[str, Any] = {"approve": approve, "tool_limits": QUICK, "connection": standins.connection}
     async with Agent(MODELS[ONE], tools(), store=store, **settings) as agent:
-        standins[ONE].say(batch(calls), "Done.")
-        async with agent.stream("Go.") as events:
+        asked = f"Go, for the {next(NUMBERS)}th time."
+        standins.answer(ONE, asked, batch(calls), "Done.")
+        async with agent.stream(asked) as events:
             await reach(point, events)
             events.cancel()
             if point.twice and events._task is not None:
@@ -178,21 +181,21 @@ def batches(names: list[str], moments: list[float]) -> st.SearchStrategy[list[tu
 @settings(max_examples=settings.default.max_examples // 2, suppress_health_check=list(HealthCheck))
 @given(calls=batches(NAMES, MOMENTS), point=points(MOMENTS))
 def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
-    standins: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
+    restless: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
 ) -> None:
     place = str(tmp_path_factory.mktemp("batch") / "s.db") if point.file else ":memory:"
     with SQLiteStore(place) as store:
-        run(cancelled(standins, store, calls, point))
+        run(cancelled(restless, store, calls, point))
 
 
 @settings(max_examples=max(4, settings.default.max_examples // 12), suppress_health_check=list(HealthCheck))
 @given(calls=batches(["nap", "on_the_loop"], [0.0, 30.0]), point=points([0.05, 0.1, 0.2, 0.4]))
 def test_a_batch_of_processes_cancelled_anywhere_leaves_none(
-    standins: Providers, calls: list[tuple[str, float]], point: Point
+    restless: Providers, calls: list[tuple[str, float]], point: Point
 ) -> None:
     """While they start, while they work, and when they have ended."""
     with SQLiteStore(":memory:") as store:
-        run(cancelled(standins, store, calls, replace(point, events=min(point.events, 12))))
+        run(cancelled(restless, store, calls, replace(point, events=min(point.events, 12))))
 
 
 @pytest.mark.parametrize("protocol", MODELS)

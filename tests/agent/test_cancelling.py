@@ -67,13 +67,14 @@ async def cancelled(session: segue.Session, after: int, way: str, yields: int) -
 )
 @given(after=st.integers(0, 60), way=st.sampled_from(WAYS), yields=st.integers(0, 4), file=st.booleans())
 def test_a_turn_cancelled_anywhere_leaves_a_closed_log(
-    standins: Providers, tmp_path_factory: Any, protocol: str, after: int, way: str, yields: int, file: bool
+    restless: Providers, tmp_path_factory: Any, protocol: str, after: int, way: str, yields: int, file: bool
 ) -> None:
-    standins.clear()
+    restless.clear()
+    other = ONE if protocol == OTHER else OTHER
 
     async def talk(store: Store) -> None:
-        session = standins.session(MODELS[protocol], store)
-        script(standins, protocol)
+        session = restless.session(MODELS[protocol], store)
+        script(restless, protocol)
         await cancelled(session, after, way, yields)
         real = [
             message for message in said(session) if isinstance(message, ToolResultMessage) and not message.synthetic
@@ -84,16 +85,16 @@ def test_a_turn_cancelled_anywhere_leaves_a_closed_log(
         assert len(ids) == len(set(ids)), "one result for each call"
         log = [entry for entry in entries(session) if isinstance(entry, TurnEnded)]
         assert len(log) == len({type(entry) for entry in log}) <= 1
-        standins.clear()
-        session.switch(MODELS[OTHER])
+        restless.clear()
+        session.switch(MODELS[other])
         assert (await session.ask("And now?")).stop_reason == "stop"
-        sent = texts(standins.sent(OTHER).messages)
+        sent = texts(restless.sent(other).messages)
         assert not [message for message in real if texts([message])[0] not in sent]
 
     place = str(tmp_path_factory.mktemp("cancelled") / "s.db") if file else ":memory:"
     with SQLiteStore(place) as store:
         run(talk(store))
-    assert not standins.objections()
+    assert not restless.objections()
 
 
 def test_a_turn_cancelled_before_it_begins_leaves_nothing(providers: Providers, store: Store) -> None:

@@ -85,6 +85,15 @@ class Providers:
             standin.refused.clear()
             standin._script.clear()
 
+    def answer(self, protocol: str, asked: str, *answers: Any) -> None:
+        """Say these to the conversation that has ``asked`` in it; not to a cancelled one that is read late."""
+        script = iter(answers)
+
+        def step(context: Context) -> Any:
+            return next(script, "That is all.") if asked in words(context) else "Too late."
+
+        self.standins[protocol].say(*[step] * 100)
+
     def sent(self, protocol: str, at: int = -1) -> Context:
         """The conversation that a request held."""
         standin = self.standins[protocol]
