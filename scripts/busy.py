@@ -76,7 +76,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=10, help="how often the tests are run (10)")
     parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
-    parser.add_argument("--workers", type=int, default=2, help="processes that run tests (2)")
+    parser.add_argument("--workers", type=int, default=4, help="processes that run tests (4)")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="tests as pytest takes them; without any, those above")
     args = parser.parse_args()
     tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
