@@ -2,6 +2,7 @@
 itself, and a limit is there only so that a test that hangs ends some day."""
 
 import asyncio
+import os
 import socket
 import threading
 import time
@@ -20,7 +21,8 @@ HANGS = 600
 SHORT = 0.3
 """Seconds of patience, where it must run out: with a server that stays silent for ever."""
 LOOK = 0.01
-_PORTS = count(Random().randrange(20_000))
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_PORTS = count(Random().randrange(2_000))
 
 
 def until(happened: Callable[[], object]) -> None:
@@ -70,10 +72,10 @@ def until_settled(address: str) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens at. The system gives none of these to who asks for any port, so that it stays free
-    until the test takes it."""
+    """A port that nobody listens at. The system gives none of these to who asks for any port, and each worker has its
+    own ones, so that it stays free until the test takes it."""
     for number in _PORTS:
-        port = 10_000 + number % 20_000
+        port = 10_000 + _WORKER % 10 * 2_000 + number % 2_000
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
