@@ -5,11 +5,10 @@ import time
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 from support.providers import CONTEXT, MODELS, OPTIONS, reach
 from support.waiting import HANGS, SHORT, until_async
 
@@ -55,13 +54,13 @@ def stream(server: StandIn, context: Context = CONTEXT, **settings: Any) -> segu
 
 async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[segue.Stream, list[segue.Event]]:
     """An answer that fails, and its events. The silence of a server is long once a text has come, and not before."""
-    timeouts: Any = SimpleNamespace(connect=HANGS, first_event=HANGS, between_events=HANGS)
+    timeouts = Timeouts(connect=HANGS, first_event=HANGS, between_events=HANGS)
     answer = stream(server, retries=retries, timeouts=timeouts)
     events = []
     async for event in answer:
         events.append(event)
         if kind == "silence" and event.type == "text_delta":
-            timeouts.between_events = SHORT
+            force_setattr(timeouts, "between_events", SHORT)
     return answer, events
 
 
