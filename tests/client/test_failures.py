@@ -22,7 +22,7 @@ CASES = [
     (400, "prompt is too long: 213462 tokens > 200000 maximum", segue.ContextOverflowError),
     (400, "content_filter: The response was filtered due to the prompt", segue.RefusedError),
     (400, "messages.1: tool_use ids were found without tool_result blocks", segue.InvalidRequestError),
-    (404, "not_found_error: model: claude-0", segue.InvalidRequestError),
+    (404, "not_found_error: model: claude-0", segue.ModelNotFoundError),
     (413, "Request too large for model: limit 6000 tokens per minute", segue.RateLimitError),
     (500, "api_error: Internal server error", segue.ServerError),
     (500, "invalid_request somewhere inside", segue.ServerError),
