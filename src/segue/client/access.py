@@ -102,13 +102,16 @@ def _stripped(key: str | None) -> str | None:
 
 def _endpoint(address: str) -> tuple[str, dict[str, str]]:
     """The address without user and password, and the header that they are sent in."""
-    shown, url = shown_address(address), None
+    shown = shown_address(address)
     if not address.startswith(("https://", "http://")):
         raise SettingError(f"the endpoint {shown!r} is no URL that begins with https:// or http://")
+    if re.search(r"[?#]", address):
+        raise SettingError(f"the endpoint {shown!r} has a query or a fragment, but the path of the request follows it")
     scheme, _, rest = address.partition("://")
-    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    authority = rest.partition("/")[0]
     user, found, host = authority.rpartition("@")
     bare = f"{scheme}://{host}{rest[len(authority) :]}"
+    url: httpx2.URL | None = None
     try:
         url = httpx2.URL(bare)
         url.host.encode("idna")  # as the resolver does

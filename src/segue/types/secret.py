@@ -50,12 +50,10 @@ def shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 def shown_address(address: str) -> str:
     """The address as it may be shown: without user, password and query."""
+    # A password may hold an unescaped slash or question mark: everything up to the last @ goes.
     scheme, found, rest = address.partition("://")
-    if not found:
-        return address.rpartition("@")[2].partition("?")[0]
-    # A password may hold an unescaped slash: everything up to the last @ goes.
-    host = rest.partition("?")[0].rpartition("@")[2]
-    return f"{scheme.rpartition('@')[2]}://{host}"
+    shown = (rest if found else address).rpartition("@")[2].partition("?")[0]
+    return f"{scheme.rpartition('@')[2]}://{shown}" if found else shown
 
 
 class Secrets:
@@ -123,7 +121,7 @@ NO_SECRETS = Secrets()
 def address_secrets(address: str) -> list[str]:
     """User names and passwords that an address holds, as they are and unescaped."""
     rest = address.partition("://")[2] or address
-    user, found, _ = rest.partition("?")[0].rpartition("@")
+    user, found, _ = rest.rpartition("@")
     if not found:
         return []
     name, _, password = user.partition(":")
