@@ -112,7 +112,9 @@ def forms_in(text: str, secret: str) -> list[str]:
 
 AROUND = st.text("\n\r\t \0\x7f\x1b", max_size=2)
 PRINTABLE = st.text(st.characters(min_codepoint=0x20, max_codepoint=0x7E), min_size=6, max_size=40)
-SECRETS = st.builds(lambda before, core, after: f"{before}s3{core}{after}", AROUND, PRINTABLE | st.text(min_size=6), AROUND)
+SECRETS = st.builds(
+    lambda before, core, after: f"{before}s3{core}{after}", AROUND, PRINTABLE | st.text(min_size=6), AROUND
+)
 
 
 @given(SECRETS, st.sampled_from(list(PLACES)))
@@ -122,7 +124,7 @@ SECRETS = st.builds(lambda before, core, after: f"{before}s3{core}{after}", AROU
 @example("s3cret\0of-a-file", "header of the model")
 @example("s3crét-of-a-file", "key")
 @example("s3cret of a file", "name of a header")
-@example('s3"\\\'/<>&% +cret', "key")
+@example("s3\"\\'/<>&% +cret", "key")
 @settings(max_examples=100)
 def test_a_secret_is_sent_or_refused_and_in_neither_case_shown(
     server: Server, records: Lines, secret: str, place: str
@@ -161,7 +163,10 @@ async def talked(model: segue.Model, connection: Connection) -> tuple[segue.Stre
     return answer, [event async for event in answer]
 
 
-@given(PRINTABLE.map(lambda text: f"s3{text}".strip()).filter(lambda text: len(text) >= 8), st.sampled_from(["key", HEADER]))
+@given(
+    PRINTABLE.map(lambda text: f"s3{text}".strip()).filter(lambda text: len(text) >= 8),
+    st.sampled_from(["key", HEADER]),
+)
 @settings(max_examples=15)
 def test_a_secret_is_in_no_store_and_no_export(
     server: Server, tmp_path_factory: pytest.TempPathFactory, secret: str, place: str
@@ -189,7 +194,7 @@ def test_a_secret_is_in_no_store_and_no_export(
 @pytest.mark.parametrize("place", ["key", "header of the connection", "header of the model"])
 def test_an_error_event_inside_an_answer_is_cleared_too(place: str) -> None:
     """The status is 200, and the error comes with the first event, or after some output, or cannot be understood."""
-    secret = "sk-\"quoted\"-in-0123456789"
+    secret = 'sk-"quoted"-in-0123456789'
 
     def answer(asked: Asked) -> tuple[bytes, bool]:
         error = json.dumps({"error": {"message": f"no {told_of(secret)}", "code": 500}})
@@ -232,7 +237,8 @@ def test_a_key_from_a_file_works_with_its_line_break(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Authorization", "proxy-authorization", "Cookie", "X-Api-Key", "x-goog-iam-authorization-token", "MySecret"]
+    "name",
+    ["Authorization", "proxy-authorization", "Cookie", "X-Api-Key", "x-goog-iam-authorization-token", "MySecret"],
 )
 def test_headers_with_secrets_are_known_by_name(name: str) -> None:
     assert is_secret_header(name) and not is_secret_header("anthropic-version")

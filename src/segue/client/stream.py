@@ -138,7 +138,7 @@ class Stream:
         try:
             if self._exchange is None:
                 refused = await self._connect()
-                if refused is not None:
+                if refused is not None and not self._cancelled:
                     return self._decoder.fail(refused.text), refused
             data = await self._interruptible(self._piece, self._patience())
         except ProviderError as error:

@@ -12,7 +12,7 @@ import httpcore2
 import httpx2
 from msgspec import Struct
 
-from ..errors import NetworkError, ProviderError
+from ..errors import NetworkError
 from ..types.secret import Secrets
 
 BROKE = "the connection broke"
@@ -52,6 +52,7 @@ MEANINGS: dict[type[Exception], Meaning] = {
     httpx2.ProxyError: _AGAIN,
     httpx2.UnsupportedProtocol: _OURS,
     httpx2.DecodingError: _GARBAGE,
+    httpx2.SSEError: _GARBAGE,
     httpx2.TooManyRedirects: _ELSEWHERE,
     httpx2.HTTPStatusError: _AGAIN,  # raised by a hook of the caller's own client
     httpx2.InvalidURL: _ELSEWHERE,  # the base URL was checked before; a redirect of the caller's own client was not
@@ -93,15 +94,12 @@ def meaning_of(error: Exception) -> Meaning:
 @contextmanager
 def own_errors() -> Iterator[None]:
     """What the transport raises in here is raised as an error of ours."""
-    failure: ProviderError | None = None
     try:
         yield
     except _RAISED as error:
         meaning = meaning_of(error)
         words = " ".join(f"{type(error).__name__} {error}".split())
-        failure = NetworkError(f"{meaning.words}: {words}", retryable=meaning.retryable)
-    if failure is not None:
-        raise failure  # out here, so that it does not carry the other one
+        raise NetworkError(f"{meaning.words}: {words}", retryable=meaning.retryable) from None
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------

@@ -133,17 +133,15 @@ class PostgresStore(Tables):
     @contextmanager
     def _errors(self) -> Iterator[None]:
         errors = self._psycopg.errors
-        failure: SessionError
         try:
             yield
-            return
         except errors.UniqueViolation:
             raise Doubled from None
-        except errors.LockNotAvailable:
-            failure = SessionError(f"another writer has held this session for more than {PATIENCE} s")
+        except errors.LockNotAvailable as error:
+            raise SessionError(f"another writer has held this session for more than {PATIENCE} s") from error
         except self._psycopg.Error as error:
-            failure = SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}")
-        raise failure  # out here: the driver's error, which may quote a password, is not carried along
+            told = self._secrets.shown(" ".join(str(error).split()))
+            raise SessionError(f"PostgreSQL: {told}") from None
 
     # -- tables ------------------------------------------------------------------------------------------------------
 

@@ -204,9 +204,7 @@ class Answer:
     """The answer of ``model`` to what was projected, at ``now`` (Unix ms). What the provider says beside the content
     is shown without ``secrets``."""
 
-    def __init__(
-        self, model: Model, asked: Asked | None = None, now: int = 0, secrets: Secrets = NO_SECRETS
-    ) -> None:
+    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
         self.model = model
         self.secrets = secrets
         self.names: Mapping[str, str] = {} if asked is None else asked.names
