@@ -1,10 +1,15 @@
 """A server on loopback that answers with the very bytes that a test gives it, and knows its connections."""
 
 import socket
+import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from typing import BinaryIO
+
+Answer = tuple[bytes | Iterable[bytes], bool]
+"""The bytes, or pieces of them, and whether the connection stays open after them."""
 
 
 @dataclass
@@ -19,9 +24,10 @@ class Asked:
 
 @dataclass
 class Server:
-    """``answer`` gives the bytes for a request, and whether the connection stays open after them."""
+    """``answer`` says what is sent for a request. With ``resets`` a connection is not ended, but cut."""
 
-    answer: Callable[[Asked], tuple[bytes, bool]]
+    answer: Callable[[Asked], Answer]
+    resets: bool = False
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
     _open: list[socket.socket] = field(default_factory=list)
@@ -43,10 +49,17 @@ class Server:
                 asked = Asked(place, number, headers, body)
                 self.asked.append(asked)
                 data, stays = self.answer(asked)
-                connection.sendall(data)
+                for piece in [data] if isinstance(data, bytes) else data:
+                    connection.sendall(piece)
                 if not stays:
-                    connection.shutdown(socket.SHUT_RDWR)
+                    self._end(connection)
                     return
+
+    def _end(self, connection: socket.socket) -> None:
+        if self.resets:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        else:
+            connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         for connection in self._open:
@@ -54,21 +67,21 @@ class Server:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
-def _headers(lines: "socket.SocketIO | object") -> dict[str, str] | None:
-    if not lines.readline():  # type: ignore[attr-defined]
+def _headers(lines: BinaryIO) -> dict[str, str] | None:
+    if not lines.readline():
         return None
     found = {}
-    while line := lines.readline().strip():  # type: ignore[attr-defined]
+    while line := lines.readline().strip():
         name, _, value = line.decode("latin-1").partition(":")
         found[name.lower()] = value.strip()
     return found
 
 
 @contextmanager
-def raw(answer: Callable[[Asked], tuple[bytes, bool]]) -> Iterator[Server]:
+def raw(answer: Callable[[Asked], Answer]) -> Iterator[Server]:
     """A running server."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = Server(answer, f"http://127.0.0.1:{listening.getsockname()[1]}")
+        server = Server(answer, url=f"http://127.0.0.1:{listening.getsockname()[1]}")
         thread = threading.Thread(target=server.serve, args=(listening,), daemon=True)
         thread.start()
         try:
