@@ -17,7 +17,7 @@
         ├── QuotaError              the account has nothing left to spend
         ├── OverloadedError         the provider has no capacity now
         ├── ServerError             the provider failed
-        ├── NetworkError            no connection, a connection that broke, silence, bytes that are no answer
+        ├── NetworkError            no connection, one that broke, silence, bytes that are no answer, a redirect
         ├── AuthenticationError     the key is not accepted, or may not do this
         ├── ModelNotFoundError      the endpoint does not have this model, or not any more, or is not there
         ├── InvalidRequestError     the provider refused the request: a bug of ours, or of a body that was changed

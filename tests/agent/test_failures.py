@@ -151,7 +151,7 @@ def test_a_refusal_is_an_answer_and_not_a_failure_to_get_around(providers: Provi
 # -- a model that is gone --
 
 GONE: list[tuple[str, str, dict[str, Any]]] = [
-    ("anthropic-messages", "404", {"type": "error", "error": {"type": "not_found_error", "message": "model: claude-0"}}),
+    ("anthropic-messages", "404", {"type": "error", "error": {"type": "not_found_error", "message": "model: none"}}),
     (
         "openai-completions",
         "404",
@@ -169,15 +169,15 @@ GONE: list[tuple[str, str, dict[str, Any]]] = [
     (
         "google-generative-ai",
         "404",
-        {"error": {"code": 404, "status": "NOT_FOUND", "message": "models/gemini-0 is not found for API version v1beta, "
-                   "or is not supported for generateContent. Call ListModels to see the list of available models"}},
+        {"error": {"code": 404, "status": "NOT_FOUND", "message": "models/gemini-0 is not found for API version "
+                   "v1beta, or is not supported for generateContent. Call ListModels to see what is"}},
     ),
     ("bedrock-converse", "400", {"message": "The provided model identifier is invalid."}),
     (
         "bedrock-converse",
         "400",
-        {"message": "Invocation of model ID anthropic.claude-0 with on-demand throughput isn\u2019t supported. Retry your "
-                    "request with the ID or ARN of an inference profile that contains this model."},
+        {"message": "Invocation of model ID anthropic.claude-0 with on-demand throughput isn\u2019t supported. Retry "
+                    "your request with the ID or ARN of an inference profile that contains this model."},
     ),
     ("bedrock-converse", "404", {"message": "This model version has reached the end of its life."}),
     ("mistral-chat", "400", {"object": "error", "message": "Invalid model: mistral-0", "type": "invalid_model",

@@ -55,13 +55,13 @@ def outcome(model: segue.Model) -> segue.SegueError:
     try:
         found = LOOP.run(talk())
     except segue.SettingError as error:
-        assert error.__cause__ is None and error.__context__ is None
-        return error
-    assert found is not None
+        found = error
+    assert found is not None and found.__cause__ is None and found.__context__ is None
     return found
 
 
-QUOTING = {name for library in (credentials.AWS, credentials.GOOGLE) for name, _, showable in library.failures if showable}
+LIBRARIES = (credentials.AWS, credentials.GOOGLE)
+QUOTING = {name for library in LIBRARIES for name, _, showable in library.failures if showable}
 
 
 def check(error: segue.SegueError, kind: type[Exception]) -> None:

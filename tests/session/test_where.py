@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from support.postgres import Postgres
 
 from segue.errors import SessionError

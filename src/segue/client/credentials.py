@@ -59,13 +59,13 @@ GOOGLE = Library(
 
 
 def _asked(act: Callable[[], T], library: Library) -> T:
-    """What a library for credentials gives, or an error of ours. It reads files, runs programs and asks servers, and may
-    raise anything; its error is not carried along, because it may quote a secret."""
+    """What a library for credentials gives, or an error of ours. It reads files, runs programs and asks servers, and
+    may raise anything; its error is not carried along, because it may quote a secret."""
     try:
         return act()
     except (SettingError, ProviderError):
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001, an edge: the code of others, and of plug-ins that they load
         names = {kind.__name__ for kind in type(error).__mro__}
         _, kind, showable = next(row for row in library.failures if row[0] in names)
         words = f": {' '.join(str(error).split())}" if showable else ""

@@ -54,8 +54,8 @@ STATUSES: dict[int, type[ProviderError]] = {
     504: ServerError,
     529: OverloadedError,  # Anthropic
 }
-"""Any other status of 500 and above is a ``ServerError``, any other of 400 and above an ``InvalidRequestError``. What is
-below is a redirect, or nothing that an answer may have: a ``NetworkError``, because it is no answer."""
+"""Any other status of 500 and above is a ``ServerError``, any other of 400 and above an ``InvalidRequestError``. What
+is below is a redirect, or nothing that an answer may have: a ``NetworkError``, because it is no answer."""
 
 # Words that say more than the status, or stand alone in a stream that began with 200. The first row that fits counts.
 # OpenAI: `insufficient_quota` with 429; Anthropic: "Your credit balance is too low" with 400; DeepSeek: "Insufficient

@@ -1,8 +1,8 @@
 """What providers say when a model is not there, and what reads alike and is the fault of the request. Rows only.
 
 A 404 on the path of a request means that the endpoint does not have what the path and the body name: the model, or the
-path itself. Another member of a router may have its own. Some providers say so with other statuses (``GONE``). Some 404s
-are about something else that the request names, which another request would not (``NAMED``); these win.
+path itself. Another member of a router may have its own. Some providers say so with other statuses (``GONE``). Some
+404s are about something else that the request names, which another request would not (``NAMED``); these win.
 """
 
 import re
@@ -34,7 +34,7 @@ GONE: tuple[Phrase, ...] = (
     Phrase(
         "Google Gemini, Vertex AI",
         r"models?/.{1,200}? is not found for API version|publisher model .{1,300}? (?:was )?not found",
-        "NOT_FOUND: models/gemini-1.5-flash is not found for API version v1beta, or is not supported for generateContent.",
+        "NOT_FOUND: models/gemini-1.5-flash is not found for API version v1beta, or is not supported",
         "openclaw/openclaw#14036, ECuiDev/obsidian-quiz-generator#43",
         "2026-02",
     ),
@@ -102,7 +102,8 @@ NAMED: tuple[Phrase, ...] = (
     ),
     Phrase(
         "what else a body may name, in any words",
-        r"\b(?:file|container|conversation|prompt|cached ?content|vector store)s?\b.{0,120}?(?:not found|does not exist)",
+        r"\b(?:file|container|conversation|prompt|cached ?content|vector store)s?\b.{0,120}?"
+        r"(?:not found|does not exist)",
         "File not found: file_011CNha8iCJcU1wXNR6q4V8w",
         "the request types of anthropic 2.8.0, openai 3.49.0 and google-genai 3.1.0, which have these ids",
         "2026-11",

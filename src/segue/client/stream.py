@@ -182,7 +182,7 @@ class Stream:
             while len(data) < MAX_ERROR and (piece := await self._interruptible(exchange.piece, self._patience())):
                 data += piece
         except (NetworkError, Silence) as error:
-            # The status may be clear all the same. If not, what cannot be read is the provider's fault, not the request's.
+            # The status may be clear all the same. If not, it is the provider's fault, and not that of the request.
             kind, text = kind_of("", status), self._silence() if isinstance(error, Silence) else error.text
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
         text = self._access.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")

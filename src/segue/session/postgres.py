@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SessionError, SettingError
@@ -100,15 +100,14 @@ class PostgresStore(Tables):
 
     def _read_address(self, dsn: str) -> dict[str, Any]:
         named: dict[str, Any] | None = None
-        try:
+        # The driver quotes what it cannot read, and there may be a password in it.
+        with suppress(self._psycopg.Error, UnicodeError):
             named = self._psycopg.conninfo.conninfo_to_dict(dsn)
-        except (self._psycopg.Error, UnicodeError):
-            pass  # the driver quotes what it cannot read, and there may be a password in it
         if named is None or _is_torn(dsn):
             raise SessionError(
-                "the address of the PostgreSQL server cannot be read; it is postgresql://user:password@host:port/database, "
-                "where @, :, / and % in a user or password are written as %40, %3A, %2F and %25, or words of libpq "
-                "(host=… dbname=…); a file of such a name is ./name"
+                "the address of the PostgreSQL server cannot be read; it is "
+                "postgresql://user:password@host:port/database, where @, :, / and % in a user or password are written "
+                "as %40, %3A, %2F and %25, or words of libpq (host=… dbname=…); a file of such a name is ./name"
             )
         return named
 
@@ -166,8 +165,8 @@ def _done(tables: "_Statements") -> int:
 
 
 def _is_torn(dsn: str) -> bool:
-    """Whether a character of the password ends it too early, so that the rest of it is taken for a host or a port, which
-    errors quote."""
+    """Whether a character of the password ends it too early, so that the rest of it is taken for a host or a port,
+    which errors quote."""
     _, found, rest = dsn.partition("://")
     if not found:
         return False

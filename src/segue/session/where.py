@@ -24,9 +24,9 @@ def open_store(where: str | os.PathLike[str] | None = None, *, create: bool = Tr
     """The store at ``where``: a path, ``sqlite:///path`` or ``postgresql://…``; without one, the default.
 
     Words as libpq takes them (``host=… dbname=…``) name a PostgreSQL database, too; a file of such a name is
-    ``./host=…``. A file that is not there is made, unless ``create`` is false: then it is a ``SessionError``. In a URL of
-    SQLite three slashes are before a relative path and four before an absolute one. No error repeats an address: there
-    may be a password in it.
+    ``./host=…``. A file that is not there is made, unless ``create`` is false: then it is a ``SessionError``. In a URL
+    of SQLite three slashes are before a relative path and four before an absolute one. No error repeats an address:
+    there may be a password in it.
     """
     named = os.fspath(where) if where else os.environ.get(VARIABLE) or str(default_path())
     if isinstance(where, os.PathLike):
