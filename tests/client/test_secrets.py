@@ -312,3 +312,20 @@ def test_a_request_printed_by_the_command_line_shows_no_secret_header(
     request = segue.encode(CONTEXT, replace(MODEL, headers={"X-Api-Key": "pass-word-1", "x-trace": "on"}))
     shown = _as_json(request).decode()
     assert "pass-word-1" not in shown and "x-trace" in shown
+
+
+@pytest.mark.parametrize("value", ["Bearer sesame\nopen", "sesame-\xe9-open", "sesame\0open"])
+def test_headers_and_addresses_of_a_tool_server_are_held_to_the_same(value: str, records: Lines) -> None:
+    from segue.tools import McpServer
+
+    with pytest.raises(segue.SettingError) as refused:
+        McpServer.http("http://127.0.0.1:9/mcp", {"authorization": value})
+    assert "sesame" not in str(refused.value) + repr(refused.value) + repr(refused.value.__context__)
+    with pytest.raises(segue.ToolServerError) as failed:
+        LOOP.run(connected(McpServer.http("http://me:pass-word-1@127.0.0.1:9/mcp?x=1")))
+    assert not [text for text in [str(failed.value), *records.lines] if "pass-word-1" in text]
+
+
+async def connected(server: Any) -> None:
+    async with server:
+        pass

@@ -41,17 +41,17 @@ class Access:
         check(connection)
         address = _filled(connection.base_url or model.base_url).rstrip("/")
         self.secrets = Secrets(address_secrets(address))
-        self.base_url, user = _endpoint(address)
-        self.headers = _sendable(connection.headers, "Connection.headers")
+        self.base_url, user = endpoint(address)
+        self.headers = sendable(connection.headers, "Connection.headers")
         key = _stripped(connection.api_key) or _key(provider, named_host=connection.base_url is None)
         scheme = provider.auth if provider is not None and provider.auth else _BY_PROTOCOL.get(model.protocol, "bearer")
         proof = SCHEMES[scheme](key, self.base_url)
         self._sign: Sign | None = None if isinstance(proof, dict) else proof
         self._proof: dict[str, str] = proof if isinstance(proof, dict) else {}
-        _sendable(self._proof, f"the key for {model.provider}")
+        sendable(self._proof, f"the key for {model.provider}")
         self._proof |= user
         self.signs_body = self._sign is not None and scheme in _SIGNING
-        for headers in (_sendable(model.headers, "Model.headers"), self.headers, self._proof):
+        for headers in (sendable(model.headers, "Model.headers"), self.headers, self._proof):
             self.secrets.add_headers(headers)
         fingerprint = model.endpoint or _fingerprint(self.base_url, (key or "") + user.get("authorization", ""))
         self.model = replace(model, base_url=self.base_url, endpoint=fingerprint)
@@ -59,10 +59,10 @@ class Access:
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. Only where ``signs_body`` is true does the body play a part."""
         url = self.base_url + path
-        all_headers = _sendable({**headers, **self.headers}, "the headers of the request")
+        all_headers = sendable({**headers, **self.headers}, "the headers of the request")
         if self._sign is not None:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
-            all_headers |= _sendable(proof, "the credentials")
+            all_headers |= sendable(proof, "the credentials")
         all_headers |= self._proof
         self.secrets.add_headers(all_headers)
         return url, all_headers
@@ -77,7 +77,7 @@ def _fingerprint(base_url: str, key: str) -> str:
     return blake2b(f"{base_url}\n{key}".encode(), digest_size=6, person=b"segue-endpoint").hexdigest()
 
 
-def _sendable(headers: Mapping[str, str], where: str) -> dict[str, str]:
+def sendable(headers: Mapping[str, str], where: str) -> dict[str, str]:
     """The headers, if they can be sent. What cannot is refused here: the transport would quote it in its error."""
     found = {}
     for place, (name, value) in enumerate(headers.items(), 1):
@@ -100,15 +100,16 @@ def _stripped(key: str | None) -> str | None:
     return key and key.strip()
 
 
-def _endpoint(address: str) -> tuple[str, dict[str, str]]:
-    """The address without user and password, and the header that they are sent in."""
+def endpoint(address: str, query: bool = False) -> tuple[str, dict[str, str]]:
+    """The address without user and password, and the header that they are sent in. It may have a ``query`` only where
+    no path follows it."""
     shown = shown_address(address)
     if not address.startswith(("https://", "http://")):
-        raise SettingError(f"the endpoint {shown!r} is no URL that begins with https:// or http://")
-    if re.search(r"[?#]", address):
-        raise SettingError(f"the endpoint {shown!r} has a query or a fragment, but the path of the request follows it")
+        raise SettingError(f"the endpoint {shown!r} cannot be used: it does not begin with https:// or http://")
+    if re.search(r"[?#]", address) and not query:
+        raise SettingError(f"the endpoint {shown!r} cannot be used: a path is added to it, so it has no query")
     scheme, _, rest = address.partition("://")
-    authority = rest.partition("/")[0]
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
     user, found, host = authority.rpartition("@")
     bare = f"{scheme}://{host}{rest[len(authority) :]}"
     url: httpx2.URL | None = None
@@ -118,7 +119,7 @@ def _endpoint(address: str) -> tuple[str, dict[str, str]]:
     except (httpx2.InvalidURL, ValueError):
         url = None
     if url is None or not url.host or not 0 <= (url.port or 0) <= 65535 or re.search(r"^[^:]*[%\s]", url.host):
-        raise SettingError(f"the endpoint {shown!r} is no URL that can be reached: look at its host, port and path")
+        raise SettingError(f"the endpoint {shown!r} cannot be used: look at its host, port and path")
     if not found:
         return bare, {}
     return bare, {"authorization": f"Basic {b64encode(unquote(user).encode('utf-8', 'replace')).decode()}"}
