@@ -21,7 +21,7 @@ from support.secrets import Lines
 from support.sessions import LOOP
 
 import segue
-from segue import Connection, Fixed, Patience, Retries, Session
+from segue import Agent, Connection, Fixed, Patience, Retries
 from segue.cli import main
 from segue.client.access import access
 from segue.client.transport import LOGGERS
@@ -175,16 +175,16 @@ def test_a_secret_is_in_no_store_and_no_export(
     path, exported = folder / "sessions.db", folder / "exported.jsonl"
     model, connection = reached(server.url, "key" if place == "key" else "header of the connection", secret)
 
-    async def talk() -> tuple[Session, str]:
-        session = Session.create(Fixed(model, patience=Patience(retries=0)), store=store, connection=connection)
-        async with session.stream("Hello?") as turn:
-            end = await turn.finished()
-        return session, repr(end) + end.reason
+    async def talk() -> tuple[str, str]:
+        router = Fixed(model, patience=Patience(retries=0))
+        async with Agent(router, store=store, connection=connection) as agent, agent.stream("Hello?") as events:
+            told = [event async for event in events]
+            return agent.session.id, repr(told) + repr(events.outcome)
 
     with open_store(path) as store:
         session, end = LOOP.run(talk())
-        entries = repr([stored.entry for stored in store.read(session.id)])
-    assert main(["sessions", "--store", str(path), "export", session.id, "-o", str(exported)]) == 0
+        entries = repr([stored.entry for stored in store.read(session)])
+    assert main(["sessions", "--store", str(path), "export", session, "-o", str(exported)]) == 0
     kept = b"".join(each.read_bytes() for each in folder.iterdir()).decode("utf-8", "replace")
     assert "Incorrect key" in kept and HIDDEN in kept
     for text in (end, entries, kept):
@@ -221,6 +221,18 @@ def test_hiding_comes_before_cutting(secret: str, before: str, longest: int) -> 
     shown = secrets.shown(before + secret * 50, longest)
     assert len(shown) <= longest
     assert secret[:8] not in shown.removeprefix(before) or secret[:8] in before + HIDDEN
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("secret", ["sk-0123456789", 's3  two"quotes\\back/slash%41&amp;', "12345678", "\\" * 9])
+def test_a_secret_is_hidden_in_a_text_that_is_no_json(form: str, secret: str) -> None:
+    """A page of a proxy, for example, whose white space is made even before it is shown."""
+    page = f"<html>\n  <p>no   key:  {FORMS[form](secret)}  \n</html>".encode()
+    with raw(lambda asked: (response(page, "502 Bad", [("content-type", "text/html")]), False)) as server:
+        stream, _ = LOOP.run(talked(MODEL, Connection(base_url=server.url, api_key=secret, retries=ONCE)))
+    assert stream.error is not None and "no key:" in stream.error.text and HIDDEN in stream.error.text
+    even = " ".join(secret.split())
+    assert not forms_in(stream.error.text, secret) and even not in stream.error.text
 
 
 @pytest.mark.parametrize("key", ["k", "x", "test", "key", "broken"])

@@ -376,6 +376,22 @@ def test_bytes_that_are_no_http_at_all_are_a_network_error(stage: Stage, data: b
     assert outcome.how == "done" and outcome.message is not None and outcome.message.protocol == SECOND
 
 
+@pytest.mark.parametrize("hook", ["raises for the status", "follows redirects"])
+def test_a_client_of_the_callers_own_may_raise_what_it_does(stage: Stage, hook: str) -> None:
+    async def talk() -> segue.Stream:
+        async def check(answer: httpx2.Response) -> None:
+            if hook == "raises for the status":
+                answer.raise_for_status()
+
+        own = httpx2.AsyncClient(event_hooks={"response": [check]}, follow_redirects=True, max_redirects=3)
+        async with own:
+            return (await streamed(stage.broken.url, http=own))[0]
+
+    status = "500 Bad" if hook == "raises for the status" else "307 There"
+    stage.says(response(b"{}", status, [("location", "/round/and/round")]))
+    assert isinstance(LOOP.run(talk()).error, segue.NetworkError)
+
+
 def test_cancelling_while_an_error_is_read_is_an_abort(stage: Stage) -> None:
     async def talk() -> segue.Stream:
         answer = segue.stream(MODELS[FIRST], CONTEXT, OPTIONS, connection=connection(stage.broken.url))

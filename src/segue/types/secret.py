@@ -139,6 +139,7 @@ def _forms_of(value: str) -> set[str]:
     in_json = json.dumps(value)[1:-1]
     plain = {value, in_json, in_json.replace("/", "\\/"), json.dumps(in_json)[1:-1], repr(value)[1:-1]}
     plain |= {quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), value.replace(" ", "+")}
+    plain.add(" ".join(value.split()))  # as in a text whose white space was made even
     for _ in range(_ROUNDS):
         plain |= {_unescaped(form) for form in plain}
     return {form for form in plain | _in_base64(value) if len(form) >= SHORTEST}
