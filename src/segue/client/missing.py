@@ -9,6 +9,8 @@ import re
 
 from ..rules.overflow import Phrase
 
+_ID = r"\b(?:file[-_]|files/|cntr_|container_|conv_|pmpt_|vs_|cachedContents/)\w{4,}"
+
 GONE: tuple[Phrase, ...] = (
     Phrase(
         "Anthropic",
@@ -19,7 +21,7 @@ GONE: tuple[Phrase, ...] = (
     ),
     Phrase(
         "OpenAI, Groq, xAI, Cerebras, vLLM, DashScope and others",
-        r"\bmodel_not_found\b|\bmodel .{1,200}? does not exist\b",
+        r"\bmodel_not_found\b|\bmodel:? \S{1,200} does not exist\b",
         "model_not_found: The model `llama3.1-405b` does not exist or you do not have access to it.",
         "continuedev/continue#10832, decolua/9router#3558, chenyme/grok2api#571",
         "2026-08",
@@ -101,9 +103,8 @@ NAMED: tuple[Phrase, ...] = (
         "2026-07",
     ),
     Phrase(
-        "what else a body may name, in any words",
-        r"\b(?:file|container|conversation|prompt|cached ?content|vector store)s?\b.{0,120}?"
-        r"(?:not found|does not exist)",
+        "what else a body may name by an id, in any words",
+        rf"{_ID}.{{0,120}}?(?:not found|does not exist)|(?:not found|no such|does not exist).{{0,60}}?{_ID}",
         "File not found: file_011CNha8iCJcU1wXNR6q4V8w",
         "the request types of anthropic 2.8.0, openai 3.49.0 and google-genai 3.1.0, which have these ids",
         "2026-11",
