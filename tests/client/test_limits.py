@@ -4,9 +4,11 @@ import asyncio
 import gzip
 import itertools
 import json
+import sys
 import time
 from collections.abc import Iterator
 from functools import cache
+from threading import Event
 from typing import Any
 
 import pytest
@@ -133,19 +135,59 @@ def test_a_cap_that_is_no_number_of_bytes_is_a_setting_error(size: Any) -> None:
 # -- time ------------------------------------------------------------------------------------------------------------
 
 
-def heartbeats(first: bytes) -> Iterator[bytes]:
+class Clock:
+    """The time of the client, which a test can set ahead: what happens depends on events, not on how fast they are."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self.time = time.time
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    found = Clock()
+    monkeypatch.setattr(sys.modules[Stream.__module__], "time", found)
+    return found
+
+
+def heartbeats(first: bytes, sent: Event) -> Iterator[bytes]:
     yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n" + first
-    while True:
+    for number in itertools.count():
+        if number == 3:
+            sent.set()
         time.sleep(0.005)
         yield b": still here\n\n"
 
 
-@pytest.mark.parametrize("first", [b"", delta("Hello there.")], ids=["before output", "after output"])
-def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(first: bytes) -> None:
-    stream = ask(heartbeats(first), timeouts=Timeouts(total=0.3))
+@pytest.mark.parametrize("output", [False, True], ids=["before output", "after output"])
+def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(output: bool, clock: Clock) -> None:
+    """An hour passes after the first comments, or after the first event; the next comment finds the time over."""
+    sent = Event()
+
+    async def talk(url: str) -> segue.Stream:
+        given = Connection(base_url=url, api_key="k", retries=Retries(attempts=0), timeouts=Timeouts(total=600))
+        answer = segue.stream(MODEL, CONTEXT, OPTIONS, connection=given)
+        task = asyncio.ensure_future(pass_time())
+        async for event in answer:
+            if event.type == "text_delta":
+                clock.ahead = 3600
+        await task
+        return answer
+
+    async def pass_time() -> None:
+        while not output and not sent.is_set():
+            await asyncio.sleep(0.001)
+        if not output:
+            clock.ahead = 3600
+
+    with raw(lambda asked: (heartbeats(delta("Hello there.") if output else b"", sent), False)) as server:
+        stream = LOOP.run(talk(server.url))
     assert isinstance(stream.error, segue.NetworkError)
-    assert stream.error.text == "the answer was not complete within 0.3 seconds"
-    assert stream.message is not None and stream.message.text == ("Hello there." if first else "")
+    assert stream.error.text == "the answer was not complete within 600 seconds"
+    assert stream.message is not None and stream.message.text == ("Hello there." if output else "")
 
 
 def test_tries_and_waits_count_to_the_total() -> None:

@@ -31,7 +31,7 @@ from segue.testing import StandIn
 
 FIRST, SECOND = "openai-completions", "anthropic-messages"
 ONCE = Retries(attempts=0)
-SOON = Timeouts(connect=5, first_event=20, between_events=20)
+SOON = Timeouts(connect=60, first_event=120, between_events=120)
 
 
 # -- the table -------------------------------------------------------------------------------------------------------
