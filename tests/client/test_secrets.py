@@ -2,6 +2,7 @@
 
 import base64
 import html
+import importlib
 import json
 import logging
 import re
@@ -302,18 +303,15 @@ def test_user_and_password_of_an_address_are_sent_as_a_header_and_logged_nowhere
 
 
 def test_every_logger_of_the_transport_is_watched() -> None:
-    """A new logger of httpx2 or httpcore2 must be listed."""
-    import httpcore2
-    import httpx2
-
-    folders = [Path(package.__file__).parent for package in (httpx2, httpcore2)]
-    found = {
-        name
-        for folder in folders
-        for path in folder.rglob("*.py")
-        for name in re.findall(r'getLogger\("([^"]+)"\)', path.read_text())
-    }
-    assert {name for name in found if name.startswith(("httpx2", "httpcore2"))} <= set(LOGGERS)
+    """A new logger of httpx2, or of what it sends with, must be listed."""
+    found = set()
+    for package in ("httpx2", "httpcore2", "hpack", "h2", "h11"):
+        folder = Path(str(importlib.import_module(package).__file__)).parent
+        for path in folder.rglob("*.py"):
+            module = ".".join([package, *path.relative_to(folder).with_suffix("").parts])
+            for name in re.findall(r"getLogger\(([^)]+)\)", path.read_text()):
+                found.add(module if name == "__name__" else name.strip("\"'"))
+    assert found and found <= set(LOGGERS)
 
 
 def test_a_request_printed_by_the_command_line_shows_no_secret_header(

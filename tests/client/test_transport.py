@@ -161,6 +161,13 @@ def test_a_broken_base_url_is_a_setting_error(url: str) -> None:
         segue.stream(replace(MODELS[FIRST], base_url=url), CONTEXT, connection=Connection(api_key="k"))
 
 
+def test_a_client_that_is_closed_is_a_setting_error() -> None:
+    http = httpx2.AsyncClient()
+    LOOP.run(http.aclose())
+    with pytest.raises(segue.SettingError, match="closed"):
+        segue.stream(MODELS[FIRST], CONTEXT, connection=Connection(api_key="k", http=http))
+
+
 @pytest.mark.parametrize("number", [float("nan"), -1.0, "soon", float("-inf")])
 @pytest.mark.parametrize("where", ["connect", "first_event", "between_events", "total"])
 def test_a_timeout_that_is_no_time_is_a_setting_error(where: str, number: Any) -> None:

@@ -64,5 +64,7 @@ def check(connection: Connection) -> None:
             value = getattr(part, field)
             if value is not None and not (isinstance(value, int | float) and value >= 0):  # NaN is not, either
                 raise SettingError(f"Connection.{name}.{field} is {value!r}; it must be a number from 0")
+    if connection.http is not None and connection.http.is_closed:
+        raise SettingError("Connection.http is closed; give a client that is open, or none")
     if not isinstance(connection.max_answer, int) or connection.max_answer < 1:
         raise SettingError(f"Connection.max_answer is {connection.max_answer!r}; it must be a number of bytes from 1")

@@ -111,6 +111,8 @@ LOGGERS = (
     "httpcore2.http2",
     "httpcore2.proxy",
     "httpcore2.socks",
+    "hpack.hpack",
+    "hpack.table",
     "botocore.auth",
     "botocore.credentials",
 )
