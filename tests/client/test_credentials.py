@@ -1,6 +1,7 @@
 """Credentials that AWS's and Google's libraries read: their errors are ours, and show nothing that they quote."""
 
 import inspect
+import logging
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,8 @@ import google.auth
 import google.auth.exceptions
 import pytest
 from support.providers import CONTEXT, MODELS
+from support.raw import raw, response
+from support.secrets import Lines
 from support.sessions import LOOP
 
 import segue
@@ -81,6 +84,8 @@ def test_errors_of_botocore_are_ours(kind: type[Exception], where: str, monkeypa
         def get_frozen_credentials(self) -> "Found":
             return self._do("refreshing")
 
+        secret_key = token = None
+
         def _do(self, what: str) -> "Found":
             if what == where:
                 raise made(kind)
@@ -121,3 +126,29 @@ def test_a_token_that_cannot_be_sent_is_a_setting_error_that_does_not_quote_it(m
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere.json")
     error = outcome(segue.get_model("google-vertex/gemini-2.5-pro"))
     assert isinstance(error, segue.SettingError) and SECRET not in str(error) + repr(error)
+
+
+def test_what_is_signed_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the level DEBUG botocore logs the headers that it signs, the token of the session among them."""
+    secrets = ["secret-access-key-0123", "session-token-0123456789", "header-0123456789"]
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secrets[0])
+    monkeypatch.setenv("AWS_SESSION_TOKEN", secrets[1])
+    credentials._aws_session.cache_clear()
+    handler, root = Lines(), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(1)
+    try:
+        with raw(lambda asked: (response(" ".join(asked.headers.values()).encode(), "403 No"), False)) as server:
+            given = Connection(base_url=server.url, headers={"x-my-secret": secrets[2]}, retries=ONCE)
+            stream = segue.stream_sync(BEDROCK, CONTEXT, connection=given)
+            message = stream.finished()
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+        credentials._aws_session.cache_clear()
+    assert server.asked[0].headers["x-amz-security-token"] == secrets[1]
+    assert any("CanonicalRequest" in line for line in handler.lines)
+    shown = [*handler.lines, repr(message), str(stream.error)]
+    assert not [text for text in shown for secret in secrets if secret in text]

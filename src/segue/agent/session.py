@@ -381,7 +381,7 @@ class Session:
         return [self.entry(ModelChosen, model=model.ref, protocol=model.protocol)]
 
     def time(self) -> int:
-        """Unix ms, for entries. A clock that gives no time is not asked to: the last time counts."""
+        """Unix ms, for entries. If the clock returns no valid time, the last valid one is used."""
         seconds = self._clock()
         if abs(seconds) < LATEST:  # neither NaN nor infinite
             self._time = int(seconds * 1000)

@@ -57,7 +57,7 @@ class Connection(Guarded, frozen=True, kw_only=True):
 
 
 def check(connection: Connection) -> None:
-    """Refuse numbers with which nothing can be timed or counted."""
+    """Raise ``SettingError`` for settings that cannot be used."""
     for name in ("timeouts", "retries"):
         part = getattr(connection, name)
         for field in part.__struct_fields__:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ..errors import AuthenticationError, NetworkError, ProviderError, SettingError
 from ..types.secret import shown_address
+from .transport import also_hidden
 
 T = TypeVar("T")
 _REGION = re.compile(r"//bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
@@ -91,8 +92,9 @@ def aws_headers(url: str, headers: Mapping[str, str], body: bytes, region: str) 
     except ImportError:
         raise SettingError("Bedrock needs botocore: pip install 'segue[bedrock]'") from None
     request = AWSRequest(method="POST", url=url, data=body, headers=dict(headers))
-    signer = _asked(lambda: SigV4Auth(_aws_credentials().get_frozen_credentials(), "bedrock", region), AWS)
-    _asked(lambda: signer.add_auth(request), AWS)
+    found = _asked(lambda: _aws_credentials().get_frozen_credentials(), AWS)
+    also_hidden(found.secret_key, found.token)  # the signer logs what it signs
+    _asked(lambda: SigV4Auth(found, "bedrock", region).add_auth(request), AWS)
     return dict(request.headers.items())
 
 
@@ -128,4 +130,5 @@ def google_token() -> str:
         from google.auth.transport.requests import Request
 
         _asked(lambda: credentials.refresh(Request()), GOOGLE)
+    also_hidden(str(credentials.token))
     return str(credentials.token)

@@ -149,7 +149,7 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
 
 
 LONGEST_WAIT = 1e9
-"""Seconds. Who asks for more asks for nothing."""
+"""Seconds. A longer time is ignored."""
 
 
 def _number(text: str | None) -> float | None:

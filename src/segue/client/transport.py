@@ -131,6 +131,13 @@ def hidden_in_logs(secrets: Secrets) -> Iterator[None]:
         _secrets.reset(token)
 
 
+def also_hidden(*values: str | None) -> None:
+    """From now on these are secrets, too: what was just fetched, and may be logged before it is sent."""
+    secrets = _secrets.get()
+    if secrets is not None:
+        secrets.add(*(value for value in values if value))
+
+
 class _Hiding(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         secrets = _secrets.get()

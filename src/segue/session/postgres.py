@@ -139,8 +139,7 @@ class PostgresStore(Tables):
         except errors.LockNotAvailable as error:
             raise SessionError(f"another writer has held this session for more than {PATIENCE} s") from error
         except self._psycopg.Error as error:
-            told = self._secrets.shown(" ".join(str(error).split()))
-            raise SessionError(f"PostgreSQL: {told}") from None
+            raise SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}") from None
 
     # -- tables ------------------------------------------------------------------------------------------------------
 

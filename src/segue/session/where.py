@@ -16,7 +16,7 @@ FILE = "sessions.db"
 _WORDS = re.compile(r"\s*[A-Za-z_]+\s*=")
 """How an address begins that libpq reads as words: ``host=… password=…``."""
 _SCHEME = re.compile(r"\s*(?:postgres\w*|sqlite\w*|file|mysql|mariadb|https?)(?:\+\w+)?:", re.IGNORECASE)
-"""How a URL begins, also one with a slash too few. A name like this is no path that anybody means."""
+"""How a URL begins, also one with a slash too few. Such a name is not meant as a path."""
 KINDS = "a store is a path, sqlite:///path or postgresql://user:password@host:port/database"
 
 
@@ -41,8 +41,8 @@ def open_store(where: str | os.PathLike[str] | None = None, *, create: bool = Tr
             raise SessionError("sqlite://: a URL of SQLite is sqlite:///relative/path or sqlite:////absolute/path")
         return _file(rest[1:] or MEMORY, create)
     if found or _SCHEME.match(named):
-        told = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and found else "this address"
-        raise SessionError(f"{told}: {KINDS}")
+        shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and found else "this address"
+        raise SessionError(f"{shown}: {KINDS}")
     return _file(named, create)
 
 
