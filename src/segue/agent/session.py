@@ -38,6 +38,8 @@ from .stream import Tell, TurnStream
 from .turn import Steering, Turn
 
 _EMPTY = Context(messages=[])
+LATEST = 9e12
+"""Seconds: the latest time whose milliseconds are a whole number in any JSON."""
 
 E = TypeVar("E", bound=Entry)
 
@@ -72,6 +74,7 @@ class Session:
         self.state = State()
         self._connection = connection
         self._clock = clock
+        self._time = 0
         self._models: dict[tuple[str, str], Model] = {}
         self._reached: dict[tuple[str, str], Model] = {}  # as a connection has them: with its endpoint
         self._renderers = Renderers()
@@ -378,8 +381,11 @@ class Session:
         return [self.entry(ModelChosen, model=model.ref, protocol=model.protocol)]
 
     def time(self) -> int:
-        """Unix ms, for entries."""
-        return int(self._clock() * 1000)
+        """Unix ms, for entries. If the clock returns no valid time, the last valid one is used."""
+        seconds = self._clock()
+        if abs(seconds) < LATEST:  # neither NaN nor infinite
+            self._time = int(seconds * 1000)
+        return self._time
 
     @staticmethod
     def _key() -> str:

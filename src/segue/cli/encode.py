@@ -21,6 +21,7 @@ from ..projection import PRESETS
 from ..render import Request, encode
 from ..types import Context, Model, Options, read_conversations
 from ..types.jsonl import conversations_follow, first_lines, shape_of
+from ..types.secret import shown_headers
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -186,7 +187,7 @@ def _as_json(request: Request) -> bytes:
     document = {
         "model": request.model.ref,
         "path": request.path,
-        "headers": request.headers,
+        "headers": shown_headers(request.headers),
         "body": request.body,
         "changes": request.changes,
     }

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ..catalog import Catalog, differing
 from ..types.model import Model
+from ..types.secret import shown_address, shown_headers
 
 HELP = "list the models that the catalog knows"
 
@@ -56,7 +58,8 @@ def _print_json(models: Sequence[Model]) -> None:
 
 
 def _as_json(model: Model) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(model)
+    shown = replace(model, base_url=shown_address(model.base_url), headers=shown_headers(model.headers))
+    fields: dict[str, Any] = msgspec.to_builtins(shown)
     return {**fields, "dialect": differing(model.dialect)}
 
 

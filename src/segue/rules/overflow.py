@@ -15,6 +15,7 @@ from functools import cache
 from msgspec import Struct
 
 from ..types import AssistantMessage
+from ..types.secret import LONGEST_TEXT
 
 
 class Phrase(Struct, frozen=True):
@@ -52,8 +53,10 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
 
 
 def is_overflow_text(text: str) -> bool:
-    """Whether a provider's words for an error say overflow."""
+    """Whether a provider's words for an error say overflow. Only the beginning of a long text is looked at: what is
+    wrong comes first, and every pattern is tried at every character."""
     overflow, lookalike = _compiled()
+    text = text[:LONGEST_TEXT]
     return overflow.search(text) is not None and lookalike.search(text) is None
 
 

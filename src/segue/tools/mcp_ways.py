@@ -11,6 +11,8 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
+from ..client.access import endpoint, sendable
+
 _LAST_WORDS = 500
 _LARGEST_EVENT = 64_000_000  # images come as one event
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -62,7 +64,8 @@ class Address:
     """A server that is spoken with over HTTP."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
-        self._url, self._headers = url, dict(headers or {})
+        self._url, user = endpoint(url, query=True)
+        self._headers = sendable({**(headers or {}), **user}, "the headers of the MCP server")
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Any]:

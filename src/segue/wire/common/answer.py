@@ -38,6 +38,7 @@ from ...types.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from ...types.secret import NO_SECRETS, Secrets
 from ...types.text import scrub
 from ...types.value import encode
 from .arguments import Reading, read_arguments, read_so_far
@@ -200,10 +201,12 @@ class Asked(Protocol):
 
 
 class Answer:
-    """The answer of ``model`` to what was projected, at ``now`` (Unix ms)."""
+    """The answer of ``model`` to what was projected, at ``now`` (Unix ms). What the provider says beside the content
+    is shown without ``secrets``."""
 
-    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0) -> None:
+    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
         self.model = model
+        self.secrets = secrets
         self.names: Mapping[str, str] = {} if asked is None else asked.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
@@ -257,7 +260,7 @@ class Answer:
 
     def note(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
         """A diagnostic: something that went wrong and did no harm."""
-        self._diagnostics.append(Diagnostic(kind, self._now, message, details))
+        self._diagnostics.append(Diagnostic(kind, self._now, self.secrets.shown(message), details))
 
     def finish(self, word: str | None, words: StopWords, why: str = "") -> None:
         """The answer is complete, and ended with the provider's ``word``; ``why`` is what it said besides."""
@@ -332,9 +335,9 @@ class Answer:
             content=self.content,
             usage=replace(usage, cost=cost),
             stop_reason=stop,
-            response_id=str(self.response_id) if self.response_id else None,
-            response_model=str(self.response_model) if self.response_model else None,
-            error_message=scrub(why) if why else None,
+            response_id=self.secrets.shown(str(self.response_id)) if self.response_id else None,
+            response_model=self.secrets.shown(str(self.response_model)) if self.response_model else None,
+            error_message=scrub(self.secrets.shown(why)) if why else None,
             diagnostics=[*self._diagnostics, *self._about_calls()],
             prefix_digest=digest,
         )
