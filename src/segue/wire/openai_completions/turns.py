@@ -5,6 +5,7 @@ directly behind their calls, each a message of its own (OAC-03), and what the di
 the whole batch (OAC-09, KIM-03).
 """
 
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -354,11 +355,11 @@ def _joined(one: Content, other: Content) -> Content:
 def _packed(parts: list[Part]) -> Content:
     """Parts with neighbouring texts joined (XAI-02), or one string where there is nothing but text."""
     packed: list[Part] = []
-    for part in parts:
-        if packed and part["type"] == "text" == packed[-1]["type"]:
-            packed[-1] = {"type": "text", "text": f"{packed[-1]['text']}\n\n{part['text']}"}
+    for kind, run in groupby(parts, key=lambda part: part["type"]):
+        if kind == "text":
+            packed.append({"type": "text", "text": "\n\n".join(part["text"] for part in run)})
         else:
-            packed.append(part)
+            packed += run
     if len(packed) == 1 and packed[0]["type"] == "text":
         text: str = packed[0]["text"]
         return text
