@@ -31,11 +31,10 @@ class _Line:
     for what it has is out of that question for good, so that a line of any length costs a few looks at each call.
     """
 
-    __slots__ = ("_passed", "calls", "served")
+    __slots__ = ("_passed", "calls")
 
     def __init__(self) -> None:
         self.calls: list[int] = []
-        self.served = False
         self._passed = {"no result": 0, "no real result": 0, "a later stand-in": 0}
 
     def first(self, what: str, has: Callable[[int], bool]) -> int | None:
@@ -150,8 +149,8 @@ class Pairing:
             self.strays[index] = "duplicate"
 
     def _answer_ahead(self, early: list[int]) -> None:
-        """Results stored before their call: the next answer's, if no user message stands between, the tool agrees
-        and no result stored after the call answers it for real."""
+        """Results stored before their call: the next answer's, if no user message is between them and the tool agrees.
+        Where every such call has a result that counts more, this one is a duplicate, as it would be behind them."""
         ahead: dict[int, Batch | None] = dict.fromkeys(early)
         batch: Batch | None = None
         for index in range(len(self.messages) - 1, early[0] - 1, -1):
@@ -169,7 +168,7 @@ class Pairing:
             if batch is None or line is None:
                 self.strays[index] = "orphan"
             elif not self._take(batch, line, index):
-                self.strays[index] = "duplicate" if line.served else "orphan"
+                self.strays[index] = "duplicate"
 
     def _answer_nameless(self, nameless: list[int]) -> None:
         """Results without an id: the nearest earlier answer with a call that lacks a real result, calls without an
@@ -208,7 +207,6 @@ class Pairing:
         if answers[at] >= 0:
             self.strays[answers[at]] = "duplicate"
         answers[at] = index
-        line.served = True
         return True
 
     def _first_lacking(self, batch: Batch, line: _Line) -> int | None:
