@@ -1,9 +1,11 @@
-"""Lone surrogates: half characters that other tools cut out of an emoji, and that no JSON parser of a provider takes.
+"""Texts that are cleaned before they are sent: lone surrogates, and names inside labels.
 
+Lone surrogates are half characters that other tools cut out of an emoji, and that no JSON parser of a provider accepts.
 They are replaced by U+FFFD when a conversation is read, written or projected; a whole pair is joined.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +32,22 @@ def scrub(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+LONGEST_LABEL = 64
+_BRACKETS = frozenset({"Ps", "Pe"})
+_BREAKS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
+
+
+def in_label(name: str) -> str:
+    """A foreign name (of a tool, of a type of file) as it is written into a label, which it must not end: without
+    brackets, line breaks and control characters, at most 64 characters."""
+    kept = []
+    for character in name:
+        category = unicodedata.category(character)
+        if category not in _BRACKETS:
+            kept.append(" " if category in _BREAKS else character)
+    return " ".join("".join(kept).split())[:LONGEST_LABEL].rstrip()
 
 
 def copy_json(value: dict[str, Any]) -> dict[str, Any]:

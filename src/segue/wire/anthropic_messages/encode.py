@@ -21,6 +21,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.content import plain_text
+from ...types.text import in_label
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Tell, Turns
@@ -262,7 +263,7 @@ def _image(tell: Tell, block: ImageContent) -> Block:
     kind = media_type(block.data, block.mime_type)
     if kind is None:  # ANT-44
         tell("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
-        return plain_text(UNSENDABLE.format(block.mime_type or "its kind"))
+        return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 

@@ -25,6 +25,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.text import in_label
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Tell, Turns
@@ -327,7 +328,7 @@ def _block(block: AssistantContent, tools: bool) -> Block:
     if tools:
         return ToolUse(Call(block.id, block.name, block.arguments))
     arguments = json.dumps(block.arguments, ensure_ascii=False, separators=(",", ":"))
-    return Text(CALL_AS_TEXT.format(block.name, arguments))
+    return Text(CALL_AS_TEXT.format(in_label(block.name), arguments))
 
 
 def _reasoning(block: ThinkingContent) -> Reasoning:
@@ -359,7 +360,7 @@ def _image(tell: Tell, block: ImageContent) -> Block:
     kind = FORMATS.get(block.mime_type.lower())
     if kind is None or not block.data:
         # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-        why = f"{block.mime_type} is not supported" if block.data else "it is empty"
+        why = f"{in_label(block.mime_type)} is not supported" if block.data else "it is empty"
         tell("image-downgraded", f"an image shown as text: {why}")
         return Text(f"(image omitted: {why})")
     return {"image": {"format": kind, "source": {"bytes": block.data}}}
@@ -382,7 +383,7 @@ def _told(tell: Tell, message: ToolResultMessage) -> list[Block]:
     content = _plain(tell, message.content)
     if message.is_error:
         _say_error(tell, content)
-    title = RESULT_AS_TEXT.format(message.tool_name)
+    title = RESULT_AS_TEXT.format(in_label(message.tool_name))
     if content and type(content[0]) is Text:
         return [Text(f"{title}\n{content[0].text}"), *content[1:]]
     return [Text(title), *content]
