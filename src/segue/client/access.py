@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from ..catalog import Provider, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model
+from ..wire.common.headers import joined
 from .connection import Connection
 from .credentials import aws_headers, aws_region, google_token
 
@@ -42,7 +43,7 @@ class Access:
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. Only where ``signs_body`` is true does the body play a part."""
         url = self.base_url + path
-        all_headers = {**headers, **self.headers}
+        all_headers = joined(headers, self.headers)
         if self._blocks:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
         else:

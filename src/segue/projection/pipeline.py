@@ -27,6 +27,7 @@ from ..types.text import scrub
 from .look import CALLS, FAILED, FAILED_STOPS, LATE, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
 from .origin import same_origin
 from .pairing import Pairing
+from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
@@ -40,7 +41,7 @@ from .step import Pass, Report, Step, Target, Told
 
 _Act = Callable[[Step, Any], None]
 
-PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Names, Ids)
+PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Arguments, Names, Ids)
 
 STUB_TOOL = ToolDefinition(
     "unavailable_tool",

@@ -55,14 +55,17 @@ def copy_json(value: dict[str, Any]) -> dict[str, Any]:
     return scrub_json(value, str)
 
 
-def scrub_json(value: dict[str, Any], clean: Callable[[str], str] = scrub) -> dict[str, Any]:
-    """A deep copy of a JSON object with every lone surrogate replaced, in keys too. Nesting costs no stack."""
+def scrub_json(value: dict[str, Any], clean: Callable[[str], str] = scrub, empty_keys: bool = True) -> dict[str, Any]:
+    """A deep copy of a JSON object with every lone surrogate replaced, in keys too, and with or without entries that
+    have an empty key. Nesting costs no stack."""
     root: dict[str, Any] = {}
     waiting: list[tuple[Any, Any]] = [(value, root)]
     copies: dict[int, Any] = {id(value): root}  # a value that holds itself is no JSON, but must not hang us
     while waiting:
         source, target = waiting.pop()
         for key, item in source.items() if isinstance(source, dict) else enumerate(source):
+            if key == "" and not empty_keys:
+                continue
             copy: Any = item
             if isinstance(item, str):
                 copy = clean(item)

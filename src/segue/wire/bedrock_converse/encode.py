@@ -79,7 +79,8 @@ class Reasoning(Struct, gc=False, rename="camel"):
 def body(out: Out, turns: "BedrockTurns", closed: list[Any]) -> dict[str, Any]:
     """The request body around the turns."""
     # What is said beside results ends a loop, also where it is said only because the request ends here.
-    return complete(out, closed, thinks=turns.loop_thinks or type(closed[-1].content[-1]) is not ToolResult)
+    thinks = turns.loop_thinks or type(closed[-1].content[-1]) is not ToolResult
+    return complete(out, closed, thinks, turns.replays)
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
@@ -88,10 +89,12 @@ def body(out: Out, turns: "BedrockTurns", closed: list[Any]) -> dict[str, Any]:
 class BedrockTurns(Turns[BedrockConverse]):
     """Neighbours of one role are one turn (BED-02); where tool blocks stand alone, a few words keep them apart."""
 
-    STATE = ("loop_thinks", "_held", "_role", "_tools", "_filled")
+    STATE = ("loop_thinks", "replays", "_held", "_role", "_tools", "_filled")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
+        self.replays = False
+        """Whether any answer holds thinking."""
         dialect = out.dialect
         self.loop_thinks = True
         """Whether the answers since the user's last words all begin with thinking."""
@@ -218,6 +221,7 @@ class BedrockTurns(Turns[BedrockConverse]):
                 blocks = self._odd_answer(message)
                 called = ToolUse in map(type, blocks)
                 break
+        self.replays = self.replays or Reasoning in map(type, blocks)
         if called and not self._mixed:
             said = [block for block in blocks if type(block) is not ToolUse]
             if Text in map(type, said):
@@ -261,6 +265,10 @@ class BedrockTurns(Turns[BedrockConverse]):
         if dialect.own_reasoning == "none":
             self.tell("thinking-dropped", "this model does not take its own thinking back")
             return None
+        if dialect.redacted_reasoning:
+            if not block.redacted:
+                self.tell("thinking-dropped", "this model takes its thinking back only as it came, encrypted")
+            return block if block.redacted else None
         if dialect.reasoning_signature or block.thinking_signature is None:
             return block
         # BED-20: "This model doesn't support the reasoningContent.reasoningText.signature field."
