@@ -6,6 +6,10 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from conftest import SOAK
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import torn
 
 import segue
 from segue.projection.pairing import Pairing
@@ -186,3 +190,37 @@ def test_a_duplicate_before_its_call_is_left_out_and_reported() -> None:
     texts = [block.text for message in rendered.context.messages for block in message.content if hasattr(block, "text")]
     assert texts == ["go", "late"]
     assert [(change.code, change.message) for change in rendered.changes if change.lossy] == [("result-duplicate", 1)]
+
+
+IDS = st.sampled_from(["", "a", "b"])
+NAMES = st.sampled_from(["bash", "grep"])
+MESSAGES = st.lists(
+    st.one_of(
+        st.just(USER),
+        st.builds(lambda ids, tool: answer(*ids, tool=tool), st.lists(IDS, max_size=3), NAMES),
+        st.builds(lambda call_id, tool, synthetic: result(call_id, "r", tool, synthetic), IDS, NAMES, st.booleans()),
+    ),
+    max_size=14,
+)
+
+
+@settings(max_examples=3_000 if SOAK else 600)
+@given(MESSAGES | torn.torn_contexts(MISTRAL).map(lambda context: context.messages), st.data())
+def test_a_pairing_that_grew_is_the_one_that_is_made_at_once(messages: list[Message], data: st.DataObject) -> None:
+    """And what it says has changed is all that has."""
+    growing: list[Message] = []
+    pairing = Pairing(growing)
+    while len(growing) < len(messages):
+        kept = len(growing)
+        growing += messages[kept : kept + data.draw(st.integers(1, 4))]
+        before = {at: list(batch.answers) for at, batch in pairing.batches.items()}
+        strays = dict(pairing.strays)
+        first = pairing.extend(kept)
+        whole = Pairing(list(growing))
+        assert {at: batch.answers for at, batch in pairing.batches.items()} == {
+            at: batch.answers for at, batch in whole.batches.items()
+        }
+        assert pairing.strays == whole.strays
+        for at in range(min(first, kept)):
+            assert strays.get(at) == pairing.strays.get(at)
+            assert at not in before or before[at] == pairing.batches[at].answers

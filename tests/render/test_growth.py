@@ -214,3 +214,42 @@ def test_a_renderer_that_grows_and_goes_back_gives_the_same_ids_with_a_few_diges
 
     assert digests(grow) <= 4 * 200
     assert last is not None and last.json() == segue.encode(Context(messages=messages), model).json()
+
+
+def unique(count: int) -> list[Message]:
+    return [
+        message
+        for at in range(count)
+        for message in (UserMessage("go"), answer([ToolCall(f"call_{at}", "bash", {})]), result(f"call_{at}"))
+    ]
+
+
+GROWING: dict[str, Callable[[int], list[Message]]] = {
+    "one id in every turn": lambda n: same_id(n, None),
+    "no id in any turn": lambda n: same_id(n, None, ""),
+    "an orphan at the beginning": lambda n: [UserMessage("go"), result("gone"), *unique(n)],
+    "a result without an id at the beginning": lambda n: [UserMessage("go"), result(""), *unique(n)],
+    "orphans alone": lambda n: [UserMessage("go"), *(result(f"gone{at}") for at in range(3 * n))],
+    "results before their calls": lambda n: HOSTILE["results before their calls"](n, segue.get_model(TARGETS[0])),
+    "calls without results": lambda n: [message for message in unique(n) if not isinstance(message, ToolResultMessage)],
+}
+
+
+@pytest.mark.parametrize("target", ["anthropic/claude-sonnet-4-5", "moonshot/kimi-k2-thinking", TARGETS[-1]])
+@pytest.mark.parametrize("shape", GROWING)
+def test_a_renderer_costs_what_is_new_in_each_request(shape: str, target: str) -> None:
+    """A conversation of twice the length, sent at every step, is twice the work."""
+    model = segue.get_model(target)
+
+    def grow(count: int) -> int:
+        messages = GROWING[shape](count)
+
+        def act() -> None:
+            renderer = Renderer(model)
+            for length in range(1, len(messages) + 1):
+                renderer.request(Context(messages=messages[:length]), None, length - 1)
+
+        act()
+        return steps(act)
+
+    assert grow(80) < 2.3 * grow(40)
