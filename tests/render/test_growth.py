@@ -24,6 +24,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
+from segue.wire.openai_completions import turns
 
 # One of each protocol, and of each form of ids.
 TARGETS = [
@@ -160,6 +161,27 @@ def test_twice_the_conversation_is_twice_the_work(shape: str, target: str) -> No
         return steps(act)
 
     assert render(160) < 2.3 * render(80)
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_neighbours_of_one_role_are_joined_at_once(role: str) -> None:
+    """Texts are copied once, not once for each neighbour: what is made on the way is no longer than the whole."""
+    model = segue.get_model("deepseek/deepseek-r1")
+    text = "x" * 1_000
+    one: Message = UserMessage(text) if role == "user" else answer([TextContent(text)], None, "stop")
+    context = Context(messages=[UserMessage("go"), *[one] * 500])
+    joined: list[int] = []
+    original = turns._joined
+
+    def counted(contents: list[Any]) -> Any:
+        made = original(contents)
+        joined.append(len(made))
+        return made
+
+    with patch.object(turns, "_joined", counted):
+        body = segue.encode(context, model).body
+    assert len(body["messages"]) == (1 if role == "user" else 3)
+    assert sum(joined) < 2 * 500 * 1_010
 
 
 def digests(act: Callable[[], object]) -> int:
