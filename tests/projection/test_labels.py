@@ -46,7 +46,7 @@ def test_the_name_of_a_tool_does_not_end_the_label_of_an_orphan() -> None:
 
 
 def test_the_name_of_a_tool_does_not_end_the_label_of_a_call_written_as_text() -> None:
-    assert not TOOLLESS.dialect.tools  # type: ignore[attr-defined]
+    assert not TOOLLESS.dialect.tools
     call = ToolCall("1", ESCAPE, {"a": 1})
     answer = AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="toolUse")
     context = Context(messages=[UserMessage("go"), answer, ToolResultMessage("1", ESCAPE, [TextContent("42")])])

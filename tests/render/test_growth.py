@@ -64,7 +64,7 @@ def answer(content: list[Any], model: Model | None = None, stop: str = "toolUse"
         protocol=origin[0],
         provider=origin[1],
         model=origin[2],
-        stop_reason=stop,  # type: ignore[arg-type]
+        stop_reason=stop,
     )
 
 
@@ -211,10 +211,10 @@ def test_the_targets_have_every_form_of_ids() -> None:
 @pytest.mark.parametrize("own", [True, False])
 def test_a_thousand_turns_of_one_id_need_a_digest_each(form: str, own: bool) -> None:
     model = segue.get_model(FORMS[form])
-    shape = ids.ID_SHAPES[form]  # type: ignore[index]
+    shape = ids.ID_SHAPES[form]
     for call_id in ("call_0", "", "abcdefghi", "toolu_0"):
         context = Context(messages=same_id(1_000, model if own else None, call_id))
-        made = digests(lambda context=context: segue.encode(context, model))  # type: ignore[misc]
+        made = digests(lambda context=context: segue.encode(context, model))
         assert made <= (0 if shape.counted else 1_003)
         rendered = segue.project(context, model).context.messages
         sent = [block.id for message in rendered for block in message.content if isinstance(block, ToolCall)]

@@ -190,7 +190,7 @@ def test_a_block_may_go_from_the_front_and_not_from_the_middle(talk: Talk) -> No
     def without(at: int) -> list[Any]:
         answer = talk.messages[at]
         kept = [block for block in answer.content if not isinstance(block, ThinkingContent)]
-        edited = [*talk.messages[:at], replace(answer, content=kept), *talk.messages[at + 1 :]]  # type: ignore[type-var]
+        edited = [*talk.messages[:at], replace(answer, content=kept), *talk.messages[at + 1 :]]
         whole, talk.messages = talk.messages, edited
         try:
             return list(talk.raw()[1]["input_transformations"])
