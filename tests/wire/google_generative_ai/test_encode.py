@@ -214,6 +214,8 @@ def test_an_unsigned_first_call_of_every_content_gets_the_dummy_in_all_turns_ali
     older = sent(GEMINI_2_5, *history).body["contents"]
     unsigned = [content["parts"][1].get("thoughtSignature") for content in older if content["role"] == "model"]
     assert unsigned == [DUMMY, DUMMY, DUMMY], "2.5 has refused a call without a signature, too"
+    own = sent(GEMINI_2_5, *turn(GEMINI_2_5, None, None)).json().decode()
+    assert DUMMY not in own, "what it did not sign itself goes back as it was"
     assert DUMMY not in sent(GEMINI_2_0, *history).json().decode()
 
 
