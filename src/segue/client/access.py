@@ -16,6 +16,7 @@ from ..catalog import Provider, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model
 from ..types.secret import Secrets, address_secrets, shown_address
+from ..wire.common.headers import joined
 from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
 
@@ -59,7 +60,7 @@ class Access:
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. Only where ``signs_body`` is true does the body play a part."""
         url = self.base_url + path
-        all_headers = sendable({**headers, **self.headers}, "the headers of the request")
+        all_headers = sendable(joined(headers, self.headers), "the headers of the request")
         if self._sign is not None:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
             all_headers |= sendable(proof, "the credentials")

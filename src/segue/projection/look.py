@@ -22,6 +22,8 @@ NAMED = 128  # names that the target does not take as they are, as far as is kno
 LATE = 256  # thinking that stands behind a call
 
 
+EMPTY_KEY = b'"":'
+"""In JSON: an empty key, or one that ends in a quote. No text has it, because quotes in texts are escaped."""
 FAILED_STOPS = frozenset({"error", "aborted"})
 
 
@@ -78,12 +80,19 @@ def _are_plain(arguments: dict[str, Any]) -> bool:
                 break
         elif kind is not int and kind is not bool:
             break
-        if type(name) is not str or not name.isascii():
+        if type(name) is not str or not name or not name.isascii():
             break
     else:
         return True
     written = _written(arguments)
-    return written is not None and b"null" not in written  # which may have been a number that JSON does not have
+    # Null may have been a number that JSON does not have.
+    return written is not None and b"null" not in written and EMPTY_KEY not in written
+
+
+def has_empty_key(arguments: dict[str, Any]) -> bool:
+    """Whether an object inside these arguments may have a key without a character; asked of what JSON can hold."""
+    written = _written(arguments)
+    return written is not None and EMPTY_KEY in written
 
 
 def _written(value: Any) -> bytes | None:

@@ -7,7 +7,7 @@ nothing else. One look at a step tells which passes these are.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ from ..types.text import scrub
 from .look import CALLS, FAILED, FAILED_STOPS, LATE, NAMED, ODD, OPAQUE, TORN, UNSIGNED, is_plain, look
 from .origin import same_origin
 from .pairing import Pairing
+from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
@@ -40,7 +41,7 @@ from .step import Pass, Report, Step, Target, Told
 
 _Act = Callable[[Step, Any], None]
 
-PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Names, Ids)
+PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Arguments, Names, Ids)
 
 STUB_TOOL = ToolDefinition(
     "unavailable_tool",
@@ -66,6 +67,9 @@ class Rendering:
 
     It goes on where it stopped: ``extend`` renders what is new. ``mark`` says where it is, and ``back`` returns there.
     """
+
+    short_way: ClassVar[bool] = True
+    """Whether answers in which no pass would find anything may go past the passes. A test turns it off to compare."""
 
     def __init__(
         self,
@@ -100,7 +104,7 @@ class Rendering:
         # Bits of `look` that call for the passes, in an answer of the target itself and in one of another; and those
         # that do so beyond thinking and ids, which are all that changes in most answers of others. Where all goes into
         # a prefix, or texts are cut short, there is no short way.
-        bound = target.prefix is not None
+        bound = target.prefix is not None or not self.short_way
         self._minds_own = ~0 if bound else ~(CALLS | OPAQUE | LATE if takes_signed(target) else CALLS)
         self._minds_others = ~0 if bound else ~CALLS
         self._minds_beyond = ~0 if bound or self._reasoning.shortens else ~(CALLS | OPAQUE | UNSIGNED)
@@ -245,7 +249,7 @@ class Rendering:
             self.messages += self._stored[start:stop]
             self.sources += range(start, stop)
             return stop
-        if self._pairing is None:
+        if self._pairing is None and self.short_way:
             start = self._go_straight(start, stop)
         if start < stop:
             self._go_by_pairs(start, stop)

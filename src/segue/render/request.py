@@ -12,6 +12,7 @@ from ..projection.step import Report, Told, spelled
 from ..projection.summary import summarize
 from ..types import Change, Message, Model, Options, ToolDefinition
 from ..wire.common.dataurl import to_builtins, to_json
+from ..wire.common.headers import joined
 from ..wire.protocol import Protocol
 from .fold import Fold
 from .tokens import guessed_frame
@@ -58,7 +59,7 @@ class Request:
         self.model = model
         self.options = options
         self.path = protocol.path(model, options, frame)
-        self.headers = {"content-type": "application/json"} | protocol.headers(model, options) | model.headers
+        self.headers = {"content-type": "application/json"} | joined(protocol.headers(model, options), model.headers)
         self._protocol = protocol
         self._place = place
         self._frame = frame  # the body, without the turns that were written before

@@ -53,7 +53,11 @@ class Handler(BaseHTTPRequestHandler):
         if objection is not None:
             self._refuse(objection)
             return
-        self._answer(standin.next_answer(body), model, streams, body)
+        bindings = standin.bindings(body, {name.lower(): value for name, value in self.headers.items()}, model)
+        if bindings.refused is not None:
+            self._refuse(standin.voice.invalid(bindings.refused))
+            return
+        self._answer(standin.next_answer(body), model, streams, body, bindings.transformed)
 
     def _key_is_right(self, key: str | None) -> bool:
         if key is None:
@@ -64,7 +68,9 @@ class Handler(BaseHTTPRequestHandler):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, answer: Reply | Fault, model: Any, streams: bool, asked: Body) -> None:
+    def _answer(
+        self, answer: Reply | Fault, model: Any, streams: bool, asked: Body, transformed: list[Body] | None = None
+    ) -> None:
         standin: StandIn = self.server.standin
         fault = answer if isinstance(answer, Fault) else None
         refusal = None if fault is None else standin.voice.faults.get(fault.kind)
@@ -72,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(refusal, fault.retry_after)
             return
         reply = answer if isinstance(answer, Reply) else (answer.reply or _LONG)
-        spoken = standin.spoken(reply, model, asked)
+        spoken = standin.spoken(reply, model, asked, transformed)
         if not streams:
             self._whole(standin.voice.whole(spoken), fault)
             return

@@ -6,6 +6,7 @@ this very stand-in issued. What is right is answered by script, streamed or whol
 
 import threading
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from socket import SHUT_RDWR
@@ -19,7 +20,7 @@ from ..types import Context, Model, ToolCall
 from .handler import Handler
 from .script import Fault, Reply, Script, Scripted, said
 from .signatures import Signer
-from .voice import Body, Refusal, Spoken, Voice
+from .voice import Bindings, Body, Refusal, Spoken, Voice
 from .voices import voice_of
 
 
@@ -138,15 +139,22 @@ class StandIn:
         """The conversation that a request holds."""
         return ingest(body, self.protocol)
 
-    def spoken(self, reply: Reply, model: Model, asked: Body | None = None) -> Spoken:
+    def bindings(self, body: Body, headers: Mapping[str, str], model: Model) -> Bindings:
+        """What becomes of blocks in this request that are bound to something else."""
+        return self.voice.bindings(body, headers, self._signer, model)
+
+    def spoken(
+        self, reply: Reply, model: Model, asked: Body | None = None, transformed: list[Body] | None = None
+    ) -> Spoken:
         """A reply with everything in it that the provider makes."""
         with self._lock:
             self._count += 1
-            content = self.voice.complete(reply.content, self._signer, model)
+            bound = self.voice.bind(reply.content, asked or {}, self._signer, model)
+            content = self.voice.complete(bound, self._signer, model)
             calls = any(isinstance(block, ToolCall) for block in content)
             stop = reply.stop or ("toolUse" if calls else "stop")
             name = f"{self.provider}-{self._count}"
-            return Spoken(name, model, content, stop, reply.usage, asked=asked or {})
+            return Spoken(name, model, content, stop, reply.usage, asked=asked or {}, transformed=transformed)
 
 
 def _as_reply(answer: Scripted) -> Reply | Fault:

@@ -8,6 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Required, Union, get_args, get_origin
 
+from anthropic.types.beta import BetaThinkingConfigParam
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from typing_extensions import get_type_hints, is_typeddict
 
@@ -17,6 +18,10 @@ Check = Callable[[Any, str], list[str]]
 def faults(body: dict[str, Any]) -> list[str]:
     """Everything in ``body`` that the SDK's types or one of the two API versions refuse."""
     params = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
+    thinking = body.get("thinking")
+    if isinstance(thinking, dict) and "block_binding" in thinking:  # a beta, which has types of its own
+        found = check(BetaThinkingConfigParam)(thinking, "thinking")
+        return found or faults({**body, "thinking": {k: v for k, v in thinking.items() if k != "block_binding"}})
     return check(params)(body, "") or [*versions(body), *exchange(body)]
 
 

@@ -36,8 +36,12 @@ class Ids(Pass):
         # The target takes more kinds back than it is given by others.
         self._own = _WANTED[form, True]
         self._others = _WANTED[form, False]
-        self.taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
-        self.attempts: dict[str, int] = {}  # by stored id, the first attempt that may not be taken
+        self.taken: dict[str, tuple[str, int] | None] = {}
+        """In their order, so that the last ones can be given back; for each that was minted, the stored id and the
+        attempt at which the search for it began."""
+        self._attempts: dict[str, int] = {}
+        """By stored id, the first attempt that may be free: without it, an id that every turn uses would be looked for
+        from the first attempt on, each time."""
 
     def take(self, calls: list[ToolCall], own: bool) -> bool:
         """Take the ids of these calls, which differ; none, if one of them is taken or does not fit."""
@@ -54,8 +58,9 @@ class Ids(Pass):
     def back(self, count: int) -> None:
         """Give back all but the first ``count`` ids."""
         while len(self.taken) > count:
-            self.taken.popitem()
-        self.attempts.clear()  # they only spare us to try again what is taken
+            _, minted = self.taken.popitem()
+            if minted is not None:
+                stored, self._attempts[stored] = minted
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         content = list(step.content)
@@ -94,21 +99,31 @@ class Ids(Pass):
         sent = (self._own if own else self._others)[stored]
         if sent is None or sent in taken or self._ask is not None:
             sent = self._rendered(call, message, sent == stored)
-        taken[sent] = None
+        else:
+            taken[sent] = None
         if sent == stored:
             return call
         self.report.add("id-projected", index, at, "{!r} is sent as {}", (stored, sent))
         return replace(call, id=sent)
 
     def _rendered(self, call: ToolCall, message: AssistantMessage, fits: bool) -> str:
+        """An id that is not taken yet, and is from now on."""
         stored, taken = call.id, self.taken
         if self.shape.counted:
-            return f"{self.shape.prefix}{call.name}:{len(taken)}"
-        if self._ask is not None:
-            return stored if fits and stored not in taken else self._asked(self._ask, stored, message)
-        attempt = self.attempts.get(stored, 0)
-        while (minted := fresh_id(stored, self.form, attempt)) in taken:
-            attempt = self.attempts[stored] = attempt + 1
+            given = f"{self.shape.prefix}{call.name}:{len(taken)}"
+        elif self._ask is not None:
+            given = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
+        else:
+            return self._minted(stored)
+        taken[given] = None
+        return given
+
+    def _minted(self, stored: str) -> str:
+        first = attempt = self._attempts.get(stored, 0)
+        while (minted := fresh_id(stored, self.form, attempt)) in self.taken:
+            attempt += 1
+        self._attempts[stored] = attempt + 1
+        self.taken[minted] = stored, first
         return minted
 
     def _asked(self, ask: IdFunction, stored: str, message: AssistantMessage) -> str:

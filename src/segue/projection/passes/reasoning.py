@@ -3,6 +3,7 @@
 Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
 """
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec.structs import replace
@@ -126,9 +127,11 @@ class Reasoning(Pass):
         return replace(block, **{name: None})
 
     def keeps_signed(self, message: AssistantMessage) -> bool:
-        """Under `auto`, another model of the same account may read what this one signed."""
-        return same_account(message, self.target.model) and (
-            self.target.prefix is None or self._still_bound(message, self.target.prefix)
+        """Under `auto`, another model of the same account may read what this one signed, if its row says so."""
+        return (
+            same_account(message, self.target.model)
+            and any(fnmatchcase(message.model, glob) for glob in self.target.dialect.reads_thinking_of)
+            and (self.target.prefix is None or self._still_bound(message, self.target.prefix))
         )
 
     def _shown(self, index: int, at: int, thinking: str) -> TextContent | None:

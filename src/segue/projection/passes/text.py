@@ -61,10 +61,15 @@ class Text(Pass):
 
     def _unsigned(self, index: int, content: list[Any]) -> list[Any]:
         """Only answers have signatures; one on any other text is nobody's."""
-        for at, block in enumerate(content):
-            if type(block) is TextContent and block.text_signature is not None:
-                self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
-                content = [*content[:at], TextContent(block.text), *content[at + 1 :]]
+        signed = [
+            at for at, block in enumerate(content) if type(block) is TextContent and block.text_signature is not None
+        ]
+        if not signed:
+            return content
+        content = list(content)
+        for at in signed:
+            self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
+            content[at] = TextContent(content[at].text)
         return content
 
     def _cleaned(self, index: int, content: list[Any]) -> list[Any]:

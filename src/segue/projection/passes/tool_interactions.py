@@ -16,7 +16,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.text import scrub
+from ...types.text import in_label, scrub
 from ..look import NAMED, TORN, look
 from ..pairing import Pairing
 from ..step import Pass, Step, Target
@@ -110,4 +110,4 @@ def _as_text(result: ToolResultMessage) -> list[UserContent]:
         text = IMAGES_BELOW if images else EMPTY_RESULT
     if result.is_error and not text.startswith(ERROR):
         text = ERROR + text
-    return [TextContent(f"{ORPHAN.format(result.tool_name)}\n{text}"), *images]
+    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images]

@@ -21,6 +21,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.content import plain_text
+from ...types.text import in_label
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Tell, Turns
@@ -70,7 +71,8 @@ def body(out: Out, turns: "AnthropicTurns", closed: list[Any]) -> dict[str, Any]
     if out.tools:
         body["tools"] = out.each_tool(_tool)
     prefilled = closed[-1].role == "assistant"
-    add_options(out, body, prefilled, thinks=turns.loop_thinks or len(closed) > len(turns.turns))
+    thinks = turns.loop_thinks or len(closed) > len(turns.turns)
+    add_options(out, body, prefilled, thinks, turns.replays)
     return body
 
 
@@ -80,12 +82,14 @@ def body(out: Out, turns: "AnthropicTurns", closed: list[Any]) -> dict[str, Any]
 class AnthropicTurns(Turns[AnthropicMessages]):
     """Neighbours of one role are one message (ANT-03), in which results stand first (ANT-19)."""
 
-    STATE = ("loop_thinks", "_held", "_role", "_answered")
+    STATE = ("loop_thinks", "replays", "_held", "_role", "_answered")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
         self.loop_thinks = True
         """Whether all answers of the running tool loop begin with thinking. Texts beside results do not end a loop."""
+        self.replays = False
+        """Whether any answer holds thinking."""
         self._held: list[Block] = []  # images that wait for the whole batch of results
         self._role = ""
         self._answered = False  # whether the last message was a result
@@ -207,6 +211,7 @@ class AnthropicTurns(Turns[AnthropicMessages]):
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
             self.tell("thinking-dropped", "an answer of nothing but thinking is refused")
             return []
+        self.replays = self.replays or thinks
         return blocks
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
@@ -262,7 +267,7 @@ def _image(tell: Tell, block: ImageContent) -> Block:
     kind = media_type(block.data, block.mime_type)
     if kind is None:  # ANT-44
         tell("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
-        return plain_text(UNSENDABLE.format(block.mime_type or "its kind"))
+        return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
     return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 

@@ -56,6 +56,24 @@ def _off(body: Json, model: Model | None) -> Found:
                 yield path, "the last answer holds thinking, and thinking is off"
 
 
+def _binding(body: Json, model: Model | None) -> Found:
+    """The header that the field needs is not part of a body, so that it cannot be checked here."""
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking.get("block_binding") is None:
+        return
+    asked, path = thinking["block_binding"], "thinking.block_binding"
+    if _mode(body) not in ("adaptive", "enabled"):
+        yield path, "only a model that is asked to think has it"
+    elif not isinstance(asked, dict):
+        yield path, "an object"
+    else:
+        for name in asked:
+            if name != "prefix_mismatch_behavior":
+                yield f"{path}.{name}", "unknown"
+        if asked.get("prefix_mismatch_behavior") not in (None, "drop_block", "error"):
+            yield f"{path}.prefix_mismatch_behavior", "drop_block or error"
+
+
 def _config(body: Json, model: Model | None) -> Found:
     mode, thinking = _mode(body), body.get("thinking")
     if mode == "enabled" and isinstance(thinking, dict):
@@ -101,6 +119,15 @@ THINKING: tuple[Rule, ...] = (
         source="tailcallhq/forgecode#1853, 2025-11",
         prevented_by=ENCODER,
         check=_off,
+    ),
+    Rule(
+        number="ANT-40",
+        title="What becomes of thinking that is bound to another prefix is asked for in modes that think; the header "
+        "`anthropic-beta: thinking-binding-controls-2026-08-01` goes with it.",
+        answers="block_binding: Extra inputs are not permitted",
+        source="SDK anthropic 2.8.0, types/beta/beta_thinking_block_binding_param.py; sub2api#6677, 2026-09",
+        prevented_by=OPTIONS,
+        check=_binding,
     ),
     Rule(
         number="ANT-41",

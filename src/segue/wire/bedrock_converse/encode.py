@@ -25,6 +25,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.text import in_label
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Tell, Turns
@@ -78,7 +79,8 @@ class Reasoning(Struct, gc=False, rename="camel"):
 def body(out: Out, turns: "BedrockTurns", closed: list[Any]) -> dict[str, Any]:
     """The request body around the turns."""
     # What is said beside results ends a loop, also where it is said only because the request ends here.
-    return complete(out, closed, thinks=turns.loop_thinks or type(closed[-1].content[-1]) is not ToolResult)
+    thinks = turns.loop_thinks or type(closed[-1].content[-1]) is not ToolResult
+    return complete(out, closed, thinks, turns.replays)
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
@@ -87,10 +89,12 @@ def body(out: Out, turns: "BedrockTurns", closed: list[Any]) -> dict[str, Any]:
 class BedrockTurns(Turns[BedrockConverse]):
     """Neighbours of one role are one turn (BED-02); where tool blocks stand alone, a few words keep them apart."""
 
-    STATE = ("loop_thinks", "_held", "_role", "_tools", "_filled")
+    STATE = ("loop_thinks", "replays", "_held", "_role", "_tools", "_filled")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
+        self.replays = False
+        """Whether any answer holds thinking."""
         dialect = out.dialect
         self.loop_thinks = True
         """Whether the answers since the user's last words all begin with thinking."""
@@ -217,6 +221,7 @@ class BedrockTurns(Turns[BedrockConverse]):
                 blocks = self._odd_answer(message)
                 called = ToolUse in map(type, blocks)
                 break
+        self.replays = self.replays or Reasoning in map(type, blocks)
         if called and not self._mixed:
             said = [block for block in blocks if type(block) is not ToolUse]
             if Text in map(type, said):
@@ -260,6 +265,10 @@ class BedrockTurns(Turns[BedrockConverse]):
         if dialect.own_reasoning == "none":
             self.tell("thinking-dropped", "this model does not take its own thinking back")
             return None
+        if dialect.redacted_reasoning:
+            if not block.redacted:
+                self.tell("thinking-dropped", "this model takes its thinking back only as it came, encrypted")
+            return block if block.redacted else None
         if dialect.reasoning_signature or block.thinking_signature is None:
             return block
         # BED-20: "This model doesn't support the reasoningContent.reasoningText.signature field."
@@ -327,7 +336,7 @@ def _block(block: AssistantContent, tools: bool) -> Block:
     if tools:
         return ToolUse(Call(block.id, block.name, block.arguments))
     arguments = json.dumps(block.arguments, ensure_ascii=False, separators=(",", ":"))
-    return Text(CALL_AS_TEXT.format(block.name, arguments))
+    return Text(CALL_AS_TEXT.format(in_label(block.name), arguments))
 
 
 def _reasoning(block: ThinkingContent) -> Reasoning:
@@ -359,7 +368,7 @@ def _image(tell: Tell, block: ImageContent) -> Block:
     kind = FORMATS.get(block.mime_type.lower())
     if kind is None or not block.data:
         # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-        why = f"{block.mime_type} is not supported" if block.data else "it is empty"
+        why = f"{in_label(block.mime_type)} is not supported" if block.data else "it is empty"
         tell("image-downgraded", f"an image shown as text: {why}")
         return Text(f"(image omitted: {why})")
     return {"image": {"format": kind, "source": {"bytes": block.data}}}
@@ -382,7 +391,7 @@ def _told(tell: Tell, message: ToolResultMessage) -> list[Block]:
     content = _plain(tell, message.content)
     if message.is_error:
         _say_error(tell, content)
-    title = RESULT_AS_TEXT.format(message.tool_name)
+    title = RESULT_AS_TEXT.format(in_label(message.tool_name))
     if content and type(content[0]) is Text:
         return [Text(f"{title}\n{content[0].text}"), *content[1:]]
     return [Text(title), *content]

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.binding import BETA
 from .dialect import claude, dialect_of, where
 from .shapes import part, turns
 
@@ -48,6 +49,17 @@ def _texts(body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _asked(body: Body) -> dict[str, Any]:
     return part(body, "additionalModelRequestFields", "thinking")
+
+
+def _binding(body: Body, model: Model | None) -> Found:
+    path = "additionalModelRequestFields.thinking.block_binding"
+    if _asked(body).get("block_binding") is None:
+        return
+    betas = body["additionalModelRequestFields"].get("anthropic_beta")
+    if not isinstance(betas, list) or BETA not in betas:
+        yield path, f"anthropic_beta has {BETA}"
+    if _asked(body).get("type") not in ("adaptive", "enabled"):
+        yield path, "only a model that is asked to think has it"
 
 
 def _loop_without_thinking(body: Body, model: Model | None) -> Found:
@@ -160,6 +172,15 @@ THINKING = (
         source="tailcallhq/forgecode#1853, as known 2026-11",
         prevented_by=ENCODER,
         check=_thought_at_the_end,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-40",
+        title="what becomes of thinking bound to another prefix is asked for with its beta, in modes that think",
+        answers="thinking.adaptive.block_binding: Extra inputs are not permitted",
+        source="docs.aws.amazon.com, Preserved thinking, 2026-11",
+        prevented_by=OPTIONS,
+        check=_binding,
         only=claude,
     ),
     Rule(

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import GoogleGenerativeAI
+from ...projection.origin import same_origin
 from ...types import (
-    AssistantContent,
+    AssistantMessage,
     ImageContent,
     TextContent,
     ToolCall,
@@ -135,7 +136,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
             elif text and self._role == "user" and content[0].text_signature is None and not text.isspace():
                 turns.append(Content("model", [Text(text)]))  # nearly all answers without calls
                 self._role = "model"
-            elif parts := self._answer(content):
+            elif parts := self._answer(message):
                 if self._role == "user":
                     turns.append(Content("model", parts))
                     self._role = "model"
@@ -169,11 +170,13 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, content: list[AssistantContent]) -> list[Part]:
+    def _answer(self, message: AssistantMessage) -> list[Part]:
         parts: list[Part] = []
         dummy = self.dialect.dummy_signature
+        if not self.dialect.signature_required and same_origin(message, self.out.model):
+            dummy = None  # it answers without a signature where it did not think
         readable = False
-        for block in content:
+        for block in message.content:
             kind = type(block)
             if kind is TextContent:
                 text, signature = block.text, block.text_signature  # type: ignore[union-attr]

@@ -148,6 +148,6 @@ RULES: tuple[Rule, ...] = (
         "ai.google.dev/gemini-api/docs/thought-signatures, 2025-11",
         prevented_by=ENCODER,
         check=_signed,
-        only=only(lambda dialect: dialect.dummy_signature is not None),
+        only=only(lambda dialect: dialect.signature_required),
     ),
 )

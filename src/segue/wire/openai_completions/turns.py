@@ -5,6 +5,7 @@ directly behind their calls, each a message of its own (OAC-03), and what the di
 the whole batch (OAC-09, KIM-03).
 """
 
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -54,12 +55,15 @@ class ChatTurns(Turns[OpenAICompletions]):
         self._last = ""  # who spoke last; the system prompt does not count, unless the user says it
         self._held: list[Part] = []  # images that wait for the whole batch of results
         self._queued: list[ToolCall] = []  # calls that wait for the result of the one before
+        self._growing: Any = None  # the turn to which contents are being added, if there is one, and these
+        self._added: list[Content] = []
         self._prompt()
 
     def extend(self) -> None:
         if not self.out.rendered.passes:
             for message in self.new():
                 self._look_closer(message)  # it may be anything
+            self._join()
             return
         turns, named, idle = self.turns, self.dialect.tool_name_field, self._reasoning.is_idle
         for message in self.new():
@@ -91,6 +95,7 @@ class ChatTurns(Turns[OpenAICompletions]):
                     self._last = "assistant"
                     continue
             self._look_closer(message)
+        self._join()
 
     def _look_closer(self, message: Any) -> None:
         """Take in a message of which more has to be seen to."""
@@ -111,6 +116,7 @@ class ChatTurns(Turns[OpenAICompletions]):
         if end._held:
             end._let_go()
         end._close()
+        end._join()
         return end.turns
 
     def settle(self) -> list[Turn]:
@@ -165,13 +171,24 @@ class ChatTurns(Turns[OpenAICompletions]):
         self._say([{"type": "text", "text": MOVED_IMAGES}, *self._held])
         self._held = []
 
+    def _add(self, turn: Any, content: Content) -> None:
+        """Add to a turn. All that is added to one is joined at once, so that many cost no more than they are long."""
+        if self._growing is not turn:
+            self._join()
+            self._growing, self._added = turn, [turn.content]
+        self._added.append(content)
+
+    def _join(self) -> None:
+        if self._growing is not None:
+            self._growing.content, self._growing = _joined(self._added), None
+
     def _say(self, content: Content) -> None:
         last = self._last
         if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
         elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.tell("turns-merged", "with the user message before it")
-            self.turns[-1].content = _joined(self.turns[-1].content, content)
+            self._add(self.turns[-1], content)
             return
         self.turns.append(Said("user", content))
         self._last = "user"
@@ -290,10 +307,14 @@ class ChatTurns(Turns[OpenAICompletions]):
     def _merge(self, text: str, calls: list[ToolCall]) -> None:
         self.tell("turns-merged", "with the assistant message before it")
         turn = self.turns[-1]
-        if text:
-            turn.content = f"{turn.content}\n\n{text}" if turn.content else text
-        if calls:
-            turn.tool_calls = [*(turn.tool_calls or ()), *map(_call, calls)]
+        if text and turn.content:
+            self._add(turn, text)
+        elif text:
+            turn.content = text
+        if calls and turn.tool_calls:
+            turn.tool_calls += map(_call, calls)
+        elif calls:
+            turn.tool_calls = [*map(_call, calls)]
 
     # -- results -----------------------------------------------------------------------------------------------------
 
@@ -345,20 +366,21 @@ def _as_parts(content: Content) -> list[Part]:
     return ([{"type": "text", "text": content}] if content else []) if isinstance(content, str) else content
 
 
-def _joined(one: Content, other: Content) -> Content:
-    if isinstance(one, str) and isinstance(other, str):
-        return f"{one}\n\n{other}"
-    return _packed([*_as_parts(one), *_as_parts(other)])
+def _joined(contents: list[Content]) -> Content:
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return "\n\n".join(texts)
+    return _packed([part for content in contents for part in _as_parts(content)])
 
 
 def _packed(parts: list[Part]) -> Content:
     """Parts with neighbouring texts joined (XAI-02), or one string where there is nothing but text."""
     packed: list[Part] = []
-    for part in parts:
-        if packed and part["type"] == "text" == packed[-1]["type"]:
-            packed[-1] = {"type": "text", "text": f"{packed[-1]['text']}\n\n{part['text']}"}
+    for kind, run in groupby(parts, key=lambda part: part["type"]):
+        if kind == "text":
+            packed.append({"type": "text", "text": "\n\n".join(part["text"] for part in run)})
         else:
-            packed.append(part)
+            packed += run
     if len(packed) == 1 and packed[0]["type"] == "text":
         text: str = packed[0]["text"]
         return text
