@@ -142,9 +142,10 @@ class Reader:
             self.note("part-as-text", f"the record has no place for {', '.join(found)}: what can be read of it is text")
         # A signature goes back on the very part that it came on, so that part is joined with no other (opencode#43984,
         # harness-sdk#3306, 2026-08); it may be an empty text (GEM-19).
+        half = self.open.take_half() if self.open is not None and thinks is self.thinks else ""
         self.leave()
         draft = self.answer.thinking(signature) if thinks else self.answer.text(signature)
-        draft.add(text)
+        draft.add(half + text)
         draft.end()
 
     def leave(self) -> None:

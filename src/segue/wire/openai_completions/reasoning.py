@@ -12,6 +12,7 @@ import msgspec
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
 from ...types import ThinkingContent, ToolCall
+from ...types.codec import json_text
 from ..common.outgoing import Outgoing
 from ..common.turns import Tell
 
@@ -118,7 +119,7 @@ class Reasoning:
 def attached(extra: Any) -> str | None:
     """What a call came with, as its signature: Gemini's OpenAI endpoint has the thought signature in there, and wants
     it back there ("Function call is missing a thought_signature", openhuman#3548, 2026-06; pi#6733 for Vertex)."""
-    return msgspec.json.encode({EXTRA: extra}).decode() if isinstance(extra, dict) and extra else None
+    return json_text({EXTRA: extra}) if isinstance(extra, dict) and extra else None
 
 
 def extra_content(signature: str) -> dict[str, Any] | None:

@@ -7,9 +7,9 @@ it in the end. Ids are stored in the signature fields as ``replay.py`` reads the
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...types.codec import read_json
+from ...types.codec import json_text, read_json
 from ...types.other_tools import UNREADABLE
-from ...types.value import encode
+from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .decode import Reader
 
 _TEXTS = {"output_text": "text", "refusal": "refusal"}
+_TEXT_DIFFERS = ("text-differs", "the finished text is not the one that was streamed")
+_ARGUMENTS_DIFFER = ("arguments-differ", "the finished arguments are not those that were streamed")
 _APART = "\n\n"  # between the parts of a summary, as where conversations are read from requests
 
 
@@ -38,6 +40,9 @@ class Item:
     def add(self, part: Any, delta: Any) -> None:
         """A delta of one of the item's parts."""
 
+    def complete(self, part: Any, text: Any) -> None:
+        """All of one of the item's parts: it counts, whatever its deltas were."""
+
     def refuse(self, part: int) -> None:
         """A part is a refusal."""
 
@@ -52,15 +57,6 @@ class Item:
         self.finish({**self.given, "id": None, "encrypted_content": None})
 
     def _finish(self, item: Mapping[str, Any]) -> None: ...
-
-    def _complete(self, draft: Draft, text: str) -> None:
-        """What the item says beyond the deltas. What was told cannot be taken back."""
-        so_far = draft.so_far
-        if text.startswith(so_far):
-            draft.add(text[len(so_far) :])
-        elif text:
-            details = {"block": draft.index}
-            self.reader.answer.note("text-differs", "the finished text is not the one that was streamed", details)
 
 
 class Skipped(Item):
@@ -89,6 +85,10 @@ class Message(Item):
             draft = self._open(part)
         draft.add(delta)
 
+    def complete(self, part: int, text: Any) -> None:
+        if text:
+            (self.drafts.get(part) or self._open(part)).complete(text, _TEXT_DIFFERS)
+
     def refuse(self, part: int) -> None:
         self.reader.refused = self.drafts[part]
 
@@ -103,7 +103,9 @@ class Message(Item):
             if field is None:
                 self.reader.lost = True
                 continue
-            self._complete(self.drafts.get(at) or self._open(at), part.get(field) or "")
+            if at not in self.drafts:
+                self._open(at)
+            self.complete(at, part.get(field))
             if field == "refusal":
                 self.refuse(at)
         if not self.drafts:  # there is nothing to keep its id with
@@ -122,12 +124,14 @@ class Reasoning(Item):
     item" (OAR-08, vercel/ai#7099). If that has no place in the record, the reasoning is stored without its signature.
     """
 
-    __slots__ = ("draft", "final", "kept", "part")
+    __slots__ = ("begins", "draft", "final", "kept", "part", "parts")
 
     def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
         super().__init__(reader, given)
         self.draft: Draft | None = None
-        self.part: Any = None
+        self.part: Any = None  # the one that grows, and where in the block it begins
+        self.begins = 0
+        self.parts: set[Any] = set()
         self.final: Mapping[str, Any] | None = None
         self.kept: bool | None = None  # what follows, once it is known
         reader.follow(True)
@@ -140,8 +144,16 @@ class Reasoning(Item):
             self.draft = self.reader.answer.thinking()
         elif part != self.part:
             delta = _APART + delta
+            self.begins = len(self.draft.so_far) + len(_APART)
         self.part = part
+        self.parts.add(part)
         self.draft.add(delta)
+
+    def complete(self, part: Any, text: Any) -> None:
+        if text and part == self.part and self.draft is not None:
+            self.draft.complete(self.draft.so_far[: self.begins] + text, _TEXT_DIFFERS)
+        elif part not in self.parts:  # of earlier parts, the finished item has the last word
+            self.add(part, text)
 
     def followed(self, kept: bool) -> None:
         self.kept = kept
@@ -156,7 +168,7 @@ class Reasoning(Item):
         text = _APART.join(part for part in parts if part)
         if text:
             self.draft = self.draft or self.reader.answer.thinking()
-            self._complete(self.draft, text)
+            self.draft.complete(text, _TEXT_DIFFERS)
         if self.kept is not None:
             self._settle()
 
@@ -189,46 +201,52 @@ class Call(Item):
     def add(self, part: Any, delta: Any) -> None:
         self.draft.add(delta)
 
+    def complete(self, part: Any, text: Any) -> None:
+        """The provider's last word: gateways stream arguments twice, or write them anew in the end."""
+        so_far = self.draft.so_far
+        if text and (text.startswith(so_far) or _value(text) != _value(so_far)):
+            self.draft.complete(text, _ARGUMENTS_DIFFER)
+
     def _finish(self, item: Mapping[str, Any]) -> None:
         draft = self.draft
         draft.id = item.get("call_id") or draft.id
         draft.name = item.get("name") or draft.name
         arguments = item.get("arguments")
         if arguments:
-            self._arguments(arguments if isinstance(arguments, str) else encode(arguments).decode())
+            self.complete(None, arguments if isinstance(arguments, str) else json_text(arguments))
         if not self.reader.lost:
             draft.sign(item.get("id"))
         draft.end()
-
-    def _arguments(self, text: str) -> None:
-        """The item has the last word: gateways stream arguments twice, or write them anew in the end."""
-        so_far = self.draft.so_far
-        if text.startswith(so_far):
-            self.draft.add(text[len(so_far) :])
-        elif _value(text) != _value(so_far):
-            self.draft.replace(text)
-            details = {"block": self.draft.index}
-            self.reader.answer.note("arguments-differ", "the finished arguments are not those streamed", details)
 
 
 class CustomCall(Call):
     """A call with free text is a call with one argument, as where conversations are read from requests. It goes back as
     a function call, so that its id and the reasoning before it cannot."""
 
-    __slots__ = ()
+    __slots__ = ("said",)
 
     def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
         reader.follow(False)
         reader.lost = True
         super().__init__(reader, given)
+        self.said: list[str] = []
+
+    def add(self, part: Any, delta: Any) -> None:
+        self.said.append(delta)
+
+    def complete(self, part: Any, text: Any) -> None:
+        if part is None:
+            super().complete(part, text)
+        elif text:
+            self.said = [text]
 
     def _finish(self, item: Mapping[str, Any]) -> None:
-        super()._finish({**item, "arguments": {"input": item.get("input") or ""}})
+        super()._finish({**item, "arguments": {"input": item.get("input") or "".join(self.said)}})
 
 
 def _value(text: str) -> Any:
     try:
-        return read_json(text.encode())
+        return read_json(scrub(text).encode())
     except UNREADABLE:
         return text
 
