@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import segue
-from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
+from segue.catalog import Catalog
+from segue.client.failures import kind_of
+from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases" / "overflow.json").read_text())
 TRUE = [case for case in CASES if case["overflow"]]
@@ -75,6 +77,23 @@ def test_every_case_says_where_it_was_seen() -> None:
 
 def test_a_bare_400_is_unknown() -> None:
     assert not failed("400 status code (no body)")
+
+
+@pytest.mark.parametrize("provider", FROM_ONE)
+def test_what_means_overflow_from_one_provider_means_nothing_from_others(provider: str) -> None:
+    row = FROM_ONE[provider]
+    assert provider in Catalog.load().providers and row.source and row.seen
+    assert segue.is_context_overflow(replace(answer("error", row.says), provider=provider))
+    assert kind_of(row.says, 400, provider) is segue.ContextOverflowError
+    for other in ("openrouter", "openai", ""):
+        assert not segue.is_context_overflow(replace(answer("error", row.says), provider=other))
+        assert kind_of(row.says, 400, other) is segue.InvalidRequestError
+
+
+@pytest.mark.parametrize("provider", FROM_ONE)
+def test_other_texts_of_that_provider_are_judged_like_any_other(provider: str) -> None:
+    for case in [case for case in CASES if case["text"] != FROM_ONE[provider].says]:
+        assert segue.is_context_overflow(replace(answer("error", case["text"]), provider=provider)) is case["overflow"]
 
 
 def test_a_bare_413_is_overflow() -> None:

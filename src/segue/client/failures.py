@@ -76,9 +76,9 @@ REQUEST_IDS = (
 )
 
 
-def kind_of(text: str, status: int | None) -> type[ProviderError]:
+def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderError]:
     """The kind of a failure that the provider told."""
-    if is_overflow_text(text):
+    if is_overflow_text(text, provider):
         return ContextOverflowError
     if status in (401, 403, 503, 529):
         return STATUSES[status]

@@ -178,7 +178,7 @@ class Stream:
         while len(data) < MAX_ERROR and (piece := await self._interruptible(self._piece, self._patience())):
             data += piece
         text = _error_words(bytes(data)) or f"{response.status_code} status code (no body)"
-        return self._error(kind_of(text, response.status_code), text)
+        return self._error(kind_of(text, response.status_code, self.request.model.provider), text)
 
     async def _piece(self) -> bytes | None:
         return None if self._bytes is None else await anext(self._bytes, None)
