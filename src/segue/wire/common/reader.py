@@ -22,7 +22,7 @@ class Reader(Protocol):
         unless the mark means nothing in this protocol."""
 
 
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 """What reading an event of an impossible shape raises; the decoder makes an ``error`` event of it."""
 
 
