@@ -166,7 +166,7 @@ class Reader:
         draft = self.open.get(index)
         if payload:
             if type(draft) is ThinkingDraft and draft.redacted:
-                draft.sign(_joined(draft.signature or "", payload))
+                draft.sign_more(payload, _joined)
             else:
                 self.open[index] = self.beginning(index).thinking(payload, redacted=True)
         if not text and not signature:
@@ -174,8 +174,8 @@ class Reader:
         if type(draft) is not ThinkingDraft or draft.redacted:
             draft = self.open[index] = self.beginning(index).thinking()
         draft.add(text or "")
-        if signature and signature != draft.signature:  # in one piece from Claude; strands adds pieces up
-            draft.sign((draft.signature or "") + signature)
+        if signature and [signature] != draft.signed:  # in one piece from Claude; strands adds pieces up
+            draft.sign_more(signature)
 
     def beginning(self, index: int | None) -> Answer:
         """The answer, for a new block: what was open in its place is whole."""
@@ -185,9 +185,12 @@ class Reader:
         return self.answer
 
 
-def _joined(before: str, payload: str) -> str:
-    """Two pieces of bytes in base64 as one."""
-    return b64encode(b64decode(before) + b64decode(payload)).decode()
+def _joined(pieces: list[str]) -> str:
+    """Pieces of bytes in base64 as one; what is no base64 stays as it came."""
+    try:
+        return b64encode(b"".join(map(b64decode, pieces))).decode()
+    except ValueError:
+        return "".join(pieces)
 
 
 _EVENTS: dict[str, Callable[[Reader, Any], None]] = {

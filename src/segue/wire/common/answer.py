@@ -46,10 +46,10 @@ StopWords = Mapping[str, StopReason]
 """What a provider's words for the end of an answer mean; one that is not there is `stop`, with a diagnostic."""
 
 
-def _text(value: str | None) -> str | None:
-    if value is not None and type(value) is not str:
+def _text(value: str) -> str:
+    if type(value) is not str:
         raise TypeError(f"text is needed, not {type(value).__name__}")
-    return value and scrub(value)
+    return scrub(value)
 
 
 Failure = Literal["refused", "provider", "broken"]
@@ -70,7 +70,7 @@ class Draft:
     _delta: ClassVar[Callable[..., Event]]
     _end: ClassVar[Callable[..., Event]]
 
-    __slots__ = ("_answer", "_block", "_chunks", "_emit", "_half", "_halved", "index", "open", "signature")
+    __slots__ = ("_answer", "_block", "_chunks", "_emit", "_half", "_halved", "_join", "index", "open", "signed")
 
     def __init__(self, answer: "Answer", signature: str | None) -> None:
         self._answer = answer
@@ -79,7 +79,9 @@ class Draft:
         self._emit = answer.events.append
         self._half = ""  # the first half of a character
         self._halved = False  # whether a half was replaced
-        self.signature = _text(signature)
+        self.signed: list[str] = []  # the pieces of the signature
+        self._join: Callable[[list[str]], str] = "".join
+        self.sign(signature)
         self.open = True
         self.index = len(answer.blocks)
         answer.blocks.append(self)
@@ -134,10 +136,24 @@ class Draft:
             self._block = None
             self._answer.note(*differs, {"block": self.index})
 
+    @property
+    def signature(self) -> str | None:
+        """The block's signature, as far as it is known."""
+        if len(self.signed) > 1:
+            self.signed[:] = [self._join(self.signed)]
+        return self.signed[0] if self.signed else None
+
     def sign(self, signature: str | None) -> None:
         """The block's signature, however late it comes."""
         if signature:
-            self.signature = _text(signature)
+            self.signed[:] = [_text(signature)]
+            self._block = None
+
+    def sign_more(self, piece: str, join: Callable[[list[str]], str] = "".join) -> None:
+        """A piece of the block's signature; ``join`` puts the pieces together, when they are asked for."""
+        if piece:
+            self.signed.append(_text(piece))
+            self._join = join
             self._block = None
 
     @property
@@ -146,6 +162,11 @@ class Draft:
         if len(self._chunks) > 1:
             self._chunks[:] = ["".join(self._chunks)]
         return self._chunks[0] if self._chunks else ""
+
+    @property
+    def has_text(self) -> bool:
+        """Whether anything was added."""
+        return bool(self._chunks)
 
     def end(self) -> None:
         """The block is whole."""
@@ -259,8 +280,10 @@ class Answer:
         self._asked = asked
         self._now = now
         self._diagnostics: list[Diagnostic] = []
+        self._left_out: set[str] = set()
         self._begun = False
         self._calls = 0
+        self._calls_before: int | None = None  # in the conversation, once it is asked for
 
     # -- what decoders say -------------------------------------------------------------------------------------------
 
@@ -303,6 +326,12 @@ class Answer:
         """A diagnostic: something that went wrong and did no harm."""
         details = None if details is None else scrub_json(details)
         self._diagnostics.append(Diagnostic(kind, self._now, scrub(message), details))
+
+    def left_out(self, what: str) -> None:
+        """A diagnostic for content that the record has no place for, one for each kind of it."""
+        if what not in self._left_out:
+            self._left_out.add(what)
+            self.note("content-left-out", f"the record has no place for {what}")
 
     def finish(self, word: str | None, words: StopWords, why: str = "") -> None:
         """The answer is complete, and ended with the provider's ``word``; ``why`` is what it said besides."""
@@ -356,8 +385,9 @@ class Answer:
         sent: Sequence[Message] = [] if self._asked is None else self._asked.messages
         form = self.model.dialect.id_form
         if ID_SHAPES[form].counted:  # over the whole conversation
-            before += sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"{ID_SHAPES[form].prefix}{call.name}:{before}"
+            if self._calls_before is None:
+                self._calls_before = sum(type(block) is ToolCall for message in sent for block in message.content)
+            return f"{ID_SHAPES[form].prefix}{call.name}:{self._calls_before + before}"
         return fresh_id(scrub(f"{len(sent)}:{before}:{call.name}:{call.so_far}"), form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:
