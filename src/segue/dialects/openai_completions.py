@@ -59,6 +59,10 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     reasoning_field: ReasoningField | None = None
     # Other fields in which it is taken back when that is where it came in.
     reasoning_accepts: tuple[ReasoningField, ...] = ()
+    # Thinking may come in <think> tags at the beginning of the content: servers without a reasoning parser for the model
+    # hand its text through (vLLM without `--reasoning-parser`, llama.cpp with `--reasoning-format none`, Ollama with a
+    # template that does not know thinking). How it goes back, `reasoning_field` says; "think-tags" is read so anyway.
+    tagged_reasoning: bool = False
     # Which assistant messages must carry it (`loop`: those with calls since the user last spoke; all with calls get
     # it), and the smallest placeholder that counts ("thinking is enabled but reasoning_content is missing in assistant
     # tool call message", Kimi, where "" counts as missing: pi#4178; "The `reasoning_content` in the thinking mode must

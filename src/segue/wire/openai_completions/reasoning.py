@@ -14,6 +14,7 @@ from ...dialects.openai_completions import ReasoningField
 from ...types import ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.outgoing import Outgoing
+from ..common.reader import FIELDS
 from ..common.turns import Tell
 
 Out = Outgoing[OpenAICompletions]
@@ -21,8 +22,6 @@ Fields = dict[str, Any]
 
 DETAILS = "reasoning_details"
 EXTRA = "extra_content"
-FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
-"""The fields in which members of the family write reasoning as plain text."""
 
 # The field for plain text, by the target's own field. OpenRouter reads `reasoning` beside `reasoning_details`.
 _PLAIN: dict[ReasoningField | None, str | None] = {
@@ -114,6 +113,11 @@ class Reasoning:
     def _renamed(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
         stale = entry.get("type") == "reasoning.encrypted" and "id" in entry and entry["id"] not in known
         return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
+
+
+def reads_tags(dialect: OpenAICompletions) -> bool:
+    """Whether <think> tags at the beginning of an answer hold thinking."""
+    return dialect.tagged_reasoning or dialect.reasoning_field == "think-tags"
 
 
 def attached(extra: Any) -> str | None:

@@ -12,6 +12,7 @@ from ...types.other_tools import UNREADABLE
 from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature
+from .shapes import kind_of
 
 if TYPE_CHECKING:
     from .decode import Reader
@@ -68,6 +69,7 @@ class Skipped(Item):
         super().__init__(reader, given)
         reader.follow(False)
         reader.lost = True
+        reader.answer.left_out(f"items of type {kind_of(given)}")
 
 
 class Message(Item):
@@ -102,7 +104,10 @@ class Message(Item):
             field = _TEXTS.get(part.get("type"))
             if field is None:
                 self.reader.lost = True
+                self.reader.answer.left_out(f"{part.get('type')} in a message")
                 continue
+            if part.get("annotations"):
+                self.reader.answer.left_out("annotations")
             if at not in self.drafts:
                 self._open(at)
             self.complete(at, part.get(field))
