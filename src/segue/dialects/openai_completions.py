@@ -59,9 +59,9 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     reasoning_field: ReasoningField | None = None
     # Other fields in which it is taken back when that is where it came in.
     reasoning_accepts: tuple[ReasoningField, ...] = ()
-    # Thinking may come in <think> tags at the beginning of the content: servers without a reasoning parser for the model
+    # Thinking may come in <think> tags at the beginning of the content: servers without a reasoning parser for a model
     # hand its text through (vLLM without `--reasoning-parser`, llama.cpp with `--reasoning-format none`, Ollama with a
-    # template that does not know thinking). How it goes back, `reasoning_field` says; "think-tags" is read so anyway.
+    # template that does not know thinking; documentation of each, 2026-11). How it goes back, `reasoning_field` says.
     tagged_reasoning: bool = False
     # Which assistant messages must carry it (`loop`: those with calls since the user last spoke; all with calls get
     # it), and the smallest placeholder that counts ("thinking is enabled but reasoning_content is missing in assistant
@@ -92,7 +92,8 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Function tools with reasoning_effort are not supported … in /v1/chat/completions … or set reasoning_effort to
     # 'none'." (GPT-5.5 and later); gpt-6-astra refuses 'none' too and has no tools here at all.
     tools_with_reasoning: bool = True
-    # `strict` in tools, and `stream_options`: "Extra inputs are not permitted, field: 'stream_options'" (Fireworks).
+    # `strict` in tools, and asking for the usage of a stream (`stream_options`), which some gateways need and older
+    # servers refuse: "extra_forbidden … stream_options, include_usage" (Mistral's API, avante.nvim#2347, 2025).
     strict_tools: bool = False
     stream_usage: bool = True
     # Where the id of the user goes. `metadata` itself "is only allowed when 'store' is enabled" (OpenAI, in public
