@@ -69,6 +69,11 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # be passed back to the API", DeepSeek V4, where "" is accepted).
     reasoning_required: Literal["never", "loop", "calls", "always"] = "never"
     reasoning_placeholder: str = " "
+    # The field of an answer that names the upstream behind a router. Signed and encrypted `reasoning_details` go back
+    # to one upstream only, the first whose entries go back: "Encrypted payloads can only be replayed to the
+    # endpoint that created them", a 404 of OpenRouter with `pinned_endpoint_slug` "openai/gpt-5.6-luna-20260709|azure"
+    # (pi#8874, open-webui#28240, 2026-08). It pins a request to that endpoint itself, where it has the model.
+    upstream_field: Literal["provider"] | None = None
     # What stands for the signature of an unsigned call in `reasoning_details`, whose encrypted entries carry the id of
     # their call ("Gemini models require OpenRouter reasoning details to be preserved in each request", LibreChat
     # agents#37; Google's documented dummy, in the form that Roo-Code#10759 sends, 2026-01).

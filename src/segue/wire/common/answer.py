@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from msgspec.structs import replace
 
 from ...dialects import ID_SHAPES
+from ...projection.origin import with_upstream
 from ...projection.passes.ids import fresh_id
 from ...types import (
     AssistantContent,
@@ -275,6 +276,7 @@ class Answer:
         self._usage: Usage | None = None
         self.response_id: str | None = None
         self.response_model: str | None = None
+        self.upstream: str | None = None  # behind a router
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
         self._asked = asked
@@ -407,6 +409,7 @@ class Answer:
             content=self.content,
             usage=replace(usage, cost=cost),
             stop_reason=stop,
+            endpoint=with_upstream(self.model.endpoint, scrub(str(self.upstream)) if self.upstream else None),
             response_id=scrub(str(self.response_id)) if self.response_id else None,
             response_model=scrub(str(self.response_model)) if self.response_model else None,
             error_message=scrub(why) if why else None,

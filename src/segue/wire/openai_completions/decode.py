@@ -61,8 +61,11 @@ class Reader:
         self.calls = CallDeltas(answer)
         self.details = Details()
         self.tags: ThinkTags | None = None
-        if isinstance(dialect, OpenAICompletions) and reads_tags(dialect):
-            self.tags = ThinkTags(self.think, self.say)
+        self.upstream_field: str | None = None
+        if isinstance(dialect, OpenAICompletions):
+            self.upstream_field = dialect.upstream_field
+            if reads_tags(dialect):
+                self.tags = ThinkTags(self.think, self.say)
         self.blank: list[str] = []  # white space that may begin a text
         self.refusal: list[str] = []
         self.in_pieces = False
@@ -119,6 +122,8 @@ class Reader:
         answer.begin()
         answer.response_id = data.get("id")
         answer.response_model = data.get("model") or answer.response_model
+        if self.upstream_field is not None:
+            answer.upstream = data.get(self.upstream_field) or answer.upstream
 
     def aside(self, name: str, data: Mapping[str, Any]) -> None:
         """A chunk with no choices, or with more than choices: an error, usage, filter results, a heartbeat."""

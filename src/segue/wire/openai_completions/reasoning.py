@@ -8,6 +8,7 @@ target's own name, or as text in think tags; and what stands in for it where the
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
@@ -113,6 +114,21 @@ class Reasoning:
     def _renamed(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
         stale = entry.get("type") == "reasoning.encrypted" and "id" in entry and entry["id"] not in known
         return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
+
+
+def is_bound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> bool:
+    """Whether an entry is signed or encrypted: only the upstream that made it can read it."""
+    signatures = [block.thinking_signature for block in thoughts] + [call.thought_signature for call in calls]
+    entries = [entry for signature in signatures if signature for entry in _parsed(signature)]
+    return any(entry.get("signature") or entry.get("type") == "reasoning.encrypted" for entry in entries)
+
+
+def unbound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> tuple[list[ThinkingContent], list[ToolCall]]:
+    """The same without signatures: what is left is what anybody can read."""
+    return (
+        [replace(block, thinking_signature=None) for block in thoughts if block.thinking.strip()],
+        [replace(call, thought_signature=None) for call in calls],
+    )
 
 
 def reads_tags(dialect: OpenAICompletions) -> bool:
