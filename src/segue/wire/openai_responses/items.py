@@ -129,14 +129,14 @@ class Reasoning(Item):
     item" (OAR-08, vercel/ai#7099). If that has no place in the record, the reasoning is stored without its signature.
     """
 
-    __slots__ = ("begins", "draft", "final", "kept", "part", "parts")
+    __slots__ = ("draft", "final", "kept", "part", "texts", "told")
 
     def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
         super().__init__(reader, given)
         self.draft: Draft | None = None
-        self.part: Any = None  # the one that grows, and where in the block it begins
-        self.begins = 0
-        self.parts: set[Any] = set()
+        self.part: Any = None  # the one that grows
+        self.texts: dict[Any, list[str]] = {}  # of each part: its deltas, or all of it
+        self.told = False  # whether all of a part was given
         self.final: Mapping[str, Any] | None = None
         self.kept: bool | None = None  # what follows, once it is known
         reader.follow(True)
@@ -147,18 +147,17 @@ class Reasoning(Item):
             return
         if self.draft is None:
             self.draft = self.reader.answer.thinking()
-        elif part != self.part:
-            delta = _APART + delta
-            self.begins = len(self.draft.so_far) + len(_APART)
+        self.texts.setdefault(part, []).append(delta)
+        self.draft.add(_APART + delta if self.part not in (None, part) else delta)
         self.part = part
-        self.parts.add(part)
-        self.draft.add(delta)
 
     def complete(self, part: Any, text: Any) -> None:
-        if text and part == self.part and self.draft is not None:
-            self.draft.complete(self.draft.so_far[: self.begins] + text, _TEXT_DIFFERS)
-        elif part not in self.parts:  # of earlier parts, the finished item has the last word
+        """It counts in the end, if the item itself does not have it."""
+        if part not in self.texts:
             self.add(part, text)
+        elif text:
+            self.texts[part] = [text]
+            self.told = True
 
     def followed(self, kept: bool) -> None:
         self.kept = kept
@@ -171,6 +170,8 @@ class Reasoning(Item):
         self.final = item
         parts = [part.get("text") for name in ("summary", "content") for part in item.get(name) or []]
         text = _APART.join(part for part in parts if part)
+        if not text and self.told:
+            text = _APART.join("".join(pieces) for pieces in self.texts.values())
         if text:
             self.draft = self.draft or self.reader.answer.thinking()
             self.draft.complete(text, _TEXT_DIFFERS)
