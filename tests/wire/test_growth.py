@@ -1,5 +1,5 @@
-"""Reading is linear in what is read, for hostile input too. Steps are counted, not seconds: every call of a function,
-and the length of every text that a function of segue is given, because it may look at all of it.
+"""Reading is linear in what is read, for hostile input too. Steps are counted, not seconds: every instruction of
+segue's code, and the length of every text that one of its functions is given, because it may look at all of it.
 """
 
 import json
@@ -29,22 +29,27 @@ MODELS = {
 
 
 def steps(act: Callable[[], Any]) -> int:
-    """Calls while ``act`` runs, and the lengths of the texts that they are given."""
+    """Instructions of segue's code while ``act`` runs, and the lengths of the texts that its functions are given."""
     count = 0
 
-    def profile(frame: FrameType, event: str, given: Any) -> None:
+    def trace(frame: FrameType, event: str, given: Any) -> Any:
         nonlocal count
-        if event in ("call", "c_call"):
+        if event == "opcode":
             count += 1
-        if event == "call" and "segue" in frame.f_code.co_filename:
+        elif event == "call":
+            if "/segue/" not in frame.f_code.co_filename:
+                return None
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
             names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
             count += sum(len(value) for name in names if isinstance(value := frame.f_locals[name], str | bytes))
+        return trace
 
-    sys.setprofile(profile)
+    before = sys.gettrace()
+    sys.settrace(trace)
     try:
         act()
     finally:
-        sys.setprofile(None)
+        sys.settrace(before)
     return count
 
 
