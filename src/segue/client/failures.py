@@ -82,12 +82,12 @@ REQUEST_IDS = (
 )
 
 
-def kind_of(text: str, status: int | None) -> type[ProviderError]:
+def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderError]:
     """The kind of a failure that the provider told. Only the beginning of a long text is looked at."""
     text = text[:LONGEST_TEXT]
     if status is not None and status < 400:
         return NetworkError
-    if is_overflow_text(text):
+    if is_overflow_text(text, provider):
         return ContextOverflowError
     if status in (401, 403, 503, 529):
         return STATUSES[status]

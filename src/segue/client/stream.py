@@ -186,7 +186,7 @@ class Stream:
             kind, text = kind_of("", status), self._silence() if isinstance(error, Silence) else error.text
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
         text = self._access.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")
-        return self._error(kind_of(text, status), _redirected(exchange, text))
+        return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _piece(self) -> bytes | None:
         return None if self._exchange is None else await self._exchange.piece()

@@ -2,7 +2,7 @@
 for anything that a provider may send."""
 
 from ..types import AssistantMessage
-from ..types.codec import read_json
+from ..types.codec import read_halves, read_json
 from ..types.events import Event
 from ..types.other_tools import UNREADABLE
 from ..types.secret import NO_SECRETS, Secrets
@@ -105,7 +105,7 @@ class Decoder:
             if not data:
                 continue
             try:
-                event(name, read_json(data))
+                event(name, read_halves(data))
             except (*UNREADABLE, *MALFORMED) as error:
                 self._misread(name, data, error)
 
@@ -117,7 +117,7 @@ class Decoder:
 
     def _read_whole(self, data: bytes) -> None:
         try:
-            body = read_json(data)
+            body = read_halves(data)
             if isinstance(body, dict):
                 self._reader.whole(body)
             else:  # Gemini streams an array of events to those who do not ask for server-sent ones

@@ -4,15 +4,18 @@ from typing import Any
 
 import msgspec
 
-from ..errors import FormatError
+from ..errors import FormatError, SegueError
 from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.codec import read_json
 from ..types.expect import expect_model
-from ..types.text import scrub
+from ..types.text import scrub, scrub_json
+from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
 
+TOO_DEEP = "nested too deeply to be read"
+UNREAD = "this body cannot be read; please report it"
 Given = dict[str, Any] | bytes | str
 
 
@@ -36,7 +39,18 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     if model is not None:
         expect_model(model)
     document = read_body(body)
-    return _protocol(document, protocol).ingest(document, model, now)
+    read = _protocol(document, protocol).ingest
+    try:
+        try:
+            return read(document, model, now)
+        except UnicodeEncodeError:  # half characters, which a dict may hold and JSON text that was read does not
+            return read(scrub_json(document), model, now)
+    except SegueError:
+        raise
+    except RecursionError:
+        raise FormatError(TOO_DEEP) from None
+    except MALFORMED as error:  # readers say what is wrong and where; this is for what none of them has thought of
+        raise FormatError(f"{UNREAD} ({type(error).__name__}: {error})") from None
 
 
 def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
@@ -64,6 +78,8 @@ def read_body(body: Given) -> dict[str, Any]:
     """A body as a dict, whatever it was given as."""
     if isinstance(body, dict):
         return body
+    if not isinstance(body, bytes | str):
+        raise _no_object(body)
     data = scrub(body).encode() if isinstance(body, str) else body
     try:
         data.decode()
@@ -71,9 +87,14 @@ def read_body(body: Given) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from None
     except RecursionError:
-        raise FormatError("nested too deeply to be read") from None
+        raise FormatError(TOO_DEEP) from None
     except msgspec.DecodeError as error:
         raise FormatError(f"not JSON: {error}") from None
     if not isinstance(document, dict):
-        raise FormatError("a request body is a JSON object")
+        raise _no_object(document)
     return document
+
+
+def _no_object(body: Any) -> FormatError:
+    advice = '; put a list of messages in one: {"messages": […]}' if isinstance(body, list) else ""
+    return FormatError(f"a request body is a JSON object, not a {type(body).__name__}{advice}")

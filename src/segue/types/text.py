@@ -9,6 +9,9 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
+REPLACED = "\ufffd"
+"""What stands for half a character."""
+
 # One JSON escape at a time, so that `\\ud800` (an escaped backslash and letters) is not taken for a surrogate.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair: kept

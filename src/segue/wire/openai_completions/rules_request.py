@@ -85,11 +85,6 @@ def _strict(body: Object, model: Model | None) -> Found:
             yield f"{path}.strict", ""
 
 
-def _stream_options(body: Object, model: Model | None) -> Found:
-    if body.get("stream_options") is not None:
-        yield "stream_options", ""
-
-
 def _disabled(body: Object, model: Model | None) -> Found:
     if get(body.get("thinking"), "type") == "disabled":
         yield "thinking", "cannot be disabled"
@@ -178,15 +173,6 @@ RULES: tuple[Rule, ...] = (
         check=_strict,
         severity="warning",
         only=where(lambda dialect: not dialect.strict_tools),
-    ),
-    Rule(
-        number="FWK-01",
-        title="No stream_options",
-        answers="Extra inputs are not permitted, field: 'stream_options'",
-        source="Flowise#2866, 2024; Groq: not in the types of SDK groq 1.7.0",
-        prevented_by=_OPTIONS,
-        check=_stream_options,
-        only=where(lambda dialect: not dialect.stream_usage),
     ),
     Rule(
         number="ZAI-05",

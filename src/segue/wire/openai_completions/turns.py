@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ...dialects import OpenAICompletions
+from ...projection.origin import upstream_of
 from ...projection.passes.images import IN_RESULT, IN_USER
 from ...projection.passes.tool_interactions import EMPTY_RESULT
 from ...types import (
@@ -31,7 +32,7 @@ from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import OPEN, Turns
 from .media import media_type
-from .reasoning import EXTRA, Fields, Reasoning, extra_content
+from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
 from .shapes import Answer, Turn, last_words
 
 Out = Outgoing[OpenAICompletions]
@@ -46,7 +47,7 @@ _EMPTY: dict[str, str | UnsetType | None] = {"null": None, "empty": "", "omit": 
 class ChatTurns(Turns[OpenAICompletions]):
     """The messages so far."""
 
-    STATE = ("_held", "_last", "_queued")
+    STATE = ("_held", "_last", "_queued", "_upstream")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
@@ -57,6 +58,7 @@ class ChatTurns(Turns[OpenAICompletions]):
         self._queued: list[ToolCall] = []  # calls that wait for the result of the one before
         self._growing: Any = None  # the turn to which contents are being added, if there is one, and these
         self._added: list[Content] = []
+        self._upstream: tuple[str | None, str] | None = None  # whose signed and encrypted reasoning goes back
         self._prompt()
 
     def extend(self) -> None:
@@ -230,6 +232,11 @@ class ChatTurns(Turns[OpenAICompletions]):
                 "an answer with neither text nor calls is refused",
             )
             return
+        if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
+            self._upstream = self._upstream or upstream_of(message)
+            if self._upstream != upstream_of(message):
+                self.tell("signature-dropped", "only the upstream that made it can read it, and others have answered")
+                thoughts, calls = unbound(thoughts, calls)
         fields: Fields = {}
         if thoughts or not self._reasoning.is_idle or _any_signed(calls):
             fields = self._reasoning.fields(self.tell, thoughts, calls)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types.codec import json_text
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
 _write = msgspec.json.Encoder().encode
@@ -128,12 +129,12 @@ def message_signature(item: Item, with_id: bool = True) -> str | None:
     """What is stored with the texts of a message: its id, its phase, or both."""
     names = ("id", "phase") if with_id else ("phase",)
     known = {name: item[name] for name in names if isinstance(item.get(name), str) and item[name]}
-    return _write(known).decode() if known else None
+    return json_text(known) if known else None
 
 
 def reasoning_signature(item: Item) -> str | None:
     """The whole item, where it has the content that lets it go back (OAR-09)."""
-    return _write(item).decode() if isinstance(item.get("encrypted_content"), str) else None
+    return json_text(item) if isinstance(item.get("encrypted_content"), str) else None
 
 
 def names_item(signature: str) -> bool:
