@@ -308,8 +308,9 @@ class Session:
         return replace(_EMPTY, system_prompt=state.system_prompt, messages=state.messages, tools=self.tools)
 
     def _guessed(self) -> float:
-        messages = self.state.messages
-        return guessed_frame(self.state.system_prompt, self.tools) + self._guess.over(messages, len(messages))
+        messages, settled = self.state.messages, self.state.settled
+        frame = guessed_frame(self.state.system_prompt, self.tools)
+        return frame + self._guess.over(messages, settled) + guessed_messages(messages[settled:])
 
     def now(self) -> float:
         """Seconds, for the router: a clock that only goes forward."""
