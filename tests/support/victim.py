@@ -144,7 +144,7 @@ class Victims:
         self.process = process
 
     def killed(self, after: int, pause: float = 0, **asked: Any) -> list[dict[str, Any]]:
-        """Run turns, and kill the process that does when it has written so many lines; all lines that it has written."""
+        """Run turns, and kill the process that does when it has written so many lines; all that it has written."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(asked).encode() + b"\n")
         self.process.stdin.flush()

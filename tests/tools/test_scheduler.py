@@ -1,4 +1,4 @@
-"""A batch: checked, run in parallel up to a limit or alone, one result for each call, written as soon as it is there."""
+"""A batch: checked, run in parallel up to a limit or alone, one result for each call, written when it is there."""
 
 import asyncio
 import contextvars

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from ..catalog import Catalog, get_model
 from ..client import Connection, Retries
 from ..compaction import answer_room
-from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SessionError
+from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
 from ..render.fold import Fold
@@ -25,6 +25,7 @@ from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded
+from ..session.rows import LATEST
 from ..tools.waiting import in_thread
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Runner, Tools, runner_of
@@ -380,7 +381,10 @@ class Session:
 
     def time(self) -> int:
         """Unix ms, for entries."""
-        return int(self._clock() * 1000)
+        now = self._clock() * 1000
+        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+            raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
+        return int(now)
 
     @staticmethod
     def _key() -> str:

@@ -44,9 +44,7 @@ class State:
         self.changed = 0
         self.edits: list[int] = []
         """Where the history was changed otherwise than at its end, one index for each time."""
-        self._batch: dict[
-            str, int
-        ] = {}  # the calls of the last answer, while only results have followed it: their places
+        self._batch: dict[str, int] = {}  # the calls of the last answer and their places, while only results follow it
         self._places: list[int] = []  # of the results at the end of `messages`, the places of their calls
         self._chosen = False
         self._keys: list[str] = []  # of the entries behind `messages`

@@ -17,6 +17,7 @@ from ..session import Compacted, SessionInfo, Store, default_path, export_sessio
 from ..session.where import VARIABLE
 from ..types import Context
 from . import check
+from .files import private_file
 from .log import LogPicture
 from .show import printable
 from .terminal import console
@@ -136,7 +137,7 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         lines = export_session(store, args.session)
-        with open(args.output, "wb") if args.output else nullcontext(sys.stdout.buffer) as file:
+        with private_file(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:
             file.writelines(lines)
     return 0
 

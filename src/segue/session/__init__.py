@@ -13,7 +13,7 @@ from .entries import (
     TurnEnded,
 )
 from .postgres import PostgresStore
-from .sqlite import SQLiteStore
+from .sqlite import ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
 from .where import default_path, open_store
@@ -23,6 +23,7 @@ __all__ = [
     "CallStarted",
     "Compacted",
     "Entry",
+    "ExposedStoreWarning",
     "Failed",
     "ModelChosen",
     "PostgresStore",
