@@ -219,7 +219,7 @@ def test_leaving_the_context_while_a_call_runs_leaves_nothing_behind(tmp_path: P
 
 def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
     async def talk() -> None:
-        slow = McpServer.stdio(sys.executable, "-c", "import time; time.sleep(600)")
+        slow = McpServer.stdio(sys.executable, "-c", "import sys; sys.stdin.read()")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await slow.__aenter__()
