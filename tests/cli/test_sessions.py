@@ -21,6 +21,7 @@ from segue.session import (
     ModelChosen,
     Prompted,
     Said,
+    SQLiteStore,
     TurnBegun,
     TurnEnded,
     open_store,
@@ -278,7 +279,7 @@ class TestWhoMayRead:
 
     def test_an_export_that_fails_leaves_what_was_there(self, path: str, tmp_path: Path, capsys: Captured) -> None:
         """The second half cannot be read: the file is the old one, and nothing lies beside it."""
-        with open_store(path) as store, store._writing() as tables:  # type: ignore[attr-defined]  # as no caller may
+        with SQLiteStore(path) as store, store._writing() as tables:
             tables.run("UPDATE segue_entries SET body = ? WHERE number = 9", b"{")
         folder = tmp_path / "exports"
         folder.mkdir()

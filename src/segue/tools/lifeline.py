@@ -13,8 +13,8 @@ from contextlib import suppress
 _WATCH = """
 while read -r group; do groups="$groups $group"; done
 for round in 1 2 3; do
-    for group in $groups; do kill -9 -- "-$group"; done
-    grep -lszxF -- "$1" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do kill -9 "$process"; done
+    for group in $groups; do kill -s KILL -- "-$group"; done
+    grep -lszxF -- "$1" /proc/[0-9]*/environ | while IFS=/ read -r _ _ process _; do kill -s KILL "$process"; done
 done
 """
 
@@ -60,7 +60,7 @@ class Lifeline:
             os.write(self._writing, f"{group}\n".encode())
 
     def release(self) -> None:
-        """Let go: all has ended. To be called before the leader of a group is collected, while its number is its own."""
+        """Let go: all has ended. Called before the leader of a group is collected, while its number is its own."""
         if self._writing in _held:
             _held.remove(self._writing)
             self._watcher.kill()
