@@ -15,6 +15,7 @@ from ..session.entries import (
     Said,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage
 
@@ -72,8 +73,8 @@ class State:
             self._started.add(entry.call)
         elif isinstance(entry, Compacted):
             self._compacted(entry)
-        elif isinstance(entry, Failed):
-            pass  # what was tried is in the log for people; it changes nothing
+        elif isinstance(entry, Failed | TurnRenewed):
+            pass  # what was tried is in the log for people, and of a renewal the time is all there is
         else:
             assert_never(entry)
 

@@ -11,6 +11,7 @@ from .entries import (
     Said,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from .postgres import PostgresStore
 from .sqlite import ExposedStoreWarning, SQLiteStore
@@ -35,6 +36,7 @@ __all__ = [
     "Stored",
     "TurnBegun",
     "TurnEnded",
+    "TurnRenewed",
     "default_path",
     "export_session",
     "import_session",
