@@ -163,7 +163,7 @@ def test_what_cannot_be_renewed_does_not_disturb_the_turn(
     """The store fails for a while; the turn ends as it would have."""
 
     async def talk(store: Store) -> None:
-        one, _, call, turn = await begun(providers, store, clock)
+        _, _, call, turn = await begun(providers, store, clock)
         failed = asyncio.Event()
 
         def fails(*arguments: Any, **named: Any) -> int:

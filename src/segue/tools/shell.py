@@ -14,6 +14,7 @@ from ..types import TextContent, ToolResultMessage
 from .current import running
 from .environment import without_secrets
 from .limits import Limits
+from .posix import expect_posix
 from .processes import Command
 from .spool import Spool
 from .tool import Tool, tool
@@ -37,9 +38,8 @@ def shell_tool(
     ``approval=False`` runs them unasked. ``timeout``: seconds for a command whose call names none; ``longest``: the
     most that a call may name. ``env``: the environment; without it that of this process, less its secrets.
     """
+    expect_posix("commands (the tool shell)")
     folder = os.path.realpath(root)
-    if os.name != "posix":
-        raise SettingError("the tool shell needs a POSIX system (Linux, macOS)")
     if not os.path.isdir(folder):
         raise SettingError(f"the root of the tools is no directory: {folder}")
     if not 0 < timeout <= longest:
