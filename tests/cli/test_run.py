@@ -190,7 +190,7 @@ def test_where_the_system_lacks_what_a_tool_needs_the_others_are_offered_and_tha
     monkeypatch.setattr(os, "supports_dir_fd", set())
     assert run("Go.", "--quiet") == 0
     assert [tool["function"]["name"] for tool in cook.requests[0]["tools"]] == ["shell"]
-    assert "tools for files need a system" in capsys.readouterr().err
+    assert "tools for files need a POSIX system" in capsys.readouterr().err
     assert run("Go.", "--root", "nowhere") == 2, "a root that is not there is another matter"
 
 

@@ -128,13 +128,13 @@ def test_a_server_that_is_killed_in_mid_call_costs_that_call_and_the_run_goes_on
             running = asyncio.create_task(scheduler.run(batch, written))
             os.kill(await until_there(tmp_path / "begun"), signal.SIGKILL)
             await running
-            lost, doubled = written.results
+            lost, doubled = written.of("one", "two")
             assert lost.is_error and "lost during the call" in text_of(lost) and "not known" in text_of(lost)
             assert text_of(doubled) == "8"
             await scheduler.run(
                 [ToolCall("three", "add", {"a": 1, "b": 2}), ToolCall("four", "double", {"number": 1})], written
             )
-            later, again = written.results[2:]
+            later, again = written.of("three", "four")
             assert text_of(again) == "2"
             if way == "stdio":  # it is started anew
                 assert text_of(later) == "3" and not later.is_error

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..agent.state import rebuilt
 from ..errors import SessionError, TransferError
 from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
 from ..session.where import VARIABLE
@@ -92,6 +91,8 @@ def run_show(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         info, log = store.info(args.session), list(store.read(args.session))
     if args.json:
+        from ..agent.state import rebuilt  # with all that an agent needs: the other actions do without
+
         # The whole conversation, so without the summaries of compactions.
         whole = rebuilt(stored.entry for stored in log if not isinstance(stored.entry, Compacted))
         context = Context(system_prompt=whole.system_prompt, messages=whole.messages)

@@ -5,9 +5,9 @@ import os
 from ..errors import SettingError
 
 
-def expect_posix(what: str) -> None:
-    """A ``SettingError`` where files cannot be opened relative to a directory, or processes have no groups."""
-    if os.name != "posix" or os.open not in os.supports_dir_fd or not hasattr(os, "killpg"):
+def expect_posix(what: str, is_there: bool) -> None:
+    """A ``SettingError`` where the system is another one, or what is needed of it is not there."""
+    if os.name != "posix" or not is_there:
         raise SettingError(
             f"{what} need a POSIX system (Linux, macOS); on this one, use tools of your own or those of an MCP server"
         )
