@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.leftovers import end_all_with_this_process
 from support.postgres import Postgres, running
 
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
@@ -19,6 +20,11 @@ COMMON = {
 settings.register_profile("test", max_examples=60, **COMMON)  # type: ignore[arg-type]
 settings.register_profile("soak", max_examples=200, **COMMON)  # type: ignore[arg-type]
 settings.load_profile("soak" if SOAK else "test")
+
+
+def pytest_configure() -> None:
+    """A test run that is killed leaves no process behind; each worker of pytest-xdist comes here, too."""
+    end_all_with_this_process()
 
 
 @pytest.fixture(scope="session")

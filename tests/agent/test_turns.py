@@ -233,7 +233,7 @@ def test_a_call_that_cannot_be_read_is_not_run_and_the_model_is_told(
         assert sorted(ran) == sorted(city for city in cities if city != "Rome")
         for city, told in zip(cities, texts(session.messages), strict=True):
             assert told.startswith("This call was not run" if city == "Rome" else weather(city))
-        assert texts(said(session)) == texts(session.messages)
+        assert sorted(texts(said(session))) == sorted(texts(session.messages))
         check(session)
 
     monkeypatch.setattr(standin, "voice", replace(standin.voice, events=torn))

@@ -19,6 +19,7 @@ from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environ
 from support.secrets import nothing_tells_a_key
 from support.waiting import has_ended, until
 
+from segue.agent.state import rebuilt
 from segue.cli import main
 from segue.cli.commands import completions
 from segue.cli.terminal import console
@@ -86,7 +87,8 @@ def said(folder: Path, session: str | None = None) -> list[Message]:
 
 
 def results(folder: Path) -> list[str]:
-    found = [message for message in said(folder) if isinstance(message, ToolResultMessage)]
+    history = rebuilt(log_of(folder / "sessions.db")).messages  # in the order of the calls, as no log need be
+    found = [message for message in history if isinstance(message, ToolResultMessage)]
     return ["".join(block.text for block in each.content if isinstance(block, TextContent)) for each in found]
 
 

@@ -22,11 +22,10 @@ from support.raw import Asked, Server, raw, response
 from support.sessions import LOOP
 
 import segue
-from segue import Agent, Connection, Failover, Options, Patience, Retries, Session, Timeouts
+from segue import Agent, Connection, Failover, Options, Patience, Retries, Timeouts
 from segue.client.failures import retry_after
 from segue.client.transport import BROKE, MEANINGS, meaning_of, own_errors
 from segue.router.rules import rule_of
-from segue.session import open_store
 from segue.testing import StandIn
 
 FIRST, SECOND = "openai-completions", "anthropic-messages"
@@ -249,14 +248,6 @@ def test_a_body_that_holds_itself_is_told_so() -> None:
 
     with pytest.raises(TypeError, match="on_request"):
         segue.stream(MODELS[FIRST], CONTEXT, connection=connection("http://127.0.0.1:9", on_request=knot))
-
-
-@pytest.mark.parametrize("clock", [float("nan"), float("inf"), -float("inf"), 1e300])
-def test_a_clock_that_gives_no_time_does_not_end_a_turn(clock: float) -> None:
-    with StandIn("anthropic") as healthy, open_store(":memory:") as store:
-        reach = Connection(base_url=healthy.url, api_key=healthy.key)
-        session = Session.create(MODELS[SECOND], store=store, connection=reach, clock=lambda: clock)
-        assert LOOP.run(session.ask("Hello?")).stop_reason == "stop"
 
 
 # -- the law ---------------------------------------------------------------------------------------------------------

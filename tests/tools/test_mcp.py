@@ -123,13 +123,13 @@ def test_a_server_that_is_killed_in_mid_call_costs_that_call_and_the_run_goes_on
             os.kill(number, signal.SIGKILL)
             await until_async(lambda: number not in children())
             await running
-            lost, doubled = written.results
+            lost, doubled = written.of("one", "two")
             assert lost.is_error and "lost during the call" in text_of(lost) and "not known" in text_of(lost)
             assert text_of(doubled) == "8"
             await scheduler.run(
                 [ToolCall("three", "add", {"a": 1, "b": 2}), ToolCall("four", "double", {"number": 1})], written
             )
-            later, again = written.results[2:]
+            later, again = written.of("three", "four")
             assert text_of(again) == "2"
             if way == "stdio":  # it is started anew
                 assert text_of(later) == "3" and not later.is_error
@@ -210,7 +210,7 @@ def test_leaving_the_context_while_a_call_runs_leaves_nothing_behind(tmp_path: P
 
 def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
     async def talk() -> None:
-        slow = McpServer.stdio(sys.executable, "-c", "import time; time.sleep(600)")
+        slow = McpServer.stdio(sys.executable, "-c", "import sys; sys.stdin.read()")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await slow.__aenter__()

@@ -3,10 +3,13 @@
 import asyncio
 import os
 import secrets
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -252,3 +255,70 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
 
     before, after = asyncio.run(some())
     assert after <= before
+
+
+KILLED = """
+import asyncio, sys
+import segue
+
+class Journal:
+    async def started(self, call): ...
+    async def finished(self, result): ...
+
+async def main():
+    async with segue.Scheduler([segue.shell_tool(".", approval=False)]) as scheduler:
+        await scheduler.run([segue.ToolCall("1", "shell", {"command": sys.argv[1]})], Journal())
+
+asyncio.run(main())
+"""
+
+
+@LISTED
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sleep {0}",
+        "sleep {0} & sleep {0}; true",
+        "setsid sleep {0}; true",
+        "(trap '' HUP TERM; setsid sh -c 'sleep {0} & wait') & nohup sleep {0}; true",
+    ],
+)
+def test_a_command_ends_when_its_parent_is_killed(tmp_path: Path, command: str) -> None:
+    """With its children, in its group or in sessions of their own."""
+    mark = seconds()
+    script = [sys.executable, "-c", KILLED, f"echo > begun; {command.format(mark)}"]
+    parent = subprocess.Popen(script, cwd=tmp_path, stdin=subprocess.DEVNULL)
+    try:
+        until(lambda: (tmp_path / "begun").exists() and sleeping(mark))
+        started = psutil.Process(parent.pid).children(recursive=True)
+    finally:
+        parent.kill()
+        parent.wait()
+    _, alive = psutil.wait_procs(started, HANGS)
+    assert started and not alive
+    until(lambda: not running(mark))
+
+
+def sleeping(mark: str) -> bool:
+    return any(line.startswith(f"sleep {mark}") for line in running(mark))
+
+
+def test_a_forked_process_does_not_keep_a_command_alive(tmp_path: Path) -> None:
+    """What ends with this process is not held by a copy of it."""
+    code = """
+import os, subprocess, sys
+from segue.tools.lifeline import Lifeline
+
+command = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+Lifeline("NOBODY=1").hold(command.pid)
+if not os.fork():
+    os.read(0, 1)  # as long as the test likes
+    os._exit(0)
+print(command.pid, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        command = int(parent.stdout.readline())
+        _, alive = psutil.wait_procs([psutil.Process(command)] if psutil.pid_exists(command) else [], HANGS)
+        assert not alive

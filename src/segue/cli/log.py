@@ -14,6 +14,7 @@ from ..session import (
     Stored,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from ..types import Context
 from .show import Picture
@@ -79,7 +80,7 @@ class LogPicture(Picture):
             case Prompted():
                 self._mark(number, "§", "bold", "system prompt", "" if entry.system_prompt else "none from here on")
                 self.line(6, (self._fold(entry.system_prompt or ""), "dim"))
-            case TurnBegun() | TurnEnded() | CallStarted():
+            case TurnBegun() | TurnRenewed() | TurnEnded() | CallStarted():
                 pass  # what they say is seen on the messages
             case Said():
                 raise AssertionError("a message is no mark")

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import msgspec
 
 from ..errors import SessionError, TransferError
-from ..session import Prompted, Said, SessionInfo, Store, default_path, export_session, import_session, open_store
+from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
 from ..session.where import VARIABLE
 from ..types import Context
 from . import check
+from .files import private_file
 from .log import LogPicture
 from .show import printable
 from .terminal import console
@@ -90,9 +91,11 @@ def run_show(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         info, log = store.info(args.session), list(store.read(args.session))
     if args.json:
-        messages = [stored.entry.message for stored in log if isinstance(stored.entry, Said)]
-        prompts = [stored.entry.system_prompt for stored in log if isinstance(stored.entry, Prompted)]
-        context = Context(system_prompt=prompts[-1] if prompts else None, messages=messages)
+        from ..agent.state import rebuilt  # with all that an agent needs: the other actions do without
+
+        # The whole conversation, so without the summaries of compactions.
+        whole = rebuilt(stored.entry for stored in log if not isinstance(stored.entry, Compacted))
+        context = Context(system_prompt=whole.system_prompt, messages=whole.messages)
         sys.stdout.buffer.write(context.to_json() + b"\n")
         return 0
     LogPicture(console(), info, log, thinking=args.thinking, full=args.full).draw()
@@ -135,7 +138,7 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         lines = export_session(store, args.session)
-        with open(args.output, "wb") if args.output else nullcontext(sys.stdout.buffer) as file:
+        with private_file(args.output) if args.output else nullcontext(sys.stdout.buffer) as file:
             file.writelines(lines)
     return 0
 

@@ -135,7 +135,7 @@ class PostgresStore(Tables):
         try:
             yield
         except errors.UniqueViolation:
-            raise Doubled from None
+            raise Doubled("there is such a row already") from None
         except errors.LockNotAvailable as error:
             raise SessionError(f"another writer has held this session for more than {PATIENCE} s") from error
         except self._psycopg.Error as error:
