@@ -18,7 +18,7 @@ from support.secrets import nothing_tells_a_key
 
 from segue.cli import main
 from segue.cli.commands import completions
-from segue.cli.terminal import console
+from segue.cli.terminal import Screen
 from segue.cli.view import View
 from segue.session import Compacted, ModelChosen, Said, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
@@ -407,7 +407,7 @@ def test_lines_are_broken_where_the_terminal_ends_and_nothing_is_lost() -> None:
     @given(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["C"]) | st.sampled_from(" \n"))))
     def broken(pieces: list[str]) -> None:
         file = io.StringIO()
-        screen = console(file)
+        screen = Screen(file)
         screen.width = 20
         view = View(screen)
         for piece in pieces:

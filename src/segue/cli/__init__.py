@@ -34,32 +34,41 @@ def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command line; the exit status is returned."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
-        print(f"segue {__version__}")
+        try:
+            print(f"segue {__version__}", flush=True)
+            return 0
+        except OSError:
+            pass  # the long way knows what to do
+    from . import terminal
+
+    try:
+        with terminal.guarded():
+            return _run(arguments)
+    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
         return 0
-    return _run(arguments)
+    finally:
+        terminal.settle()
 
 
 def _run(arguments: list[str]) -> int:
-    import io
     import os
     import warnings
 
     from ..errors import SegueError
+    from . import terminal
 
-    args = _parser(arguments).parse_args(arguments)
-    warnings.showwarning = _say_warning
-    if sys.stdin is None or sys.stdout is None:
+    if not terminal.is_open():
         return _complain("standard input and output must be open")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to stop
+    terminal.prepare()
     try:
+        args = _parser(arguments).parse_args(arguments)
+        warnings.showwarning = _say_warning
         status: int = args.run(args)
-        sys.stdout.flush()
+        terminal.flush()
     except SegueError as error:
         return _complain(str(error))
-    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
@@ -90,9 +99,13 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
 
 
 def _complain(text: str) -> int:
-    print(f"segue: {' '.join(text.split())}", file=sys.stderr)
+    from .terminal import tell
+
+    tell(text)
     return 2
 
 
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"segue: note: {message}", file=sys.stderr)
+    from .terminal import tell
+
+    tell(f"note: {message}")

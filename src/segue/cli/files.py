@@ -6,6 +6,7 @@ from contextlib import nullcontext
 
 from ..errors import FormatError
 from ..types import Context, read_conversations
+from .terminal import tell
 
 
 def read_bytes(path: str) -> bytes:
@@ -36,4 +37,4 @@ class Conversations:
     def complain(self, text: str) -> None:
         """Tell that something is wrong; the others go on."""
         self.status = 2
-        print(f"segue: {text}", file=sys.stderr)
+        tell(text)

@@ -1,10 +1,10 @@
 """`segue local`: a small real model on loopback, without a network, until it is interrupted."""
 
 import argparse
-import sys
 import threading
 
 from ..testing.local import CONTEXT, MODEL, PORT, LocalModel
+from .terminal import say, tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -15,7 +15,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with LocalModel(args.weights, port=args.port, context=args.context) as server:
-        print(f"segue: local/{MODEL} listens at {server.url}; Ctrl-C ends it", file=sys.stderr)
-        print(server.url, flush=True)
+        tell(f"local/{MODEL} listens at {server.url}; Ctrl-C ends it")
+        say(server.url)
         threading.Event().wait()
     return 0

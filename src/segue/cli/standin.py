@@ -1,12 +1,12 @@
 """`segue standin`: a strict stand-in for a provider, on loopback, until it is interrupted."""
 
 import argparse
-import sys
 import threading
 
 from ..catalog import list_providers
 from ..testing import StandIn
 from ..testing.voices import FILES
+from .terminal import say, tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -19,10 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with StandIn(args.provider, protocol=args.protocol, key=args.key, port=args.port, script=args.say) as server:
-        print(server.url, flush=True)
-        print(
-            f"segue: {server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it",
-            file=sys.stderr,
-        )
+        say(server.url)
+        tell(f"{server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it")
         threading.Event().wait()
     return 0
