@@ -4,11 +4,14 @@ import argparse
 import threading
 
 from ..testing.local import CONTEXT, MODEL, PORT, LocalModel
+from .standin import port
 from .terminal import say, tell
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--port", metavar="N", type=int, default=PORT, help=f"the port to listen on; {PORT}, 0 for any")
+    parser.add_argument(
+        "--port", metavar="N", type=port, default=PORT, help=f"the port to listen on; {PORT}, 0 for any"
+    )
     parser.add_argument("--weights", metavar="FILE", help="another model, as a GGUF file; SmolLM2-135M if not given")
     parser.add_argument("--context", metavar="N", type=int, default=CONTEXT, help=f"its window in tokens; {CONTEXT}")
 

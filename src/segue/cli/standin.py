@@ -12,9 +12,16 @@ from .terminal import say, tell
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help=f"one of {', '.join(list_providers())}")
     parser.add_argument("--protocol", choices=FILES, help="which of the protocols that the provider speaks")
-    parser.add_argument("--port", type=int, default=0, help="the port to listen on; a free one if not given")
+    parser.add_argument("--port", type=port, default=0, help="the port to listen on; a free one if not given")
     parser.add_argument("--key", default="standin-key", help="the key that it accepts")
     parser.add_argument("--say", metavar="TEXT", action="append", default=[], help="an answer; once for each request")
+
+
+def port(text: str) -> int:
+    """The number of a port, as an argument."""
+    if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: a number from 0 to 65535")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
