@@ -19,7 +19,6 @@ from support.facts import SONNET
 from support.providers import CONTEXT, MODELS, reach
 
 import segue
-from segue import SettingError
 from segue.cli import main
 from segue.testing import Fault, Reply, StandIn, said
 from segue.testing.voices import FILES
@@ -36,7 +35,6 @@ NONSENSE: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a number as a kind": (lambda: fault(42), TypeError, "the kind of a Fault is a str, not int 42"),
     "no kind": (lambda: fault(None), TypeError, "the kind of a Fault"),
     "a text as a broken reply": (lambda: fault("cut", "text"), TypeError, "the reply of a Fault is a Reply, not str"),
-    "a reply before a status": (lambda: fault("rate-limit", said("x")), ValueError, "it has no reply"),
     "a wait in mid-stream": (lambda: fault("cut", retry_after=1), ValueError, "it has no retry_after"),
     "a negative wait": (lambda: fault("rate-limit", retry_after=-1), ValueError, "from 0 on, not -1"),
     "a wait that is no number": (lambda: fault("rate-limit", retry_after=NAN), ValueError, "not nan"),
@@ -327,8 +325,6 @@ def test_a_port_that_is_none_is_bad_usage(command: list[str], port: str, capsys:
 def test_a_port_that_is_in_use_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with StandIn() as server:
         port = server.url.rpartition(":")[2]
-        with pytest.raises(SettingError, match=f"port {port} cannot be used: Address already in use"):
-            StandIn(port=int(port)).start()
         assert main(["standin", "anthropic", "--port", port]) == 2
     assert capsys.readouterr().err.startswith(f"segue: port {port} cannot be used")
 

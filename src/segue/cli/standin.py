@@ -4,6 +4,7 @@ import argparse
 import threading
 
 from ..catalog import list_providers
+from ..errors import SettingError
 from ..testing import StandIn
 from ..testing.voices import FILES
 from .terminal import say, tell
@@ -25,8 +26,17 @@ def port(text: str) -> int:
 
 
 def run(args: argparse.Namespace) -> int:
-    with StandIn(args.provider, protocol=args.protocol, key=args.key, port=args.port, script=args.say) as server:
+    if not args.key:
+        raise SettingError("--key is empty: name the key that is accepted")
+    server = StandIn(args.provider, protocol=args.protocol, key=args.key, port=args.port, script=args.say)
+    try:
+        server.start()
+    except OSError as error:
+        raise SettingError(f"port {args.port} cannot be used: {error.strerror}; --port 0 chooses a free one") from None
+    try:
         say(server.url)
         tell(f"{server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it")
         threading.Event().wait()
+    finally:
+        server.stop()
     return 0

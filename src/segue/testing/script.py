@@ -66,10 +66,7 @@ class Fault(Value, frozen=True):
             raise TypeError(f"the reply of a Fault is a Reply, not {_kind(self.reply)}")
         if self.retry_after is not None:
             _check_seconds("retry_after of a Fault", self.retry_after)
-        has_status = self.kind in STATUS_FAULTS
-        if has_status and self.reply is not None:
-            raise ValueError(f"a Fault of kind {self.kind!r} comes instead of an answer: it has no reply")
-        if not has_status and self.retry_after is not None:
+        if self.kind not in STATUS_FAULTS and self.retry_after is not None:
             raise ValueError(f"a Fault of kind {self.kind!r} comes in an answer that has begun: it has no retry_after")
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from ..catalog import Catalog, get_provider
-from ..errors import FormatError, ModelError, SettingError
+from ..errors import FormatError, ModelError
 from ..render import ingest, lint
 from ..types import Context, Model, ToolCall
 from .handler import Handler
@@ -75,10 +75,7 @@ class StandIn:
 
     def start(self) -> "StandIn":
         """Listen on loopback."""
-        try:
-            self._server = _Server(("127.0.0.1", self._port), Handler, self)
-        except OSError as error:
-            raise SettingError(f"port {self._port} cannot be used: {error.strerror}; 0 chooses a free one") from None
+        self._server = _Server(("127.0.0.1", self._port), Handler, self)
         self._thread = threading.Thread(
             target=self._server.serve_forever,
             kwargs={"poll_interval": 0.02},
