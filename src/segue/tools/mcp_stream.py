@@ -5,6 +5,7 @@ tools as a whole if one of them is not as the protocol has it.
 """
 
 import asyncio
+import json
 import re
 from collections import deque
 from typing import Any
@@ -66,13 +67,13 @@ class Messages:
     def _usable(self, result: dict[str, Any]) -> dict[str, Any]:
         """A list of tools without those that are not as the protocol has them, and without second ones of a name."""
         listed = result.get("tools")
-        if not isinstance(listed, list):
-            return result
+        if not isinstance(listed, list) or self._fault(result, []) is not None:
+            return result  # which is refused as a whole
         usable: dict[str, Any] = {}
         for tool in listed:
             name = tool.get("name") if isinstance(tool, dict) else None
             name = name if isinstance(name, str) else f"number {len(usable) + len(self.left_out) + 1}"
-            fault = self._fault(result, tool)
+            fault = self._fault(result, [tool])
             if name in usable and fault is None:
                 fault = "another tool has the same name, and came first"
             if fault is None:
@@ -81,9 +82,9 @@ class Messages:
                 self.left_out.setdefault(name, f"tool {name!r}: {fault}")
         return {**result, "tools": list(usable.values())}
 
-    def _fault(self, result: dict[str, Any], tool: Any) -> str | None:
+    def _fault(self, result: dict[str, Any], tools: list[Any]) -> str | None:
         try:
-            parse_server_result(LIST, self.version, {**result, "tools": [tool]})
+            parse_server_result(LIST, self.version, {**result, "tools": tools})
         except (ValueError, KeyError, RecursionError) as error:
             return f"it is not a tool of MCP: {' '.join(str(error).split())[:_SHOWN]}"
         return None
@@ -96,7 +97,9 @@ def line_of(fault: Exception) -> str:
         given = details()[0].get("input") if callable(details) else None
     except (IndexError, ValueError, TypeError):
         given = None
-    return given if isinstance(given, str) else str(given) if isinstance(given, dict | list) else str(fault)
+    if isinstance(given, dict | list):
+        return json.dumps(given)
+    return given if isinstance(given, str) else str(fault)
 
 
 class Reading:
