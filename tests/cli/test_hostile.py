@@ -1,44 +1,34 @@
 """Every command, with hostile text in every field, in a terminal: nothing comes through that segue did not write."""
 
-import argparse
 import json
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support.commands import BASE, TALK, TARGET, entries, make_files, with_value
 from support.hostile import EVIL, WORD, leaks, on_terminal, poisoned
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
 from support.loopback import serve
 
 import segue
-from segue.cli import COMMANDS, _parser
+from segue.cli import COMMANDS
 from segue.cli.sessions import ACTIONS
 from segue.session import (
-    CallStarted,
-    Compacted,
-    Failed,
-    ModelChosen,
-    Prompted,
-    Said,
     SessionInfo,
-    TurnBegun,
-    TurnEnded,
     export_session,
     open_store,
 )
 from segue.testing import Reply
-from segue.types import TextContent, ThinkingContent, UserMessage
+from segue.types import TextContent, ThinkingContent
 from segue.wire.registry import FOLDERS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
-TARGET = "mistral/mistral-large-latest"
 TARGETS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
     "openai-completions": "groq/openai/gpt-oss-120b",
@@ -46,42 +36,6 @@ TARGETS = {
     "google-generative-ai": "google/gemini-2.5-pro",
     "bedrock-converse": "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral-chat": TARGET,
-}
-USAGE = {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2}
-TALK: dict[str, Any] = {
-    "systemPrompt": "be brief",
-    "tools": [{"name": "look", "description": "looks", "parameters": {"type": "object", "properties": {}}}],
-    "messages": [
-        {"role": "user", "content": [{"type": "text", "text": "hello"}]},
-        {
-            "role": "assistant",
-            "provider": "openai",
-            "model": "gpt-5.4",
-            "api": "openai-responses",
-            "stopReason": "error",
-            "errorMessage": "it broke",
-            "usage": USAGE,
-            "content": [
-                {"type": "thinking", "thinking": "hm", "thinkingSignature": "abcd"},
-                {"type": "text", "text": "well"},
-                {"type": "toolCall", "id": "c1", "name": "look", "arguments": {"where": "here", "how": ["well"]}},
-            ],
-        },
-        {
-            "role": "toolResult",
-            "toolCallId": "c1",
-            "toolName": "look",
-            "isError": True,
-            "content": [{"type": "text", "text": "seen"}, {"type": "image", "data": "aGk=", "mimeType": "image/png"}],
-        },
-        {
-            "role": "toolResult",
-            "toolCallId": "c9",
-            "toolName": "other",
-            "content": [{"type": "text", "text": "a stray"}],
-        },
-        {"role": "user", "content": "go on"},
-    ],
 }
 
 
@@ -142,23 +96,6 @@ def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
 def _short(body: dict[str, Any]) -> dict[str, Any]:
     """A body with its first messages and first tool: one of each kind is enough."""
     return {key: value[:6] if isinstance(value, list) else value for key, value in body.items()}
-
-
-def entries() -> list[Any]:
-    messages = segue.Context.from_json(json.dumps(TALK)).messages
-    said = [Said(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
-    return [
-        Prompted(key="p", time=1, system_prompt="be brief"),
-        ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),
-        TurnBegun(key="b", time=1, model="openai/gpt-5.4", protocol="openai-responses", owner="here/1/0/x"),
-        *said,
-        Failed(
-            key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
-        ),
-        CallStarted(key="s", time=1, call="c1"),
-        Compacted(key="k", time=1, summary=UserMessage("so far"), first="m4", model="a/b", details={"why": "long"}),
-        TurnEnded(key="e", time=1, how="failed", reason="it broke"),
-    ]
 
 
 def exported(tmp_path: Path) -> list[Any]:
@@ -253,67 +190,17 @@ def test_every_field_of_a_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert seen > 5
 
 
-# -- arguments and file names ------------------------------------------------------------------------------------------
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    return make_files(tmp_path)
 
-BASE: dict[str, Callable[[Path], list[str]]] = {
-    "chat": lambda path: ["chat"],
-    "run": lambda path: ["run", "hello", "--model", MODEL, "--store", str(path / "run.db")],
-    "show": lambda path: ["show", str(path / "talk.json")],
-    "models": lambda path: ["models"],
-    "project": lambda path: ["project", str(path / "talk.json"), "--to", TARGET],
-    "encode": lambda path: ["encode", str(path / "talk.json"), "--to", TARGET],
-    "lint": lambda path: ["lint", str(path / "body.json")],
-    "import": lambda path: ["import", str(path / "body.json")],
-    "standin": lambda path: ["standin", "anthropic"],
-    "local": lambda path: ["local", "--port", "70000"],
-    "sessions list": lambda path: ["sessions", "list", "--store", str(path / "s.db")],
-    "sessions show": lambda path: ["sessions", "show", "one", "--store", str(path / "s.db")],
-    "sessions check": lambda path: ["sessions", "check", "one", "--to", TARGET, "--store", str(path / "s.db")],
-    "sessions fork": lambda path: ["sessions", "fork", "one", "--store", str(path / "s.db")],
-    "sessions export": lambda path: ["sessions", "export", "one", "--store", str(path / "s.db")],
-    "sessions import": lambda path: ["sessions", "import", str(path / "s.jsonl"), "--store", str(path / "s.db")],
-    "sessions delete": lambda path: ["sessions", "delete", "nosuch", "--store", str(path / "s.db")],
-}
-"""Arguments with which each command does what it is for."""
+
+# -- arguments and file names ------------------------------------------------------------------------------------------
 
 
 def test_the_table_has_every_command() -> None:
     named = {name for name in COMMANDS if name != "sessions"} | {f"sessions {name}" for name in ACTIONS}
     assert named == set(BASE)
-
-
-def parser_of(command: str) -> argparse.ArgumentParser:
-    """The parser of one command."""
-    parser = _parser(command.split())
-    for word in command.split():
-        [subparsers] = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
-        parser = subparsers.choices[word]
-    return parser
-
-
-def with_evil(command: str, base: list[str], evil: str) -> Iterator[list[str]]:
-    """The arguments of a command with hostile text for each of its options and positional arguments."""
-    depth = len(command.split())
-    for action in parser_of(command)._actions:
-        if action.option_strings and action.nargs != 0:
-            yield [*base, f"{action.option_strings[-1]}={evil}"]
-        elif not action.option_strings and len(base) > depth and not base[depth].startswith("-"):
-            yield [*base[:depth], evil, *base[depth + 1 :]]
-    yield [*base, evil]
-    yield [*base, f"--{evil}"]
-    yield [evil, *base]
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    written(tmp_path / "talk.json", TALK)
-    body = segue.encode(segue.Context.from_json(json.dumps(TALK)), segue.get_model(TARGET)).json()
-    (tmp_path / "body.json").write_bytes(body)
-    with open_store(str(tmp_path / "s.db")) as store:
-        store.create("one", time=1)
-        store.append("one", entries(), after=0)
-        (tmp_path / "s.jsonl").write_bytes(b"".join(export_session(store, "one")))
-    return tmp_path
 
 
 @pytest.mark.parametrize("command", BASE)
@@ -325,7 +212,7 @@ def test_every_argument_of_every_command(command: str, files: Path, monkeypatch:
     monkeypatch.chdir(files)
     # It serves until it is interrupted.
     monkeypatch.setattr("segue.cli.standin.threading", SimpleNamespace(Event=Interrupted))
-    for arguments in with_evil(command, BASE[command](files), EVIL):
+    for arguments in with_value(command, BASE[command](files), EVIL):
         status, shown = on_terminal(*arguments)
         assert status in (0, 1, 2, 130), shown
         assert not leaks(shown), (arguments, leaks(shown))

@@ -60,6 +60,8 @@ def _run(arguments: list[str]) -> int:
     if not terminal.is_open():
         return _complain("standard input and output must be open")
     terminal.prepare()
+    if odd := next((word for word in arguments if word.startswith("--") and word.endswith("=--")), None):
+        return _complain(f"{odd}: -- is not a value")  # argparse would take it for the end of the options
     try:
         args = _parser(arguments).parse_args(arguments)
         warnings.showwarning = _say_warning
