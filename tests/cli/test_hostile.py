@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from support import mcp_bad_server
 from support.commands import BASE, TALK, TARGET, entries, make_files, with_value
 from support.hostile import EVIL, WORD, leaks, on_terminal, poisoned
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
@@ -267,6 +268,25 @@ def test_the_words_of_a_server_of_tools(tmp_path: Path) -> None:
     program.write_text(f"import sys\nsys.exit({EVIL!r})\n")
     shown = safe("run", "hello", "--model", MODEL, "--mcp", shlex.join([sys.executable, str(program)]))
     assert "its last words" in shown and WORD in shown
+
+
+def test_the_tools_of_a_server(tmp_path: Path) -> None:
+    """Names, descriptions, what is wrong with those that are left out, what a call is answered."""
+    right = {
+        "name": f"good{EVIL}",
+        "title": EVIL,
+        "description": EVIL,
+        "inputSchema": {"type": "object", "title": EVIL},
+    }
+    wrong = [{"name": EVIL}, {"name": f"bad{EVIL}", "inputSchema": {"type": "object", "required": [EVIL, EVIL]}}]
+    (tmp_path / "tools.json").write_text(json.dumps({"tools": [right, *wrong, {**right, "description": "second"}]}))
+    program = [sys.executable, mcp_bad_server.__file__, str(tmp_path / "tools.json"), str(tmp_path / "begun")]
+    with kitchen(calls((right["name"], {})), Reply([TextContent(EVIL)])) as server:
+        environment(tmp_path, server.url)
+        shown = safe(
+            "run", "hello", "--model", MODEL, "--allow-all", "--mcp", shlex.join(program), "--store", ":memory:"
+        )
+    assert shown.count("is left out") >= 2 and WORD in shown
 
 
 class Watched(Terminal):

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -206,3 +208,87 @@ def test_of_any_list_what_is_usable_is_kept(tools: Iterable[Any], version: str) 
         return messages
 
     asyncio.run(judged())
+
+
+# -- over HTTP ---------------------------------------------------------------------------------------------------------
+
+DROPPED = b""
+"""The connection is closed without an answer."""
+ANSWERS: dict[str, tuple[int, str, bytes]] = {
+    "no JSON": (200, "application/json", b"this is not JSON"),
+    "half": (200, "application/json", b'{"jsonrpc": "2.0", "id": 1'),
+    "another object": (200, "application/json", b'{"a": 1}'),
+    "binary": (200, "application/json", b"\xff\xfe\x00"),
+    "deep": (200, "application/json", b"[" * 100_000),
+    "no event": (200, "text/event-stream", b"data: this is not JSON\n\n"),
+    "events without an answer": (200, "text/event-stream", b": nothing\n\n"),
+    "a page": (200, "text/html", b"<p>no"),
+    "nothing": (200, "application/json", b""),
+    "a failure": (500, "text/html", b"<p>no"),
+    "a failure in JSON": (500, "application/json", b"{"),
+    "no such thing": (404, "application/json", b"{}"),
+    "dropped": (0, "", DROPPED),
+}
+
+
+class ByHand(BaseHTTPRequestHandler):
+    """Speaks MCP as far as the list of tools; calls get what ``ANSWERS`` has under the name of the tool."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, params = asked.get("method"), asked.get("params") or {}
+        if method == "initialize":
+            about = {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "bad", "version": "1"}}
+            self._send(200, "application/json", self._result(asked, {**about, "capabilities": {"tools": {}}}))
+        elif method == "tools/list":
+            tools = [{"name": name, "inputSchema": OBJECT} for name in ("good", *ANSWERS)]
+            self._send(200, "application/json", self._result(asked, {"tools": tools}))
+        elif method == "tools/call":
+            fine = (200, "application/json", self._result(asked, mcp_bad_server.FINE))
+            self._send(*ANSWERS.get(params["name"], fine))
+        elif "id" in asked:
+            self._send(404, "text/html", b"")
+        else:
+            self._send(202, "text/plain", b"")
+
+    def do_GET(self) -> None:
+        self._send(405, "text/plain", b"")
+
+    def _result(self, asked: Any, result: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+
+    def _send(self, status: int, kind: str, body: bytes) -> None:
+        self.close_connection = True
+        if not status:
+            return
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name is the base class's
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), ByHand) as http:
+        thread = Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_address[1]}/mcp"
+        http.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_bad_answer_over_http_costs_its_call_at_once(name: str, address: str) -> None:
+    async def talk() -> None:
+        async with McpServer.http(address) as bad:
+            (text, failed), after = await called(bad, name, "good")
+            assert failed and "the MCP server bad" in text and len(text) < 1_500
+            assert after == ("fine", False)
+
+    asyncio.run(talk())

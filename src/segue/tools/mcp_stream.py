@@ -11,10 +11,10 @@ from collections import deque
 from typing import Any
 
 from mcp.shared.message import SessionMessage
-from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.methods import parse_server_result
 
-LIST, CALL = "tools/list", "tools/call"
+LIST, CALL, CANCELLED = "tools/list", "tools/call", "notifications/cancelled"
 UNREADABLE = "segue: unreadable"
 """What the error of a request says whose answer cannot be read."""
 GRACE = 5.0
@@ -175,8 +175,11 @@ class Writing:
         return getattr(self._stream, name)
 
     async def send(self, item: Any) -> None:
-        if isinstance(item.message, JSONRPCRequest):
-            self._messages.pending[item.message.id] = item.message.method
+        message = item.message
+        if isinstance(message, JSONRPCRequest):
+            self._messages.pending[message.id] = message.method
+        elif isinstance(message, JSONRPCNotification) and message.method == CANCELLED:
+            self._messages.pending.pop((message.params or {}).get("requestId", ""), None)
         await self._stream.send(item)
 
     async def __aenter__(self) -> "Writing":
