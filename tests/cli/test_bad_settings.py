@@ -35,6 +35,7 @@ VALUES = [
         "{}",
         "[",
         "\ud800",
+        "a\0b",
     ],
     *["/", ".", "..", "/dev/null", "/nosuch/x", "/proc/self/mem", "a" * 5_000, "a/b", "a/b/c", "/a", "a/", "caf\udce9"],
     *["%s%n%d", "{x}", "$HOME", "~", "http://", "http://[", "postgresql://", "postgresql://127.0.0.1:9/x", "sqlite://"],

@@ -60,8 +60,8 @@ def _run(arguments: list[str]) -> int:
     if not terminal.is_open():
         return _complain("standard input and output must be open")
     terminal.prepare()
-    if odd := next((word for word in arguments if word.startswith("--") and word.endswith("=--")), None):
-        return _complain(f"{odd}: -- is not a value")  # argparse would take it for the end of the options
+    if faults := [fault for fault in map(_fault_of, arguments) if fault]:
+        return _complain(faults[0])
     try:
         args = _parser(arguments).parse_args(arguments)
         warnings.showwarning = _say_warning
@@ -80,6 +80,20 @@ def _run(arguments: list[str]) -> int:
             raise
         return _complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
     return status
+
+
+def _fault_of(word: str) -> str:
+    """What is wrong with an argument in any place; empty if nothing is."""
+    import os
+
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        return f"{word}: half a character is not text"
+    if "\0" in word:
+        return f"{word}: no argument holds a NUL"
+    # argparse would take it for the end of the options.
+    return f"{word}: -- is not a value" if word.startswith("--") and word.endswith("=--") else ""
 
 
 def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
