@@ -3,6 +3,7 @@
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -65,7 +66,8 @@ def clear(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """Run a command; what it says on stderr, which must be clear."""
     capsys.readouterr()
     try:
-        status = main(list(arguments))
+        with warnings.catch_warnings(action="default"):  # as at a shell: a warning is a line
+            status = main(list(arguments))
     except SystemExit as left:
         status = int(left.code or 0)
     told = capsys.readouterr().err

@@ -8,7 +8,7 @@ goes through a ``Guard``.
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
@@ -29,22 +29,30 @@ T = TypeVar("T")
 # -- the two files ----------------------------------------------------------------------------------------------------
 
 
-class Guard(io.TextIOBase):
-    """Stands before a file of text: what is written to it is made safe. It is not a terminal, so no colours come."""
+class Guard:
+    """A file of text that makes safe what is written to it. It is not a terminal, so that nothing writes colours."""
+
+    closed = False
 
     def __init__(self, beneath: TextIO) -> None:
         self.beneath = beneath
+        self.encoding, self.errors = beneath.encoding, beneath.errors
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # the base class has none
-        return self.beneath.encoding
+    def isatty(self) -> bool:
+        return False
 
     def writable(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        raise io.UnsupportedOperation("what is written to its file would not be made safe")
+
     def write(self, text: str) -> int:
         self.beneath.write(printable(text))
         return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self.write("".join(lines))
 
     def flush(self) -> None:
         self.beneath.flush()

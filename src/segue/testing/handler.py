@@ -28,7 +28,7 @@ class Handler(BaseHTTPRequestHandler):
             self._respond()
         except (ConnectionError, TimeoutError):  # the client has gone
             raise
-        except Exception as error:  # noqa: BLE001, a fault of the stand-in or its script; whoever uses it must see it
+        except Exception as error:  # noqa: BLE001, a fault of the stand-in or its script, which must be seen
             standin.failures.append(error)
             self.close_connection = True
             if not self._has_begun:  # a status that no client tries again

@@ -23,7 +23,7 @@ FaultKind = Literal[
 
 
 STATUS_FAULTS = ("rate-limit", "server-error", "unavailable", "overloaded", "wrong-key", "overflow")
-"""Faults that are answers with a status: nothing is said before them."""
+"""Faults that are answers with a status: nothing is sent before them."""
 
 
 class Reply(Value, frozen=True):
