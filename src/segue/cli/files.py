@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from ..errors import FormatError
 from ..types import Context, read_conversations
+from .terminal import tell
 
 
 def read_bytes(path: str) -> bytes:
@@ -63,4 +64,4 @@ class Conversations:
     def complain(self, text: str) -> None:
         """Tell that something is wrong; the others go on."""
         self.status = 2
-        print(f"segue: {text}", file=sys.stderr)
+        tell(text)

@@ -78,5 +78,7 @@ class Voice(Struct, frozen=True, kw_only=True):
     # What it says to a request that breaks a rule, and to faults on demand.
     invalid: Callable[[str], Refusal]
     faults: Mapping[FaultKind, Refusal]
+    # How a request proves who sends it, unless the provider's row names another way (`keys.HEADERS`).
+    auth: str = "bearer"
     # Headers of every answer; the one that names the request.
     request_id: str = "x-request-id"

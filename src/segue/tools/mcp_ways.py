@@ -43,6 +43,7 @@ class Program:
             args=list(args),
             env=None if env is None else dict(env),
             cwd=None if cwd is None else os.fspath(cwd),
+            encoding_error_handler="replace",  # a bad byte costs its line, not the connection
         )
         self._said = ""
 

@@ -161,5 +161,6 @@ VOICE = Voice(
     broken_event=b'event: content_block_delta\ndata: {"type": "\n\n',
     invalid=_invalid,
     faults=_FAULTS,
+    auth="x-api-key",
     request_id="request-id",
 )

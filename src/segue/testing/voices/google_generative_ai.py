@@ -218,5 +218,6 @@ VOICE = Voice(
     broken_event=b'data: {"candidates": [{"content": \r\n\r\n',
     invalid=_invalid,
     faults=_FAULTS,
+    auth="x-goog-api-key",
     request_id="x-goog-request-id",
 )
