@@ -23,8 +23,10 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
-    document = read_body(body)
-    return run(_protocol(document, protocol).rules, document, model)
+    document = _read(body)
+    if protocol is not None and not isinstance(document, dict):
+        return run(protocol_of(protocol).rules, document, model)  # which say that it must be an object
+    return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
 def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
@@ -62,7 +64,18 @@ def recognise(body: dict[str, Any]) -> str:
 
 def read_body(body: Given) -> dict[str, Any]:
     """A body as a dict, whatever it was given as."""
-    if isinstance(body, dict):
+    return _expect_object(_read(body))
+
+
+def _expect_object(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        raise FormatError("a request body is a JSON object")
+    return document
+
+
+def _read(body: Any) -> Any:
+    """A body as Python values, whatever it was given as."""
+    if not isinstance(body, bytes | str):
         return body
     data = scrub(body).encode() if isinstance(body, str) else body
     try:
@@ -74,6 +87,4 @@ def read_body(body: Given) -> dict[str, Any]:
         raise FormatError("nested too deeply to be read") from None
     except msgspec.DecodeError as error:
         raise FormatError(f"not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise FormatError("a request body is a JSON object")
     return document

@@ -1,0 +1,38 @@
+"""Rules about the shape of a body: its fields, from the types and converters of google-genai (``shape.json``)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...rules import Fault, Rule
+from ...rules.shape import faults, load
+from ...types import Model
+from .rules_contents import ENCODER
+
+_TABLE = Path(__file__).with_name("shape.json")
+
+
+def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
+    return faults(body, load(_TABLE))
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        number="GEM-60",
+        title="no field that the API does not know, anywhere",
+        answers="Invalid JSON payload received. Unknown name \"const\" at 'tools[0]': Cannot find field.",
+        source="zed-industries/zed#44875, danny-avila/LibreChat#11761, 2026; google-genai 3.1.0, 2026-11",
+        prevented_by=ENCODER,
+        shape=_shape,
+        sorts=("unknown",),
+    ),
+    Rule(
+        number="GEM-61",
+        title="every field holds a value of its kind, and one that it knows",
+        answers="Invalid JSON payload received. Proto field is not repeating, cannot start list.",
+        source="zed-industries/zed#53919, 2026; google-genai 3.1.0, 2026-11",
+        prevented_by=ENCODER,
+        shape=_shape,
+        sorts=("kind", "null", "value", "union", "size", "missing"),
+    ),
+)
