@@ -10,6 +10,7 @@ import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from enum import Enum
 from typing import Any
 
@@ -248,7 +249,9 @@ class Pydantic(Records):
 PROTO: dict[Any, Node] = {
     int: Node(number=Number(whole=True), text=Text(pattern=r"-?[0-9]+")),
     float: Node(number=Number(), text=Text(pattern=r"-?[0-9.]+([eE][-+]?[0-9]+)?|NaN|-?Infinity")),
-    bytes: Node(text=Text()),
+    # Either alphabet, with padding or without.
+    bytes: Node(text=Text(pattern=r"[A-Za-z0-9+/_-]*={0,2}")),
+    datetime: Node(text=Text(pattern=r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[-+][0-9:]+)")),
 }
 
 
@@ -258,6 +261,18 @@ def beside_the_config(converter: Any) -> dict[str, str]:
         r"setv\(\s*parent_object,\s*\['(\w+)'\],.*?from_object, \['(\w+)'\]", inspect.getsource(converter), re.DOTALL
     )
     return dict(found)
+
+
+def refused_options(module: Any, surface: str) -> dict[str, list[str]]:
+    """By type, the options that the converters of google-genai for a surface raise on: the other surface has them."""
+    found: dict[str, list[str]] = {}
+    for name, converter in inspect.getmembers(module, inspect.isfunction):
+        if name.endswith(f"_to_{surface}"):
+            found[name.removeprefix("_").removesuffix(f"_to_{surface}")] = re.findall(
+                r"from_object, \['(\w+)'\]\) is not None:\s+raise ValueError\(\s*'\w+ parameter is",
+                inspect.getsource(converter),
+            )
+    return found
 
 
 # -- botocore --------------------------------------------------------------------------------------------------------

@@ -21,9 +21,9 @@ from mistralai.client import models as mistral_types
 from msgspec.structs import replace
 from openai.types.chat import completion_create_params as openai_types
 from openai.types.responses import response_create_params as responses_types
-from shape_sources import ANY, Pydantic, ServiceModel, TypedDicts, beside_the_config, either, merged
+from shape_sources import ANY, Pydantic, ServiceModel, TypedDicts, beside_the_config, either, merged, refused_options
 
-from segue.rules.shape import Items, Node, Number, Record, Table, Text
+from segue.rules.shape import Items, Node, Number, Record, Table, Text, snake
 
 WIRE = Path(__file__).parent.parent / "src" / "segue" / "wire"
 NULL, TEXT, NUMBER = Node(null=True), Node(text=Text()), Node(number=Number())
@@ -66,7 +66,9 @@ def groq() -> Table:
 
 
 def cerebras() -> Table:
-    return typed_dicts("cerebras-cloud-sdk", cerebras_types.CompletionCreateParams)
+    """Without what goes into headers."""
+    headers = ("CF-RAY", "X-Amz-Cf-Id", "X-delay-time")
+    return typed_dicts("cerebras-cloud-sdk", cerebras_types.CompletionCreateParams, without=headers)
 
 
 def responses() -> Table:
@@ -103,13 +105,37 @@ def google() -> Table:
         "model": TEXT,
     }
     options = google_types.GenerateContentConfig.model_fields
-    for converter in (google_models._GenerateContentConfig_to_mldev, google_models._GenerateContentConfig_to_vertex):
-        for name, option in beside_the_config(converter).items():
-            if name not in fields:
-                fields[name] = source.field(options[option])
+    beside: dict[str, str] = {}
+    for surface in SURFACES.values():
+        beside |= beside_the_config(getattr(google_models, f"_GenerateContentConfig_to_{surface}"))
+    fields |= {name: source.field(options[option]) for name, option in beside.items() if name not in fields}
     body = Record(fields={name: either(node, NULL) for name, node in fields.items()})
-    sources = {"google-genai": version("google-genai")}
-    return Table(sources=sources, root="Body", records={"Body": body, **source.made}, both_spellings=True)
+    records = {"Body": body, **source.made}
+    return Table(
+        sources={"google-genai": version("google-genai")},
+        root="Body",
+        records=records,
+        both_spellings=True,
+        absent={name: _absent(surface, records, beside) for name, surface in SURFACES.items()},
+    )
+
+
+SURFACES = {"gemini": "mldev", "vertex": "vertex"}
+"""By name in the dialect, the name that google-genai has for a surface."""
+
+
+def _absent(surface: str, records: dict[str, Record], beside: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """By record, the fields that a surface does not have. Options of a request are in the body or in its config."""
+    refused = refused_options(google_models, surface)
+    of_request = refused.get("GenerateContentConfig", [])
+    refused.setdefault("GenerationConfig", []).extend(of_request)
+    found = {
+        name: [each for each in records[name].fields if snake(each) in refused[name]]
+        for name in refused
+        if name in records
+    }
+    found["Body"] = [name for name, option in beside.items() if option in of_request]
+    return {name: tuple(fields) for name, fields in sorted(found.items()) if fields}
 
 
 def bedrock() -> Table:
@@ -135,12 +161,26 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "anthropic_version", TEXT),
         ("Body", "anthropic_beta", Node(items=Items(TEXT))),
     ),
+    "mistral_chat": (
+        # The models beside the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
+        # protocol/instruct/tool_calls.py, Tool), 2026-11.
+        ("Tool", "type", None),
+        ("Prediction", "type", None),
+    ),
     "openai_responses": (
         # Sent by Codex 0.166 (codex-rs/codex-api, ResponsesApiRequest, 2026-11): strings by name.
         ("Body", "client_metadata", ANY),
         # Codex 0.166 sends reasoning items back with `"content": null`; only a list with something in it is refused
         # (OAR-11).
         ("ResponseReasoningItemParam", "content", NULL),
+        # Codex sends answers back as texts alone (codex-rs/protocol, ContentItem::OutputText and ResponseItem::Message,
+        # whose id is not serialized, 2026).
+        ("ResponseOutputMessageParam", "id", None),
+        ("ResponseOutputMessageParam", "status", None),
+        ("ResponseOutputTextParam", "annotations", None),
+        # Examples of the API reference leave them out (platform.openai.com/docs/api-reference/responses/create, 2026).
+        ("FunctionToolParam", "parameters", None),
+        ("FunctionToolParam", "strict", None),
     ),
 }
 

@@ -5,22 +5,22 @@ made from the request types of the providers' SDKs by ``scripts/shapes.py`` and 
 nothing here knows a protocol. What a node may hold is sorted by kinds of JSON, so that a value leads to one
 alternative at once; objects are told apart by their tags. The walk is linear in the size of the body, and nesting
 costs no stack.
+
+The sorts of faults: ``unknown`` (a field), ``absent`` (a field that another surface has), ``missing`` (a required
+field), ``kind`` (a value of another kind of JSON), ``null``, ``value`` (not one of those listed, or of another form),
+``union`` (none or several of the members that exclude each other), ``size``.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from .rule import Fault
-
-Sort = Literal["unknown", "missing", "kind", "null", "value", "union", "size"]
-"""What is wrong: a field that is not known, a required one that is not there, a value of another kind of JSON, null, a
-text or number that is not in its list, none or several members of a union, too long or too short."""
 
 TAGS = ("type", "role")
 """The fields that say which of several objects one is."""
@@ -91,11 +91,13 @@ class Table(Struct, frozen=True, omit_defaults=True):
     records: dict[str, Record]
     # Fields may also be written with underscores (Protocol Buffers read both spellings).
     both_spellings: bool = False
+    # Where a protocol has several surfaces: by surface and record, the fields that it does not have.
+    absent: dict[str, dict[str, tuple[str, ...]]] = {}
 
 
-Extra = Mapping[str, frozenset[str]]
-"""By record: fields that a target knows beyond the table; their values are not looked at."""
-_NO_EXTRA: Extra = {}
+Names = Mapping[str, frozenset[str]]
+"""Names of fields, by record."""
+_NONE: Names = {}
 
 Path_ = tuple[Any, str | int] | None
 """Where a value is: the place that holds it, and its key there. Written out only for a fault."""
@@ -108,7 +110,11 @@ def load(file: Path) -> Table:
     if not table.both_spellings:
         return table
     records = {name: _in_both_spellings(record) for name, record in table.records.items()}
-    return msgspec.structs.replace(table, records=records)
+    absent = {
+        surface: {record: (*fields, *map(snake, fields)) for record, fields in rows.items()}
+        for surface, rows in table.absent.items()
+    }
+    return msgspec.structs.replace(table, records=records, absent=absent)
 
 
 def _in_both_spellings(record: Record) -> Record:
@@ -121,20 +127,22 @@ def snake(name: str) -> str:
     return re.sub("[A-Z]", lambda hump: "_" + hump[0].lower(), name)
 
 
-def faults(body: Any, table: Table, extra: Extra = _NO_EXTRA) -> Iterator[Fault]:
-    """Everything in ``body`` that is not as the table has it, in the order of the body."""
+def faults(body: Any, table: Table, extra: Names = _NONE, absent: Names = _NONE) -> Iterator[Fault]:
+    """Everything in ``body`` that is not as the table has it, in the order of the body. A target may know more fields
+    (``extra``, whose values are not looked at) or fewer (``absent``)."""
     if not isinstance(body, dict):
         yield Fault("kind", "", f"a request body is a JSON object, not {_kind(body)}")
         return
-    yield from _Walk(table, extra).walk(body, Node(objects=(table.root,)), None)
+    yield from _Walk(table, extra, absent).walk(body, Node(objects=(table.root,)), None)
 
 
 class _Walk:
     """One body on its way through its table."""
 
-    def __init__(self, table: Table, extra: Extra) -> None:
+    def __init__(self, table: Table, extra: Names, absent: Names) -> None:
         self.records = table.records
         self.extra = extra
+        self.absent = absent
 
     def walk(self, value: Any, node: Node, path: Path_) -> Iterator[Fault]:
         waiting: list[tuple[Any, Node, Path_]] = [(value, node, path)]
@@ -180,6 +188,10 @@ class _Walk:
         record = self.records[names[0]]
         known = self.extra.get(names[0], frozenset())
         yield from _fields(value, record, known, path)
+        absent = self.absent.get(names[0], frozenset())
+        for name in value if absent else ():
+            if name in absent and value[name] is not None:
+                yield Fault("absent", _written((path, name)), "there is no such field on this surface")
         fields = record.fields
         waiting += [(value[key], fields[key], (path, key)) for key in reversed(value) if key in fields]
 
@@ -266,7 +278,7 @@ def _text(value: str, text: Text, path: Path_) -> Iterator[Fault]:
             yield Fault("value", _written(path), f"{_shown(value)} is none of {', '.join(text.values)}")
         return
     yield from _size(len(value), text, path, "characters")
-    if text.pattern is not None and value and not _compiled(text.pattern).fullmatch(value):
+    if text.pattern is not None and len(value) >= text.min and not _compiled(text.pattern).fullmatch(value):
         yield Fault("value", _written(path), f"{_shown(value)} does not match {text.pattern}")
 
 

@@ -1,19 +1,30 @@
 """Rules about the shape of a body: its fields, from the types and converters of google-genai (``shape.json``)."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...rules import Fault, Rule
-from ...rules.shape import faults, load
+from ...rules.shape import Names, faults, load
 from ...types import Model
-from .rules_contents import ENCODER
+from .rules_contents import ENCODER, only, surfaces, unreadable_files
 
 _TABLE = Path(__file__).with_name("shape.json")
 
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
-    return faults(body, load(_TABLE))
+    return faults(body, load(_TABLE), absent=_absent(*surfaces(model)))
+
+
+@cache
+def _absent(*surfaces: str) -> Names:
+    """What one of these surfaces does not know."""
+    found: dict[str, frozenset[str]] = {}
+    for surface in surfaces:
+        for record, fields in load(_TABLE).absent[surface].items():
+            found[record] = found.get(record, frozenset()) | frozenset(fields)
+    return found
 
 
 RULES: tuple[Rule, ...] = (
@@ -34,5 +45,16 @@ RULES: tuple[Rule, ...] = (
         prevented_by=ENCODER,
         shape=_shape,
         sorts=("kind", "null", "value", "union", "size", "missing"),
+    ),
+    Rule(
+        number="GEM-24",
+        title="fields and file addresses that only the other of the two surfaces, Gemini API and Vertex, knows",
+        answers="Invalid JSON payload received. Unknown name: Cannot find field.",
+        source="google-genai 3.1.0, models.py: the converters of the two surfaces raise, 2026-11",
+        prevented_by=ENCODER,
+        shape=_shape,
+        sorts=("absent",),
+        check=unreadable_files,
+        only=only(lambda dialect: True),
     ),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...rules import Fault, Rule
-from ...rules.shape import Extra, Table, faults, load
+from ...rules.shape import Names, Table, faults, load
 from ...types import Model
 from . import walk
 from .walk import where
@@ -56,7 +56,7 @@ def _whose(path: str, dialect: OpenAICompletions) -> str:
 
 
 @cache
-def _extra(dialect: OpenAICompletions) -> Extra:
+def _extra(dialect: OpenAICompletions) -> Names:
     """What a target knows beyond the types of its SDK."""
     table = load(_HERE / _FILES[dialect.sdk])
     answers = {*dialect.message_fields, dialect.reasoning_field or "", *dialect.reasoning_accepts}
