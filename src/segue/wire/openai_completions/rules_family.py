@@ -2,7 +2,7 @@
 roles, parts and ids. Each holds for the models whose dialect says so; who answers in these words is in ``source``.
 
 KIM-05 tells DSK-06, ZAI-02, LCP-03 and X-04 as well, XAI-01 also MMX-05, KIM-07 also LCP-04, ZAI-03 and MMX-04 also
-X-08, GRQ-01 and CER-01 also FWK-01 (in messages) and X-09.
+X-08.
 
 Left out, as a body does not show them: GRQ-04, CER-04, XAI-04 and ORT-04 (answers), ORT-03 (which upstream answers),
 ORT-05 (chooses a dialect), MMX-07, LCP-07, OLL-04 and VLL-04 (other fields are ignored without a word), OLL-05, VLL-07

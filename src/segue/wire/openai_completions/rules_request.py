@@ -1,10 +1,9 @@
-"""What single members of the family refuse beside the messages: switches of reasoning, sampling, unknown fields, tools.
+"""What single members of the family refuse beside the messages: switches of reasoning, sampling, tools.
 
-KIM-08 tells DSK-09 (a forced choice) as well, GRQ-02 and CER-02 also TOG-02 (``store``) and FWK-01 (other fields). Left
-out, read in source code only and never written by the encoder: CER-03 (schemas of structured output, one report),
-FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06, LCP-08 and LCP-09 (what a server was started with),
-VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and LCP-08 (tools that are not functions), MMX-06 (one
-report).
+KIM-08 tells DSK-09 (a forced choice) as well. Left out, read in source code only and never written by the encoder:
+CER-03 (schemas of structured output, one report), FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06,
+LCP-08 and LCP-09 (what a server was started with), VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and
+LCP-08 (tools that are not functions), MMX-06 (one report).
 """
 
 from ...rules import Rule

@@ -3,7 +3,8 @@ Cerebras (``shape*.json``).
 
 What is missing or of another kind is refused by all. Which fields and values are known differs from member to member:
 the dialect says whose types hold (``sdk``), what is known beyond them, and whether anything else is refused
-(``strict_keys``).
+(``strict_keys``). GRQ-01 and CER-01 cover FWK-01 (in messages) and X-09 as well, GRQ-02 and CER-02 also TOG-02
+(``store``) and FWK-01 (other fields).
 """
 
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from ...rules import Fault, Rule
 from ...rules.shape import Names, Table, faults, load
 from ...types import Model
 from . import walk
+from .rules_family import FIELDS
 from .walk import where
 
 _HERE = Path(__file__).parent
@@ -23,7 +25,6 @@ _FILES = {"openai": "shape.json", "groq": "shape_groq.json", "cerebras": "shape_
 _TURNS = "wire/openai_completions/turns.py"
 _OPTIONS = "wire/openai_completions/options.py"
 _REASONING = "wire/openai_completions/reasoning.py"
-_FIELDS = ("reasoning_content", "reasoning", "reasoning_details", "reasoning_text")
 
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
@@ -51,7 +52,7 @@ def _whose(path: str, dialect: OpenAICompletions) -> str:
     or one inside of a message or tool."""
     if "." not in path:
         return "of openai" if path in load(_HERE / _FILES["openai"]).records["Body"].fields else "unknown"
-    named = path.rpartition(".")[2] in _FIELDS and dialect.reasoning_field is not None
+    named = path.rpartition(".")[2] in FIELDS and dialect.reasoning_field is not None
     return "unknown name of reasoning" if named else "unknown inside"
 
 
