@@ -178,6 +178,9 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("ResponseOutputMessageParam", "id", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
+        # The API lists messages of the user with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks
+        # how they begin when they come back (OAR-06).
+        ("Message", "id", TEXT),
         # Examples of the API reference leave them out (platform.openai.com/docs/api-reference/responses/create, 2026).
         ("FunctionToolParam", "parameters", None),
         ("FunctionToolParam", "strict", None),

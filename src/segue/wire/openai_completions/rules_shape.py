@@ -29,10 +29,11 @@ _REASONING = "wire/openai_completions/reasoning.py"
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
     dialect = walk.dialect_of(model) or OpenAICompletions()
+    is_strict = model is not None and dialect.strict_keys
     for fault in faults(body, load(_HERE / _FILES[dialect.sdk]), _extra(dialect)):
         if fault.sort == "unknown":
             yield fault._replace(sort=_whose(fault.path, dialect))
-        elif fault.sort != "kind" or dialect.strict_keys or not fault.path.endswith(".image_url"):
+        elif fault.sort != "kind" or is_strict or not fault.path.endswith(".image_url"):
             yield fault  # an address alone is an image to vLLM (entrypoints/chat_utils.py, 2026)
     if isinstance(body, dict) and not dialect.openai_fields and dialect.sdk == "openai":
         for name in body:
