@@ -222,6 +222,23 @@ def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> 
             segue.ingest(given, protocol)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "content", "path"),
+    [
+        ("bedrock-converse", [{"type": "text", "text": "hi"}], "messages[0].content[0].type"),
+        ("openai-completions", [{"text": "hi"}], "messages[0].content[0].type"),
+        ("mistral-chat", [{"text": "hi"}], "messages[0].content[0].type"),
+        ("anthropic-messages", [{"text": "hi"}], "messages[0].content[0].type"),
+    ],
+)
+def test_blocks_of_another_protocol_are_findings_where_the_protocol_is_given(
+    protocol: str, content: Any, path: str
+) -> None:
+    body = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": content}]}
+    found = {finding.path for finding in segue.lint(body, protocol) if finding.severity == "error"}
+    assert path in found
+
+
 def nodes(known: Table) -> Iterator[Node]:
     waiting = [node for record in known.records.values() for node in record.fields.values()]
     for node in waiting:

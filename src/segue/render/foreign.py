@@ -24,8 +24,8 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     if model is not None:
         expect_model(model)
     document = _read(body)
-    if protocol is not None and not isinstance(document, dict):
-        return run(protocol_of(protocol).rules, document, model)  # which say that it must be an object
+    if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
+        return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
     return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
