@@ -86,7 +86,7 @@ def merged(one: Record, other: Record) -> Record:
 
 
 class Records:
-    """Records by name; two types of one name are told apart by their modules."""
+    """Records by name; two types of one name are distinguished by their modules."""
 
     def __init__(self) -> None:
         self.made: dict[str, Record] = {}
@@ -156,7 +156,7 @@ PLAIN: dict[Any, Node] = {
 
 
 def _unwrapped(kind: Any) -> Any:
-    """The type without what only says something about it; a named alias is what it stands for."""
+    """The type without what only says something about it; a named alias is resolved."""
     while True:
         origin = typing.get_origin(kind)
         if origin in WRAPPERS:

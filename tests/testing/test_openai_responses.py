@@ -97,6 +97,19 @@ def _without_parsed(item: Any) -> Any:
     return kept
 
 
+def test_what_codex_adds_is_accepted(client: openai.OpenAI, server: StandIn) -> None:
+    """Codex 0.166 sends `client_metadata`, and reasoning items back with null for their content."""
+    extra = {"client_metadata": {"x-codex-installation-id": "1"}}
+    first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, extra_body=extra)
+    items: list[Any] = [item.to_dict() for item in first.output]
+    reasoning = [item for item in items if item["type"] == "reasoning"]
+    for item in reasoning:
+        item["content"] = None
+    assert reasoning
+    client.responses.create(model=MODEL, input=[QUESTION, *items, *outputs(first)], tools=TOOLS, extra_body=extra)
+    assert not server.refused
+
+
 def test_every_event_is_one_that_the_sdk_knows(client: openai.OpenAI) -> None:
     """The SDK makes objects of whatever comes; here its types are checked, too."""
     event_type: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)

@@ -2,8 +2,8 @@
 
 A table lists the objects of a protocol: their fields, which of them are required, and what each may hold. Tables are
 made from the request types of the providers' SDKs by ``scripts/shapes.py`` and kept beside the rules of their protocol;
-nothing here knows a protocol. What a node may hold is sorted by kinds of JSON, so that a value leads to one
-alternative at once; objects are told apart by their tags. The walk is linear in the size of the body, and nesting
+nothing here knows a protocol. What a node may hold is sorted by kinds of JSON, so that a value leads to a
+single alternative; objects are distinguished by their tags. The walk is linear in the size of the body, and nesting
 costs no stack.
 
 The sorts of faults: ``unknown`` (a field), ``absent`` (a field that another surface has), ``missing`` (a required
@@ -99,7 +99,7 @@ Names = Mapping[str, frozenset[str]]
 """Names of fields, by record."""
 _NONE: Names = {}
 
-Path_ = tuple[Any, str | int] | None
+Place = tuple[Any, str | int] | None
 """Where a value is: the place that holds it, and its key there. Written out only for a fault."""
 
 
@@ -144,8 +144,8 @@ class _Walk:
         self.extra = extra
         self.absent = absent
 
-    def walk(self, value: Any, node: Node, path: Path_) -> Iterator[Fault]:
-        waiting: list[tuple[Any, Node, Path_]] = [(value, node, path)]
+    def walk(self, value: Any, node: Node, path: Place) -> Iterator[Fault]:
+        waiting: list[tuple[Any, Node, Place]] = [(value, node, path)]
         while waiting:
             value, node, path = waiting.pop()
             if node.any:
@@ -161,7 +161,7 @@ class _Walk:
                 yield from _plain(value, node, path)
 
     def _entries(
-        self, value: dict[str, Any], node: Node, path: Path_, waiting: list[tuple[Any, Node, Path_]]
+        self, value: dict[str, Any], node: Node, path: Place, waiting: list[tuple[Any, Node, Place]]
     ) -> Iterator[Fault]:
         assert node.entries is not None
         yield from _size(len(value), node.entries, path, "entries")
@@ -173,7 +173,7 @@ class _Walk:
             waiting += [(value[key], of, (path, key)) for key in reversed(value)]
 
     def _object(
-        self, value: dict[str, Any], node: Node, path: Path_, waiting: list[tuple[Any, Node, Path_]]
+        self, value: dict[str, Any], node: Node, path: Place, waiting: list[tuple[Any, Node, Place]]
     ) -> Iterator[Fault]:
         names = node.objects
         for tag in TAGS if len(names) > 1 else ():
@@ -195,7 +195,7 @@ class _Walk:
         fields = record.fields
         waiting += [(value[key], fields[key], (path, key)) for key in reversed(value) if key in fields]
 
-    def _no_such_tag(self, value: dict[str, Any], names: tuple[str, ...], tag: str, path: Path_) -> Fault:
+    def _no_such_tag(self, value: dict[str, Any], names: tuple[str, ...], tag: str, path: Place) -> Fault:
         known: dict[str, None] = {}
         for name in names:
             field = self.records[name].fields.get(tag)
@@ -205,7 +205,7 @@ class _Walk:
             return Fault("missing", _written((path, tag)), f"{tag!r} is required: one of {listed}")
         return Fault("value", _written((path, tag)), f"{_shown(value[tag])} is none of {listed}")
 
-    def _closest(self, value: dict[str, Any], names: tuple[str, ...], path: Path_) -> Iterator[Fault]:
+    def _closest(self, value: dict[str, Any], names: tuple[str, ...], path: Place) -> Iterator[Fault]:
         """Where tags leave several records, the faults of the one that fits best. Such records do not hold
         themselves (a test makes sure), so that this costs a constant factor."""
         best: list[Fault] | None = None
@@ -236,7 +236,7 @@ def _fits(value: dict[str, Any], record: Record, tag: str) -> bool:
     return (given is None and node.null) or (isinstance(given, str) and given in node.text.values)
 
 
-def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: Path_) -> Iterator[Fault]:
+def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: Place) -> Iterator[Fault]:
     for name in record.required:
         if name not in value:
             yield Fault("missing", _written((path, name)), f"{name!r} is required")
@@ -256,7 +256,7 @@ def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: 
 # -- plain values ----------------------------------------------------------------------------------------------------
 
 
-def _plain(value: Any, node: Node, path: Path_) -> Iterator[Fault]:
+def _plain(value: Any, node: Node, path: Place) -> Iterator[Fault]:
     if value is None:
         if not node.null:
             yield Fault("null", _written(path), f"null, where {_wanted(node)} is needed; leave it out")
@@ -271,7 +271,7 @@ def _plain(value: Any, node: Node, path: Path_) -> Iterator[Fault]:
         yield Fault("kind", _written(path), f"{_kind(value)}, where {_wanted(node)} is needed")
 
 
-def _text(value: str, text: Text, path: Path_) -> Iterator[Fault]:
+def _text(value: str, text: Text, path: Place) -> Iterator[Fault]:
     if text.values is not None:
         known = [each.lower() for each in text.values] if text.any_case else text.values
         if (value.lower() if text.any_case else value) not in known:
@@ -282,7 +282,7 @@ def _text(value: str, text: Text, path: Path_) -> Iterator[Fault]:
         yield Fault("value", _written(path), f"{_shown(value)} does not match {text.pattern}")
 
 
-def _number(value: float, number: Number, path: Path_) -> Iterator[Fault]:
+def _number(value: float, number: Number, path: Place) -> Iterator[Fault]:
     if number.whole and isinstance(value, float) and not value.is_integer():
         yield Fault("kind", _written(path), f"{value}, where a whole number is needed")
     elif number.values is not None and value not in number.values:
@@ -293,7 +293,7 @@ def _number(value: float, number: Number, path: Path_) -> Iterator[Fault]:
         yield Fault("size", _written(path), f"{value}; the most is {number.max:g}")
 
 
-def _size(size: int, limits: Text | Items | Entries, path: Path_, of: str) -> Iterator[Fault]:
+def _size(size: int, limits: Text | Items | Entries, path: Place, of: str) -> Iterator[Fault]:
     if size < limits.min:
         yield Fault("size", _written(path), f"{size} {of}; at least {limits.min} needed")
     elif limits.max is not None and size > limits.max:
@@ -336,7 +336,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:79] + "…"
 
 
-def _written(path: Path_) -> str:
+def _written(path: Place) -> str:
     pieces: list[str] = []
     while path is not None:
         path, key = path

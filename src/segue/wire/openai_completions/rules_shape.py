@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="CER-01",
-        title="Reasoning stands under the name that the target knows",
+        title="Reasoning is in the field that the target knows",
         answers="property 'messages.assistant.reasoning_content' is unsupported (wrong_api_format)",
         source="kilocode#10375, vercel/ai#15042, opencode#33413; Groq jan#8136, freellmapi#1070; 2026",
         prevented_by=_REASONING,
