@@ -53,7 +53,7 @@ SHAPE: tuple[Rule, ...] = (
         title="every member holds a value of its kind, of its size and among those that it knows",
         answers="Value at 'toolConfig.tools' failed to satisfy constraint: Member must have length greater than or "
         "equal to 1",
-        source=f"Converse's error text, as known 2026-11; {_BOTOCORE}",
+        source=f"{_BOTOCORE}; the form of AWS's errors of constraints, wording for this member not seen",
         prevented_by=_ENCODER,
         shape=_shape,
         sorts=("kind", "null", "value", "size"),

@@ -116,8 +116,8 @@ RULES: tuple[Rule, ...] = (
         number="GRQ-01",
         title="No unknown fields in messages, parts, calls and tools",
         answers="property is unsupported",
-        source='chatbox#2083; Fireworks "Extra inputs are not permitted", litellm source, 2026; OpenAI "Unknown '
-        "parameter: 'messages[1].reasoning_content'.\", error texts in public clients, 2026",
+        source='chatbox#2083; Fireworks "Extra inputs are not permitted", litellm source, 2026; SDK '
+        "openai 3.49.0 (OpenAI's own words for a field inside of a message were not seen)",
         prevented_by=_TURNS,
         shape=_shape,
         sorts=("unknown inside",),
