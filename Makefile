@@ -14,7 +14,7 @@ BUSY ?= 20
 WORKERS ?= 4
 TESTS ?=
 
-.PHONY: help tour test soak busy check bench wheel catalog lock docs clean
+.PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -45,6 +45,9 @@ wheel: $(DEV) ## build the wheel, install it into an empty environment and use i
 
 docs: $(DEV) ## print the pages of docs/ that are made from code
 	$(BIN)/python scripts/print_docs.py
+
+shapes: $(DEV) ## make the tables of request fields again from the types of the pinned SDKs
+	$(BIN)/python scripts/shapes.py
 
 catalog: $(VENV)/catalog.stamp ## make the model catalog anew from the packages that carry the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py

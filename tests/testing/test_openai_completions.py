@@ -124,7 +124,7 @@ def _sent_back(message: Any) -> Any:
     """Without what the SDK adds when it parses, which is no part of a request."""
     given = message.to_dict(mode="json")
     calls = [
-        {**call, "function": {name: call["function"][name] for name in ("name", "arguments")}}
+        {"id": call["id"], "type": "function", "function": {n: call["function"][n] for n in ("name", "arguments")}}
         for call in given.get("tool_calls") or []
     ]
     kept = {name: value for name, value in given.items() if name not in ("parsed", "annotations", "tool_calls")}

@@ -107,9 +107,12 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # How reading is cached: by itself, by itself with `prompt_cache_retention: 24h` on request, or at markers.
     caching: Literal["automatic", "24h", "markers"] = "automatic"
     # Unknown keys are a 400 or 422, in messages ("property 'reasoning_content' is unsupported", Groq, jan#8136) and at
-    # the top ("body.store: property 'body.store' is unsupported", Cerebras, openclaude#740); what is known at the top
-    # besides the fields that all members have. Only lint reads these two.
+    # the top ("body.store: property 'body.store' is unsupported", Cerebras, openclaude#740); whether fields of the top
+    # are known that no other member has in the types of its SDK (`store`, `verbosity` …); what is known at the top and
+    # in answers beyond all of these. Only lint reads these four.
     strict_keys: bool = True
+    openai_fields: bool = False
     body_fields: tuple[str, ...] = ()
+    message_fields: tuple[str, ...] = ()
     # Whose Python SDK it is.
     sdk: Literal["openai", "groq", "cerebras"] = "openai"

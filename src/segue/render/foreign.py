@@ -26,8 +26,10 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
-    document = read_body(body)
-    return run(_protocol(document, protocol).rules, document, model)
+    document = _read(body)
+    if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
+        return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
+    return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
 def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
@@ -76,10 +78,20 @@ def recognise(body: dict[str, Any]) -> str:
 
 def read_body(body: Given) -> dict[str, Any]:
     """A body as a dict, whatever it was given as."""
-    if isinstance(body, dict):
-        return body
+    return _expect_object(_read(body))
+
+
+def _expect_object(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        advice = '; put a list of messages in one: {"messages": […]}' if isinstance(document, list) else ""
+        raise FormatError(f"a request body is a JSON object, not a {type(document).__name__}{advice}")
+    return document
+
+
+def _read(body: Any) -> Any:
+    """A body as Python values, whatever it was given as."""
     if not isinstance(body, bytes | str):
-        raise _no_object(body)
+        return body
     data = scrub(body).encode() if isinstance(body, str) else body
     try:
         data.decode()
@@ -90,11 +102,4 @@ def read_body(body: Given) -> dict[str, Any]:
         raise FormatError(TOO_DEEP) from None
     except msgspec.DecodeError as error:
         raise FormatError(f"not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise _no_object(document)
     return document
-
-
-def _no_object(body: Any) -> FormatError:
-    advice = '; put a list of messages in one: {"messages": […]}' if isinstance(body, list) else ""
-    return FormatError(f"a request body is a JSON object, not a {type(body).__name__}{advice}")

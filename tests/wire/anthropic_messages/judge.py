@@ -43,7 +43,7 @@ def check(kind: Any) -> Check:
     if origin in (list, Sequence, Iterable):
         return many(check(args[0]))
     if origin in (dict, Mapping):
-        return lambda value, path: [] if isinstance(value, dict) else [f"{path}: no object"]
+        return named(check(args[1]))
     return plain(kind)
 
 
@@ -70,6 +70,15 @@ def many(item: Check) -> Check:
     return all_of
 
 
+def named(item: Check) -> Check:
+    def all_of(value: Any, path: str) -> list[str]:
+        if not isinstance(value, dict):
+            return [f"{path}: no object"]
+        return [fault for name, each in value.items() for fault in item(each, f"{path}.{name}")]
+
+    return all_of
+
+
 def any_of(branches: list[Check]) -> Check:
     def one_of(value: Any, path: str) -> list[str]:
         closest: list[str] | None = None
@@ -87,6 +96,7 @@ def any_of(branches: list[Check]) -> Check:
 def record(kind: Any) -> Check:
     hints = get_type_hints(kind, include_extras=True)
     open_ended = getattr(kind, "__pydantic_config__", {}).get("extra") == "allow"
+    open_ended = open_ended or getattr(kind, "__extra_items__", None) is object
     needed = [name for name, hint in hints.items() if get_origin(hint) is Required]
     members: dict[str, Check] = {}
 

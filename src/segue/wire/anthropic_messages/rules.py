@@ -10,7 +10,8 @@ tokens are counted by the provider; preview estimates them. ANT-53: what the ser
 from ...rules import Rule
 from .rules_messages import MESSAGES
 from .rules_request import REQUEST
+from .rules_shape import SHAPE
 from .rules_thinking import THINKING
 from .rules_tools import TOOLS
 
-RULES: tuple[Rule, ...] = tuple(sorted([*MESSAGES, *TOOLS, *THINKING, *REQUEST], key=lambda rule: rule.number))
+RULES: tuple[Rule, ...] = tuple(sorted([*MESSAGES, *TOOLS, *THINKING, *REQUEST, *SHAPE], key=lambda rule: rule.number))

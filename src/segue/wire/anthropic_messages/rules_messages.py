@@ -1,12 +1,10 @@
 """Rules about messages: who speaks, which blocks stand where, and that nothing is empty."""
 
-from typing import Any
-
 from ...dialects import AnthropicMessages
 from ...rules import Rule
 from ...types import Model
 from . import shapes
-from .walk import Found, Json, blocks, content, items, kind, messages, nested, objects, of_type, text, tools, turns
+from .walk import Found, Json, blocks, content, items, kind, messages, nested, of_type, text, turns
 
 MOST_MESSAGES = 100_000
 # Each row of its tests was measured against the live API.
@@ -57,41 +55,6 @@ def _user_first(body: Json, model: Model | None) -> Found:
         if message.get("role") == "assistant" and not compacted:
             yield path, ""
         return
-
-
-def _known_members(body: Json, model: Model | None) -> Found:
-    yield from _unknown(body, shapes.BODY, "")
-    yield from _unknown(body.get("metadata"), shapes.METADATA, "metadata")
-    for path, message in messages(body):
-        allowed = shapes.SYSTEM_MESSAGE if message.get("role") == "system" else shapes.MESSAGE
-        yield from _unknown(message, allowed, path)
-    system = list(objects(body.get("system"), "system"))
-    for path, block in [*system, *((path, block) for path, _, block in nested(body))]:
-        yield from _unknown(block, shapes.BLOCKS.get(kind(block)), path)
-        yield from _unknown(block.get("cache_control"), shapes.CACHE_CONTROL, f"{path}.cache_control")
-        source = block.get("source")
-        if kind(block) in ("image", "document") and isinstance(source, dict):
-            yield from _unknown(source, shapes.SOURCES.get(kind(source)), f"{path}.source")
-    for path, tool in tools(body):
-        if tool.get("type") in (None, "custom"):
-            yield from _unknown(tool, shapes.TOOL, path)
-
-
-def _unknown(value: Any, allowed: frozenset[str] | None, path: str) -> Found:
-    if allowed is not None and isinstance(value, dict):
-        for name in value:
-            if name not in allowed:
-                yield f"{path}.{name}" if path else str(name), "no such member"
-
-
-def _content_shape(body: Json, model: Model | None) -> Found:
-    for path, message in messages(body):
-        value = message.get("content")
-        if not isinstance(value, str | list):
-            yield f"{path}.content", "content is a text or a list of blocks"
-        for where, block in items(value, f"{path}.content"):
-            if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-                yield where, "a block is an object with a type"
 
 
 def _placement(body: Json, model: Model | None) -> Found:
@@ -242,22 +205,6 @@ MESSAGES: tuple[Rule, ...] = (
         source="jtsang4/claude-to-chatgpt#30; seen again in 2026",
         prevented_by=ENCODER,
         check=_user_first,
-    ),
-    Rule(
-        number="ANT-05",
-        title="No member that the API does not know, anywhere.",
-        answers="Extra inputs are not permitted",
-        source=f"{PROBED}; SDK anthropic 2.8.0, 2026-11",
-        prevented_by=ENCODER,
-        check=_known_members,
-    ),
-    Rule(
-        number="ANT-06",
-        title="Content is a text or a list of blocks, each with its type.",
-        answers="messages.content: Input should be a valid array",
-        source=PROBED,
-        prevented_by=ENCODER,
-        check=_content_shape,
     ),
     Rule(
         number="ANT-07",

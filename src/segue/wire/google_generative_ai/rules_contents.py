@@ -96,34 +96,22 @@ def _images(body: dict[str, Any], model: Model | None) -> Found:
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------
 
-# Fields that one surface does not know: where they stand (of the body, a part, a call), and their names.
-UNKNOWN_TO: dict[str, dict[str, tuple[str, ...]]] = {
-    "vertex": {
-        "part": ("toolCall", "toolResponse", "partMetadata"),
-        "toolConfig": ("includeServerSideToolInvocations",),
-    },
-    "gemini": {"functionCall": ("partialArgs", "willContinue"), "body": ("labels",)},
-}
 # How the address of a file begins that one surface cannot read.
 UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
 
 
-def _surface(body: dict[str, Any], model: Model | None) -> Found:
+def surfaces(model: Model | None) -> list[str]:
+    """Which surface answers; without a model, either."""
     known = model is not None and isinstance(model.dialect, GoogleGenerativeAI)
-    surfaces = [model.dialect.surface] if known else list(UNKNOWN_TO)  # type: ignore[union-attr]
-    places = [("body", "", body), ("toolConfig", "toolConfig.", get(body, "toolConfig"))]
+    return [model.dialect.surface] if known else list(UNREADABLE_BY)  # type: ignore[union-attr]
+
+
+def unreadable_files(body: dict[str, Any], model: Model | None) -> Found:
     for path, part in every_part(body):
-        places.append(("part", f"{path}.", part))
-        places.append(("functionCall", f"{path}.functionCall.", get(part, "functionCall")))
         uri = get(get(part, "fileData"), "fileUri")
-        for surface in surfaces:
+        for surface in surfaces(model):
             if isinstance(uri, str) and uri.startswith(UNREADABLE_BY[surface]):
                 yield f"{path}.fileData.fileUri", f"the {surface} surface cannot read {UNREADABLE_BY[surface]}"
-    for surface in surfaces:
-        for place, prefix, value in places:
-            for name in UNKNOWN_TO[surface].get(place, ()):
-                if get(value, name) is not None:
-                    yield f"{prefix}{name}", f"the {surface} surface does not know this field"
 
 
 RULES: tuple[Rule, ...] = (
@@ -170,12 +158,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-13",
-        title="calls and function responses carry no id",
+        title="calls and function responses carry no id on Vertex",
         answers='Invalid JSON payload received. Unknown name "id" at function_call: Cannot find field.',
-        source="pydantic/pydantic-ai#5081, vercel/ai#15664, looplj/axonhub#874, until 2026-07",
+        source="pydantic/pydantic-ai#5081, vercel/ai#15664, looplj/axonhub#874, until 2026-07; the Gemini API has the "
+        "field (google-genai 3.1.0, models.py), and Gemini CLI 0.61 sends it for gemini-2.5, 2026-11",
         prevented_by=ENCODER,
         check=_ids,
-        only=only(lambda dialect: not dialect.send_ids),
+        only=only(lambda dialect: not dialect.send_ids and dialect.surface == "vertex"),
     ),
     Rule(
         number="GEM-14",
@@ -193,14 +182,5 @@ RULES: tuple[Rule, ...] = (
         source="langflow-ai/langflow#9437, 2025-08",
         prevented_by="projection/passes/names.py",
         check=_names,
-    ),
-    Rule(
-        number="GEM-24",
-        title="fields and file addresses that only the other of the two surfaces, Gemini API and Vertex, knows",
-        answers="Invalid JSON payload received. Unknown name: Cannot find field.",
-        source="google-genai 3.1.0, models.py: the converters of the two surfaces raise, 2026-11",
-        prevented_by=ENCODER,
-        check=_surface,
-        only=only(lambda dialect: True),
     ),
 )

@@ -6,9 +6,7 @@ from ...rules import Rule
 from ...types import Model
 from .shapes import (
     ID_PREFIXES,
-    ITEMS,
     MAX_ID,
-    NOT_NULL,
     PARTS_OF_INPUT,
     PARTS_OF_OUTPUT,
     PARTS_OF_RESULT,
@@ -39,30 +37,11 @@ _NEED_ID = (
 _IMAGES = ("image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 
 
-def _known_items(body: Body, model: Model | None) -> Found:
-    given = body.get("input")
-    for at, item in enumerate(given if isinstance(given, list) else []):
-        path = f"input[{at}]"
-        if not isinstance(item, dict):
-            yield path, "an item is an object"
-            continue
-        kind = kind_of(item)
-        if not isinstance(kind, str) or kind not in ITEMS:
-            yield f"{path}.type", f"no item is of type {kind!r}"
-            continue
-        if kind == "message" and str(item.get("role")) not in ROLES:
-            yield f"{path}.role", f"no role is called {item.get('role')!r}"
-        if kind == "compaction_trigger" and at < len(given) - 1:  # type: ignore[arg-type]
+def trigger_is_last(body: Body, model: Model | None) -> Found:
+    sent = list(items(body))
+    for path, kind, _ in sent[:-1]:
+        if kind == "compaction_trigger":
             yield path, "a compaction_trigger is the last item"
-        yield from _known_members(path, kind, item)
-
-
-def _known_members(path: str, kind: str, item: dict[str, Any]) -> Found:
-    for name in item if ITEMS[kind] else ():
-        if name != "type" and name not in ITEMS[kind]:
-            yield f"{path}.{name}", f"a {kind} has no member {name!r}"
-        elif item[name] is None and name in NOT_NULL.get(kind, ()):
-            yield f"{path}.{name}", "left out, but not null"
 
 
 def _parts_by_role(body: Body, model: Model | None) -> Found:
@@ -174,14 +153,6 @@ def _images(body: Body, model: Model | None) -> Found:
 
 
 SHAPES: tuple[Rule, ...] = (
-    Rule(
-        number="OAR-02",
-        title="items are of known types, roles and members",
-        answers="Unknown parameter: 'input[].….' / Invalid value: '…'. Supported values are: …",
-        source=PROBED,
-        prevented_by=ENCODER,
-        check=_known_items,
-    ),
     Rule(
         number="OAR-03",
         title="parts of a message are those of its role",

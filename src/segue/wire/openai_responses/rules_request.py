@@ -8,7 +8,7 @@ from ...rules import Rule
 from ...types import Model
 from .options import LEAST_TOKENS
 from .rules_items import ENCODER, PROBED
-from .shapes import PARAMETERS
+from .rules_shape import shape
 from .walk import Body, Found, objects, of_kind, text
 
 OPTIONS = "wire/openai_responses/options.py"
@@ -56,16 +56,12 @@ def _names(tools: Any) -> list[Any]:
 
 
 def _parameters(body: Body, model: Model | None) -> Found:
-    for name in body:
-        if name not in PARAMETERS:
-            yield name, f"there is no parameter {name!r}"
     limit = body.get("max_output_tokens")
     if isinstance(limit, (int, float)) and limit < LEAST_TOKENS:
         yield "max_output_tokens", f"at least {LEAST_TOKENS}"
-    for holder, name in (("stream_options", "include_usage"), ("reasoning", "generate_summary")):
-        inner = body.get(holder)
-        if isinstance(inner, dict) and name in inner:
-            yield f"{holder}.{name}", f"there is no parameter {name!r} here"
+    reasoning = body.get("reasoning")
+    if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # still in the types
+        yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
     yield from _capabilities(body, model)
 
 
@@ -107,6 +103,8 @@ REQUEST: tuple[Rule, ...] = (
         source=PROBED,
         prevented_by=OPTIONS,
         check=_parameters,
+        shape=shape,
+        sorts=("unknown", "value"),
     ),
     Rule(
         number="OAR-16",
