@@ -1,5 +1,6 @@
 """Bodies that others made: ``lint`` says what a provider would refuse, ``ingest`` reads the history out of one."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.codec import read_json
 from ..types.expect import expect_model
-from ..types.text import scrub
+from ..types.text import has_half_escapes, scrub
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
 
@@ -23,8 +24,8 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
-    document = read_body(body)
-    return run(_protocol(document, protocol).rules, document, model)
+    document = _with_halves(body, read_body(body))
+    return run(_linted_as(document, protocol).rules, document, model)
 
 
 def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
@@ -37,6 +38,26 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
         expect_model(model)
     document = read_body(body)
     return _protocol(document, protocol).ingest(document, model, now)
+
+
+def _linted_as(body: dict[str, Any], name: str | None) -> Protocol:
+    """The protocol of that name, however many faults the body has, as long as it has the member for the messages."""
+    asked = None if name is None else protocol_of(name)
+    return asked if asked is not None and asked.history in body else _protocol(body, name)
+
+
+def _with_halves(body: Given, document: dict[str, Any]) -> dict[str, Any]:
+    """A body that was given as text, read again with the half characters in it, which reading has replaced."""
+    if isinstance(body, dict):
+        return document
+    data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+    if (isinstance(body, bytes) or scrub(body) is body) and not has_half_escapes(data):
+        return document
+    try:
+        found: dict[str, Any] = json.loads(body)
+    except RecursionError:
+        raise FormatError("nested too deeply to be read") from None
+    return found
 
 
 def _protocol(body: dict[str, Any], name: str | None) -> Protocol:

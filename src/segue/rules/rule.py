@@ -10,6 +10,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from ..types import Model
+from .walks import Document
 
 Severity = Literal["error", "warning"]
 Check = Callable[[dict[str, Any], Model | None], Iterable[tuple[str, str]]]
@@ -47,7 +48,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 def run(rules: Sequence[Rule], body: dict[str, Any], model: Model | None = None) -> list[Finding]:
     """Every finding of every rule, in the order of the rules."""
-    return [finding for rule in rules for finding in _findings(rule, body, model)]
+    document = Document(body)
+    return [finding for rule in rules for finding in _findings(rule, document, model)]
 
 
 def _findings(rule: Rule, body: dict[str, Any], model: Model | None) -> Iterator[Finding]:

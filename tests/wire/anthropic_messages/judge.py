@@ -16,8 +16,13 @@ Check = Callable[[Any, str], list[str]]
 
 def faults(body: dict[str, Any]) -> list[str]:
     """Everything in ``body`` that the SDK's types or one of the two API versions refuse."""
+    return type_faults(body) or [*versions(body), *exchange(body)]
+
+
+def type_faults(body: dict[str, Any]) -> list[str]:
+    """Everything in ``body`` that the SDK's types refuse."""
     params = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
-    return check(params)(body, "") or [*versions(body), *exchange(body)]
+    return check(params)(body, "")
 
 
 # -- the SDK's types -------------------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from ...rules import Rule
 from ...types import Model
-from .rules_messages import ENCODER, UNQUOTED, dialect
+from .rules_messages import ENCODER, THOUGHTS, UNQUOTED, dialect
 from .walk import Found, Json, Turn, kind, of_type, text, turns
 
 OPTIONS = "wire/anthropic_messages/options.py"
 REASONING = "projection/passes/reasoning.py"
-THOUGHTS = ("thinking", "redacted_thinking")
+# Names of members in which other protocols carry reasoning. Tools that store them as a signature have sent them on.
+MEMBERS = frozenset({"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking"})
 
 
 def _mode(body: Json) -> str:
@@ -23,6 +24,12 @@ def _signed(body: Json, model: Model | None) -> Found:
             yield f"{path}.thinking", "thinking is a text"
 
 
+def _foreign(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "thinking"):
+        if text(block, "signature") in MEMBERS:
+            yield f"{path}.signature", "the name of a member is not a signature"
+
+
 def _redacted(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "redacted_thinking"):
         if not text(block, "data"):
@@ -34,10 +41,10 @@ def _loop(joined: list[Turn]) -> list[Turn]:
     answers: list[Turn] = []
     for turn in reversed(joined):
         if turn.role == "assistant":
-            answers.insert(0, turn)
+            answers.append(turn)
         elif not any(kind(block) == "tool_result" for _, block in turn.blocks):
             break
-    return answers
+    return answers[::-1]
 
 
 def _leading(body: Json, model: Model | None) -> Found:
@@ -85,6 +92,14 @@ THINKING: tuple[Rule, ...] = (
         source="opencode#25005; oh-my-pi#10486",
         prevented_by=REASONING,
         check=_signed,
+    ),
+    Rule(
+        number="ANT-36",
+        title="A signature is one, not the name of a member of another protocol.",
+        answers="Invalid `signature` in `thinking` block",
+        source="openclaw#91205, 2026; whether a signature verifies cannot be seen in a body",
+        prevented_by=REASONING,
+        check=_foreign,
     ),
     Rule(
         number="ANT-38",

@@ -5,9 +5,10 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import repeated, schema_fault, shown
 from .rules_contents import ENCODER, Found, only
 from .schema import FORMATS, TYPES
-from .shapes import declarations, every_part, get, many, snake
+from .shapes import declarations, get, many, parts_with, snake
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}").fullmatch
 # google-genai 3.1.0, types.Schema, without what older endpoints answer "Cannot find field" to.
@@ -41,14 +42,18 @@ _TYPES = frozenset(TYPES.values()) | {"NULL", "TYPE_UNSPECIFIED"}
 
 def _names(body: dict[str, Any], model: Model | None) -> Found:
     named = [(path, get(declaration, "name")) for path, declaration in declarations(body)]
-    for path, part in every_part(body):
-        for kind in ("functionCall", "functionResponse"):
-            name = get(get(part, kind), "name")
-            if name:  # none at all is GEM-17
-                named.append((f"{path}.{kind}", name))
+    for path, kind, held in parts_with(body, "functionCall", "functionResponse"):
+        name = get(held, "name")
+        if name:  # none at all is GEM-17
+            named.append((f"{path}.{kind}", name))
     for path, name in named:
         if not isinstance(name, str) or not _NAME(name):
-            yield f"{path}.name", f"{name!r} is refused as a name"
+            yield f"{path}.name", f"{shown(name)!r} is refused as a name"
+
+
+def _single(body: dict[str, Any], model: Model | None) -> Found:
+    named = ((f"{path}.name", get(declaration, "name")) for path, declaration in declarations(body))
+    return repeated(named, "the function")
 
 
 # -- schemas ---------------------------------------------------------------------------------------------------------
@@ -113,6 +118,17 @@ def _enum_faults(values: Any, kind: str | None, path: str) -> Found:
             yield f"{path}.enum[{at}]", "a value that is not empty, and text"
 
 
+def _roots(body: dict[str, Any], model: Model | None) -> Found:
+    for path, declaration in declarations(body):
+        for name in ("parameters", "parametersJsonSchema"):
+            schema = get(declaration, name)
+            if isinstance(schema, dict) and isinstance(schema.get("type"), str):
+                schema = {"type": schema["type"].lower()}
+            fault = schema_fault(schema) if schema is not None else ""
+            if fault:
+                yield f"{path}.{name}", fault
+
+
 # -- what excludes what ----------------------------------------------------------------------------------------------
 
 
@@ -147,6 +163,22 @@ RULES: tuple[Rule, ...] = (
         "google-genai 3.1.0, types.Schema",
         prevented_by="wire/google_generative_ai/schema.py",
         check=_schemas,
+    ),
+    Rule(
+        number="GEM-27",
+        title="parameters are a schema of type object",
+        answers="functionDeclaration parameters schema should be of type OBJECT",
+        source="spring-projects/spring-ai#1373, 2024; diegosouzapw/OmniRoute#3360, 2026-06",
+        prevented_by="wire/google_generative_ai/schema.py",
+        check=_roots,
+    ),
+    Rule(
+        number="GEM-29",
+        title="no two functions of one name",
+        answers="Duplicate function declaration found: …",
+        source="owndev/Open-WebUI-Functions#135, 2026-02",
+        prevented_by="projection/pipeline.py",
+        check=_single,
     ),
     Rule(
         number="GEM-23",

@@ -92,7 +92,7 @@ NOT_NULL: dict[str, frozenset[str]] = {
     "message": frozenset({"id", "status"}),
     "function_call": frozenset({"async", "id", "namespace", "status"}),
     "custom_tool_call": frozenset({"async", "id", "namespace"}),
-    "reasoning": frozenset({"content", "status"}),
+    "reasoning": frozenset({"status"}),  # Codex sends `content: null` (0.166, 2026-11)
 }
 ROLES = frozenset({"user", "assistant", "system", "developer"})
 PHASES = frozenset({"commentary", "final_answer"})
