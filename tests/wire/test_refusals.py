@@ -1,12 +1,12 @@
-"""Bodies that a provider refuses and bodies that it accepts, as data: one file each, with why and where that is known from.
+"""Bodies that a provider refuses and bodies that it accepts, as data: one file each, with why and the source.
 
-``tests/cases/refused`` holds one small fault in each body; ``tests/cases/accepted`` holds bodies near those faults that
-are fine. Accepted bodies are also judged by the request types of the providers' own SDKs, which share no code with the
-rules (``judged: false`` where those types are of one API version, and the body is of another).
+Each body in ``tests/cases/refused`` has one small fault. ``tests/cases/accepted`` holds bodies near those faults that
+are fine. They are also judged by the request types of the providers' own SDKs, which share no code with the rules
+(``judged: false`` where those types are of another API version than the body, or need the network).
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from wire.openai_completions import judge as completions
 from wire.openai_responses import judge as responses
 
 import segue
-from segue.rules import Finding
-from segue.wire.registry import FOLDERS
+from segue.rules import Finding, run
+from segue.wire.registry import FOLDERS, protocol_of
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -52,6 +52,32 @@ def test_what_a_provider_refuses_is_refused_by_the_rule_about_it(name: str) -> N
 def test_what_a_provider_accepts_is_accepted(name: str) -> None:
     protocol, data = read("accepted", name)
     assert errors(protocol, data) == []
+
+
+WEIRD: tuple[Any, ...] = (None, True, 0, -1.5, "", "x", [], {}, [[]], {"": {}}, [None, "y", {}])
+
+
+def changed(value: Any, other: Any) -> Iterator[Any]:
+    """``value`` with one part of it replaced by ``other``, once for each part."""
+    yield other
+    if isinstance(value, dict):
+        for name in value:
+            for below in changed(value[name], other):
+                yield {**value, name: below}
+    elif isinstance(value, list):
+        for at in range(len(value)):
+            for below in changed(value[at], other):
+                yield [*value[:at], below, *value[at + 1 :]]
+
+
+@pytest.mark.parametrize("name", names("accepted"))
+def test_rules_take_a_body_in_which_any_part_is_something_else(name: str) -> None:
+    """Whatever a part is replaced by, nothing raises, and every finding can be printed."""
+    protocol, data = read("accepted", name)
+    other = WEIRD[sum(name.encode()) % len(WEIRD)]
+    for body in list(changed(data["body"], other))[1:200]:
+        for finding in run(protocol_of(protocol).rules, body):
+            f"{finding.path}{finding.message}".encode()
 
 
 JUDGES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
