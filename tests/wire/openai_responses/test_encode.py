@@ -144,7 +144,7 @@ class TestSameOrigin:
                 [ThinkingContent("", reasoning(1, encrypted_content="")), TextContent("Hi.", "msg_1")], id="no content"
             ),
             pytest.param(
-                [ThinkingContent("", reasoning(1, summary=None)), TextContent("Hi.", "msg_1")], id="no summary"
+                [ThinkingContent("", reasoning(1, summary="x")), TextContent("Hi.", "msg_1")], id="no list of summaries"
             ),
             pytest.param([ThinkingContent("", reasoning(1)), TextContent("Hi.")], id="a message without an id"),
             pytest.param([ThinkingContent("", reasoning(1)), TextContent("Hi.", "{broken")], id="a broken message"),

@@ -10,10 +10,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from ...dialects import NAME_SHAPES
 from ...rules import Rule
 from ...types import Model
-from ..common.checks import arguments_fault, half_characters, repeated, schema_fault, shown
+from ..common.checks import arguments_fault, half_characters, shown
 from ..common.images import data_fault
 from . import walk
 from .options import MOST_STOPS
@@ -155,57 +154,6 @@ def _calls(body: Object, model: Model | None) -> Found:
             yield f"{path}.function.arguments", fault
 
 
-def _names(body: Object, model: Model | None) -> Found:
-    dialect = walk.dialect_of(model)
-    fits = re.compile(NAME_SHAPES["dashes" if dialect is None else dialect.name_form].pattern).fullmatch
-    named = [(f"{path}.name", function.get("name")) for path, function in walk.functions(body)]
-    for path, call in walk.history_calls(body):
-        if isinstance(get(call, "function"), dict):
-            named.append((f"{path}.function.name", call["function"].get("name")))
-    for path, name in named:
-        if not isinstance(name, str) or not fits(name):
-            yield path, f"{shown(name)!r}"
-    for path, message in walk.messages(body):
-        name = message.get("name")
-        if name is not None and not (isinstance(name, str) and re.fullmatch(r"[^\s<|\\/>]{1,64}", name)):
-            yield f"{path}.name", f"{shown(name)!r}"
-
-
-def _tools(body: Object, model: Model | None) -> Found:
-    tools, dialect = many(body.get("tools")), walk.dialect_of(model)
-    limit = 128 if dialect is None else dialect.max_tools
-    if limit is not None and len(tools) > limit:
-        yield "tools", f"{len(tools)} tools, at most {limit}"
-    if not tools:
-        for name in ("tool_choice", "parallel_tool_calls"):
-            if body.get(name) is not None and not body.get("functions"):
-                yield name, "only with tools"
-    forced = get(body.get("tool_choice"), "function", "name")
-    if tools and forced is not None and forced not in [function.get("name") for _, function in walk.functions(body)]:
-        yield "tool_choice", f"no tool is called {shown(forced)!r}"
-
-
-def _single_tools(body: Object, model: Model | None) -> Found:
-    return repeated(((f"{path}.name", function.get("name")) for path, function in walk.functions(body)), "the tool")
-
-
-def _schemas(body: Object, model: Model | None) -> Found:
-    for path, function in walk.functions(body):
-        fault = schema_fault(function["parameters"]) if function.get("parameters") is not None else ""
-        if fault:
-            yield f"{path}.parameters", fault
-
-
-def _tools_with_reasoning(body: Object, model: Model | None) -> Found:
-    dialect = walk.dialect_of(model)
-    if not any(walk.functions(body)):
-        return
-    if body.get("reasoning_effort") != "none":
-        yield "reasoning_effort", "tools need 'none' here"
-    elif dialect is not None and "none" not in dialect.effort:
-        yield "tools", "this model has no 'none', and so no tools on this surface"
-
-
 def _reasoning_model(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     if body.get("max_tokens") is not None:
@@ -223,9 +171,9 @@ def _reasoning_model(body: Object, model: Model | None) -> Found:
 def _modes(body: Object, model: Model | None) -> Found:
     if body.get("stream_options") is not None and body.get("stream") is not True:
         yield "stream_options", "only with stream"
-    if get(body.get("response_format"), "type") == "json_object":
-        if not any("json" in text.lower() for text in walk.texts(body.get("messages"))):
-            yield "response_format", "the word json must stand in some message"
+    wanted = get(body.get("response_format"), "type") == "json_object"
+    if wanted and not any("json" in text.lower() for text in walk.texts(body.get("messages"))):
+        yield "response_format", "the word json must stand in some message"
 
 
 _IMAGE = re.compile(r"https?://.|data:(image/(?:png|jpe?g|webp|gif));base64,", re.IGNORECASE).match
@@ -355,32 +303,6 @@ RULES: tuple[Rule, ...] = (
         check=_calls,
     ),
     Rule(
-        number="OAC-11",
-        title="Names of tools have at most 64 letters, digits, underscores and dashes",
-        answers="string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
-        source="error text of OpenAI, many reports until 2026",
-        prevented_by="projection/passes/names.py",
-        check=_names,
-    ),
-    Rule(
-        number="OAC-12",
-        title="At most 128 tools; a choice only among tools that are defined",
-        answers="Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-        source="error texts of OpenAI, measured by a third party 2026-09; Groq ha-groq-cloud-api#25",
-        prevented_by=_TOOLS,
-        check=_tools,
-    ),
-    Rule(
-        number="OAC-13",
-        title="Reasoning models take function tools only with reasoning off",
-        answers="Function tools with reasoning_effort are not supported in /v1/chat/completions. To use function "
-        "tools, use /v1/responses or set reasoning_effort to 'none'.",
-        source="error text of OpenAI, many reports, 2026",
-        prevented_by=_TOOLS,
-        check=_tools_with_reasoning,
-        only=where(lambda dialect: not dialect.tools_with_reasoning),
-    ),
-    Rule(
         number="OAC-14",
         title="Reasoning models have max_completion_tokens, their own temperature and levels, and mostly no stop",
         answers="'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -417,15 +339,6 @@ RULES: tuple[Rule, ...] = (
         only=where(lambda dialect: dialect.reasoning_field is None and dialect.reasoning_required == "never"),
     ),
     Rule(
-        number="OAC-20",
-        title="No two tools of one name",
-        answers="Tool names must be unique",
-        source="odysseus#6010, 2026-08 (a host of the family); Gemini and Claude behind it refuse it in their own "
-        "words; for OpenAI the stricter reading",
-        prevented_by="projection/pipeline.py",
-        check=_single_tools,
-    ),
-    Rule(
         number="OAC-21",
         title="A list of parts is not empty",
         answers="Invalid 'messages[].content': empty array. Expected an array with minimum length 1",
@@ -433,14 +346,6 @@ RULES: tuple[Rule, ...] = (
         "reading",
         prevented_by=_TURNS,
         check=_no_parts,
-    ),
-    Rule(
-        number="OAC-22",
-        title="The parameters of a function are a schema of type object",
-        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"'",
-        source="error text of OpenAI, many reports until 2026",
-        prevented_by=_TOOLS,
-        check=_schemas,
     ),
     Rule(
         number="OAC-23",

@@ -287,8 +287,8 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         number="OAR-19",
         title="images are png, jpeg, webp or gif in base64, as they say, or have an address",
-        answers="Invalid 'input[].content[].image_url'. Expected a base64-encoded data URL with an image MIME type, but "
-        "got empty base64-encoded bytes.",
+        answers="Invalid 'input[].content[].image_url'. Expected a base64-encoded data URL with an image MIME type, "
+        "but got empty base64-encoded bytes.",
         source="opencode#23983, 2026-04; " + SDK + " (codes of ResponseError)",
         prevented_by=ENCODER,
         check=_images,
