@@ -54,6 +54,23 @@ def test_what_a_provider_accepts_is_accepted(name: str) -> None:
     assert errors(protocol, data) == []
 
 
+@pytest.mark.parametrize("name", [name for name in names("refused") if name.endswith("/half-character")])
+def test_half_a_character_is_found_however_the_body_is_given(name: str) -> None:
+    """As a value, as text with the half in it, and as bytes with its escape, which every other reader replaces."""
+    protocol, data = read("refused", name)
+    escaped = json.dumps(data["body"])
+    raw = json.dumps(data["body"], ensure_ascii=False)
+    assert "\\ud83d" in escaped
+    assert "\ud83d" in raw
+    for body in (data["body"], raw, escaped, escaped.encode()):
+        assert data["rule"] in {finding.rule for finding in segue.lint(body, protocol)}
+
+
+def test_a_body_is_linted_as_the_protocol_that_is_asked_for_whatever_it_looks_like() -> None:
+    body = {"model": "m", "max_tokens": 8, "messages": [{"role": "developer", "content": "x"}]}
+    assert "ANT-02" in {finding.rule for finding in segue.lint(body, "anthropic-messages")}
+
+
 WEIRD: tuple[Any, ...] = (None, True, 0, -1.5, "", "x", [], {}, [[]], {"": {}}, [None, "y", {}])
 
 
