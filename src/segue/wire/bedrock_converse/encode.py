@@ -360,7 +360,8 @@ def _image(tell: Tell, block: ImageContent) -> Block:
     kind = sendable(block.data, block.mime_type, tuple(FORMATS))
     if kind is None:
         # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-        why = f"{block.mime_type} is not supported" if is_base64(block.data) else "it is empty or not base64"
+        why = f"{block.mime_type} is not supported" if is_base64(block.data) else "it is not base64"
+        why = why if block.data else "it is empty"
         tell("image-downgraded", f"an image shown as text: {why}")
         return Text(f"(image omitted: {why})")
     return {"image": {"format": FORMATS[kind], "source": {"bytes": block.data}}}

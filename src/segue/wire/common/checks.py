@@ -19,9 +19,10 @@ LONGEST_NAME, DEEPEST = 80, 32
 
 def half_characters(body: Any) -> Found:
     """Every string with a lone surrogate, keys included. No parser of a provider reads one."""
-    for place, value in _strings(body):
+    for place, value, is_key in _strings(body):
         if is_torn(value):
-            yield path_of(place), "half a character: a lone surrogate"
+            what = f"the name {shown(value)!r} holds" if is_key else "the text holds"
+            yield path_of(place), f"{what} half a character, a lone surrogate"
 
 
 def is_torn(text: str) -> bool:
@@ -35,19 +36,17 @@ def is_torn(text: str) -> bool:
     return False
 
 
-def _strings(value: Any) -> Iterator[tuple[Place, str]]:
-    """Every string below ``value`` with its place, in order; a key has the place of its value."""
+def _strings(value: Any) -> Iterator[tuple[Place, str, bool]]:
+    """Every string below ``value`` with its place, in order, and whether it is a key; a key has its object's place."""
     waiting: list[tuple[Place, Any]] = [(None, value)]
     while waiting:
         place, item = waiting.pop()
         if isinstance(item, str):
-            yield place, item
+            yield place, item, False
         elif isinstance(item, list):
             waiting += [((place, at), item[at]) for at in range(len(item) - 1, -1, -1)]
         elif isinstance(item, dict):
-            for name in item:
-                if isinstance(name, str) and is_torn(name):
-                    yield (place, name), name
+            yield from ((place, name, True) for name in item if isinstance(name, str))
             waiting += [((place, name), below) for name, below in reversed(item.items())]
 
 

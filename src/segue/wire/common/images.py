@@ -38,7 +38,7 @@ def media_type(label: str) -> str:
 def kind_of(data: str | bytes) -> str | None:
     """The media type that the first bytes show, if they do. A text is base64."""
     head = _head(data, 32)
-    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+    if head[:4] == b"RIFF" and b"WEBP".startswith(head[8:12]):
         return "image/webp"
     return next((kind for start, kind in _STARTS if head.startswith(start)), None)
 
