@@ -100,6 +100,7 @@ THINKING: tuple[Rule, ...] = (
         source="openclaw#91205, 2026; whether a signature verifies cannot be seen in a body",
         prevented_by=REASONING,
         check=_foreign,
+        severity="warning",
     ),
     Rule(
         number="ANT-38",
