@@ -166,32 +166,18 @@ def _is_paused(found: list[tuple[str, Json]]) -> bool:
     return any(kind(block) == "server_tool_use" and text(block, "id") not in answered for _, block in found)
 
 
+THOUGHTS = ("thinking", "redacted_thinking")
+
+
 def _thinking_at_the_end(body: Json, model: Model | None) -> Found:
-    """At the end of the request; elsewhere an answer of nothing else, and what comes after the calls of one."""
     joined = turns(body)
     for at, turn in enumerate(joined):
         if turn.role != "assistant" or not turn.blocks:
             continue
-        path, kinds = turn.blocks[-1][0], [kind(block) for _, block in turn.blocks]
-        if kinds[-1] in THOUGHTS and at == len(joined) - 1:
-            yield path, "the request ends on thinking"
-        elif all(name in THOUGHTS for name in kinds):
+        if at == len(joined) - 1 and kind(turn.blocks[-1][1]) in THOUGHTS:
+            yield turn.blocks[-1][0], "the request ends on thinking"
+        elif all(kind(block) in THOUGHTS for _, block in turn.blocks):
             yield turn.path, "an answer of thinking alone"
-        elif "tool_use" in kinds and _is_late(kinds):
-            yield path, "thinking after the last call of an answer"
-
-
-THOUGHTS = ("thinking", "redacted_thinking")
-
-
-def _is_late(kinds: list[str]) -> bool:
-    """Whether thinking comes after the last call."""
-    for name in reversed(kinds):
-        if name == "tool_use":
-            return False
-        if name in THOUGHTS:
-            return True
-    return False
 
 
 # -- system ----------------------------------------------------------------------------------------------------------
@@ -361,9 +347,10 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-15",
-        title="Neither a request nor an answer with calls ends on thinking, and no answer holds nothing else.",
+        title="A request does not end on thinking, and no answer holds nothing else.",
         answers="The final block in an assistant message cannot be `thinking`.",
-        source="claude-code#10199; tailcallhq/forgecode#2107; seen for every position behind GitHub Copilot, 2026",
+        source="claude-code#10199; tailcallhq/forgecode#2107; before other messages accepted in a probe of 2026-07, "
+        "refused behind GitHub Copilot: of thinking alone the stricter reading",
         prevented_by=ENCODER,
         check=_thinking_at_the_end,
     ),
