@@ -222,13 +222,16 @@ def test_a_call_without_its_signature_is_refused(client: genai.Client) -> None:
     client.models.generate_content(model=OLDER, contents=history, config=CONFIG)
 
 
-def test_the_shape_of_another_protocol_is_refused(client: genai.Client) -> None:
+def test_the_shape_of_another_protocol_is_refused(client: genai.Client, server: StandIn) -> None:
     said = types.Content(role="assistant", parts=[types.Part(text="hm")])
     assert "Please use a valid role: user, model." in refused(client, [QUESTION, said, QUESTION])
     call = types.Part(function_call=types.FunctionCall(id="call_1", name="weather", args={}))
     result = types.Part(function_response=types.FunctionResponse(id="call_1", name="weather", response={}))
     history = [QUESTION, types.ModelContent(call), types.UserContent(result)]
-    assert 'Unknown name "id"' in refused(client, history, model=OLDER)
+    if server.provider == "google-vertex":
+        assert 'Unknown name "id"' in refused(client, history, model=OLDER)
+    else:  # the Gemini API takes ids back, and Gemini CLI sends them
+        client.models.generate_content(model=OLDER, contents=history, config=CONFIG)
 
 
 def test_signatures_of_others_are_refused(client: genai.Client, server: StandIn) -> None:
