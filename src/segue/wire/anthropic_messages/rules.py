@@ -2,8 +2,8 @@
 
 Not here, because no body shows them:
 ANT-11 is a permission (an answer without content is legal). ANT-16: whether the model itself spoke after its calls.
-ANT-33: one measurement, against the SDK's types. ANT-34: how to go on after a pause. ANT-37, ANT-40, ANT-43 and most of
-ANT-36: whether a signature verifies, and what the answer was like when it was made. ANT-50: tokens are counted by the
+ANT-33: one measurement, against the SDK's types. ANT-34: how to go on after a pause. ANT-36, ANT-37, ANT-40 and
+ANT-43: whether a signature verifies, and what the answer was like when it was made. ANT-50: tokens are counted by the
 provider; preview estimates them. ANT-53: what the server keeps of a thread. ANT-54: headers.
 """
 

@@ -7,8 +7,6 @@ from .walk import Found, Json, Turn, kind, of_type, text, turns
 
 OPTIONS = "wire/anthropic_messages/options.py"
 REASONING = "projection/passes/reasoning.py"
-# Names of members in which other protocols carry reasoning. Tools that store them as a signature have sent them on.
-MEMBERS = frozenset({"reasoning", "reasoning_content", "reasoning_details", "reasoning_text", "thinking"})
 
 
 def _mode(body: Json) -> str:
@@ -22,12 +20,6 @@ def _signed(body: Json, model: Model | None) -> Found:
             yield f"{path}.signature", "thinking has a signature"
         if not isinstance(block.get("thinking"), str):
             yield f"{path}.thinking", "thinking is a text"
-
-
-def _foreign(body: Json, model: Model | None) -> Found:
-    for path, block in of_type(body, "thinking"):
-        if text(block, "signature") in MEMBERS:
-            yield f"{path}.signature", "the name of a member is not a signature"
 
 
 def _redacted(body: Json, model: Model | None) -> Found:
@@ -92,15 +84,6 @@ THINKING: tuple[Rule, ...] = (
         source="opencode#25005; oh-my-pi#10486",
         prevented_by=REASONING,
         check=_signed,
-    ),
-    Rule(
-        number="ANT-36",
-        title="A signature is one, not the name of a member of another protocol.",
-        answers="Invalid `signature` in `thinking` block",
-        source="openclaw#91205, 2026; whether a signature verifies cannot be seen in a body",
-        prevented_by=REASONING,
-        check=_foreign,
-        severity="warning",
     ),
     Rule(
         number="ANT-38",

@@ -104,7 +104,7 @@ def _jpeg_size(data: bytes) -> tuple[int, int] | None:
 
 def _webp_size(data: bytes) -> tuple[int, int] | None:
     kind = data[12:16]
-    if len(data) < 30:
+    if len(data) < (25 if kind == b"VP8L" else 30):
         return None  # cut
     if kind == b"VP8X":
         return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
