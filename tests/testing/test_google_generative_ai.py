@@ -231,7 +231,7 @@ def test_the_shape_of_another_protocol_is_refused(client: genai.Client, server: 
     history = [QUESTION, types.ModelContent(call), types.UserContent(result)]
     if server.provider == "google-vertex":
         assert 'Unknown name "id"' in refused(client, history, model=OLDER)
-    else:  # Gemini CLI sends ids
+    else:  # the Gemini API takes ids back, and Gemini CLI sends them
         client.models.generate_content(model=OLDER, contents=history, config=CONFIG)
 
 

@@ -1,5 +1,6 @@
 """Bodies that others made: ``lint`` says what a provider would refuse, ``ingest`` reads the history out of one."""
 
+import json
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.codec import read_json
 from ..types.expect import expect_model
-from ..types.text import scrub, scrub_json
+from ..types.text import has_half_escapes, scrub, scrub_json
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
@@ -26,7 +27,7 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
-    document = _read(body)
+    document = _with_halves(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
         return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
     return run(_protocol(_expect_object(document), protocol).rules, document, model)
@@ -53,6 +54,19 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
         raise FormatError(TOO_DEEP) from None
     except MALFORMED as error:  # readers say what is wrong and where; this is for what none of them has thought of
         raise FormatError(f"{UNREAD} ({type(error).__name__}: {error})") from None
+
+
+def _with_halves(body: Given, document: Any) -> Any:
+    """A body that was given as text, read again with the half characters in it, which reading has replaced."""
+    if not isinstance(body, bytes | str):
+        return document
+    data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+    if (isinstance(body, bytes) or scrub(body) is body) and not has_half_escapes(data):
+        return document
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise FormatError(TOO_DEEP) from None
 
 
 def _protocol(body: dict[str, Any], name: str | None) -> Protocol:

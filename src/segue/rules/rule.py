@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from ..types import Model
+from .walks import Document
 
 Severity = Literal["error", "warning"]
 Check = Callable[[dict[str, Any], Model | None], Iterable[tuple[str, str]]]
@@ -67,6 +68,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Finding]:
     """Every finding of every rule, in the order of the rules. Of what is not an object, only its shape is judged."""
+    document = Document(body) if isinstance(body, dict) else None
     shared: dict[Shape, list[Fault]] = {}
     findings: list[Finding] = []
     for rule in rules:
@@ -77,8 +79,8 @@ def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Fi
                 shared[rule.shape] = list(rule.shape(body, model))
             faults = [fault for fault in shared[rule.shape] if fault.sort in rule.sorts]
             findings += [_finding(rule, fault.path, fault.words, model) for fault in faults]
-        if isinstance(body, dict):
-            findings += [_finding(rule, path, words, model) for path, words in rule.check(body, model)]
+        if document is not None:
+            findings += [_finding(rule, path, words, model) for path, words in rule.check(document, model)]
     return findings
 
 

@@ -26,6 +26,13 @@ def scrub_escapes(data: bytes) -> bytes:
     return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
 
 
+def has_half_escapes(data: bytes) -> bool:
+    """Whether JSON text holds an escaped lone surrogate."""
+    if b"\\ud" not in data and b"\\uD" not in data:
+        return False
+    return any(match[1] for match in _ESCAPE.finditer(data))
+
+
 def scrub(text: str) -> str:
     """``text`` with every lone surrogate replaced; the same object if there is none."""
     if text.isascii():

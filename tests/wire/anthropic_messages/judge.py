@@ -17,12 +17,17 @@ Check = Callable[[Any, str], list[str]]
 
 def faults(body: dict[str, Any]) -> list[str]:
     """Everything in ``body`` that the SDK's types or one of the two API versions refuse."""
+    return type_faults(body) or [*versions(body), *exchange(body)]
+
+
+def type_faults(body: dict[str, Any]) -> list[str]:
+    """Everything in ``body`` that the SDK's types refuse."""
     params = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
     thinking = body.get("thinking")
     if isinstance(thinking, dict) and "block_binding" in thinking:  # a beta, which has types of its own
         found = check(BetaThinkingConfigParam)(thinking, "thinking")
-        return found or faults({**body, "thinking": {k: v for k, v in thinking.items() if k != "block_binding"}})
-    return check(params)(body, "") or [*versions(body), *exchange(body)]
+        return found or type_faults({**body, "thinking": {k: v for k, v in thinking.items() if k != "block_binding"}})
+    return check(params)(body, "")
 
 
 # -- the SDK's types -------------------------------------------------------------------------------------------------

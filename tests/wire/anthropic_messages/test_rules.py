@@ -66,6 +66,8 @@ BROKEN: dict[str, list[tuple[str, list[Any], dict[str, Any]]]] = {
     ],
     "ANT-07": [
         ("messages[0].content[0]", [user(CALL)], {"tools": [TOOL]}),
+    ],
+    "ANT-07b": [
         ("messages[1].content[0]", [USER, assistant({"type": "document"}), USER], {}),
         ("messages[0].content[0].citations", [user(TEXT | {"citations": [{}]})], {}),
     ],

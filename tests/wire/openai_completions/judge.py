@@ -58,6 +58,11 @@ def faults(request: Request) -> list[str]:
     return found + _check(body, expected, "body")
 
 
+def type_faults(body: dict[str, Any]) -> list[str]:
+    """What the types of the openai SDK have against a body that is not streamed."""
+    return _check(body, openai_types.CompletionCreateParamsNonStreaming, "body")
+
+
 def _without_extensions(body: Any, of_answers: set[str], of_body: set[str], name_of_tool: bool) -> Any:
     kept = {name: value for name, value in body.items() if name not in of_body}
     kept["messages"] = [

@@ -2,12 +2,11 @@
 
 from ...rules import Rule
 from ...types import Model
-from .rules_messages import ENCODER, UNQUOTED, dialect
+from .rules_messages import ENCODER, THOUGHTS, UNQUOTED, dialect
 from .walk import Found, Json, Turn, kind, of_type, text, turns
 
 OPTIONS = "wire/anthropic_messages/options.py"
 REASONING = "projection/passes/reasoning.py"
-THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def _mode(body: Json) -> str:
@@ -34,10 +33,10 @@ def _loop(joined: list[Turn]) -> list[Turn]:
     answers: list[Turn] = []
     for turn in reversed(joined):
         if turn.role == "assistant":
-            answers.insert(0, turn)
+            answers.append(turn)
         elif not any(kind(block) == "tool_result" for _, block in turn.blocks):
             break
-    return answers
+    return answers[::-1]
 
 
 def _leading(body: Json, model: Model | None) -> Found:

@@ -23,13 +23,13 @@ SERVER_RESULTS = frozenset(
 )
 """Blocks that answer a ``server_tool_use`` in the same message."""
 
-# Which blocks may stand where. A document directly in an answer is refused since API version 2026-10-21.
+# Which blocks may stand where. A document directly in an answer is refused since API version 2026-10-21 (ANT-07b).
 IN_USER = frozenset(
     {"text", "image", "document", "search_result", "tool_result", "container_upload", "mcp_tool_result"}
 )
 IN_ASSISTANT = SERVER_RESULTS | {"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use",
                                  "mcp_tool_use", "mcp_tool_result", "compaction", "fallback", "container_upload",
-                                 "search_result"}  # fmt: skip
+                                 "search_result", "document"}  # fmt: skip
 IN_SYSTEM = frozenset({"text", "tool_addition", "tool_removal"})
 IN_RESULT = frozenset({"text", "image", "document", "search_result", "tool_reference", "browser_state"})
 BY_ROLE = {"user": IN_USER, "assistant": IN_ASSISTANT, "system": IN_SYSTEM}

@@ -26,6 +26,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import in_label
+from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Tell, Turns
@@ -35,7 +36,7 @@ Out = Outgoing[BedrockConverse]
 Block = Any
 """A dict, or a struct that is written like one."""
 
-FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/jpg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 # Where a model has no tools (BED-14), these stand for its calls and their results.
 CALL_AS_TEXT = "[Call to {}] {}"
 RESULT_AS_TEXT = "[Result of the call to {}]"
@@ -365,13 +366,14 @@ def _plain(tell: Tell, content: list[UserContent]) -> list[Block]:
 
 
 def _image(tell: Tell, block: ImageContent) -> Block:
-    kind = FORMATS.get(block.mime_type.lower())
-    if kind is None or not block.data:
+    kind = sendable(block.data, block.mime_type, tuple(FORMATS))
+    if kind is None:
         # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-        why = f"{in_label(block.mime_type)} is not supported" if block.data else "it is empty"
+        why = f"{in_label(block.mime_type)} is not supported" if is_base64(block.data) else "it is not base64"
+        why = why if block.data else "it is empty"
         tell("image-downgraded", f"an image shown as text: {why}")
         return Text(f"(image omitted: {why})")
-    return {"image": {"format": kind, "source": {"bytes": block.data}}}
+    return {"image": {"format": FORMATS[kind], "source": {"bytes": block.data}}}
 
 
 def _as_json(block: Text) -> Block:

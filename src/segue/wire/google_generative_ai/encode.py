@@ -19,6 +19,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
 from ..common.turns import Turns
@@ -256,7 +257,7 @@ def _said(content: list[UserContent]) -> list[Part]:
 
 
 def _image(block: ImageContent) -> Part:
-    return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
+    return {"inlineData": {"mimeType": kind_of(block.data) or block.mime_type, "data": block.data}}
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ from typing import Any
 from ...dialects import GoogleGenerativeAI
 from ...rules import Rule
 from ...types import Model
-from .shapes import contents, every_part, get, is_base64, kinds, many, parts
+from ..common.checks import half_characters, shown
+from .shapes import contents, every_part, get, is_base64, kinds, many, parts, parts_with
 
 ENCODER = "wire/google_generative_ai/encode.py"
 Found = Iterator[tuple[str, str]]
@@ -29,7 +30,7 @@ def _roles(body: dict[str, Any], model: Model | None) -> Found:
         if role is None and len(found) > 1:
             yield f"contents[{index}].role", "only a lone content may go without a role"
         elif role not in (None, "user", "model"):
-            yield f"contents[{index}].role", f"the role is user or model, not {role!r}"
+            yield f"contents[{index}].role", f"the role is user or model, not {shown(role)!r}"
 
 
 def _parts(body: dict[str, Any], model: Model | None) -> Found:
@@ -56,14 +57,32 @@ def _part_fault(part: Any) -> str:
 
 
 def _objects(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name, field in (("functionCall", "args"), ("functionResponse", "response")):
-            held = get(part, name)
-            value = get(held, field)
-            if value is not None and not isinstance(value, dict):
-                yield f"{path}.{name}.{field}", f"an object, not {type(value).__name__}"
-            elif value is None and isinstance(held, dict) and name == "functionResponse":
-                yield f"{path}.{name}.{field}", "a response is required"
+    fields = {"functionCall": "args", "functionResponse": "response"}
+    for path, name, held in parts_with(body, *fields):
+        field = fields[name]
+        value = get(held, field)
+        if value is not None and not isinstance(value, dict):
+            yield f"{path}.{name}.{field}", f"an object, not {type(value).__name__}"
+        elif value is None and isinstance(held, dict) and name == "functionResponse":
+            yield f"{path}.{name}.{field}", "a response is required"
+
+
+def _inline_data(body: dict[str, Any], model: Model | None) -> Found:
+    for path, _, held in parts_with(body, "inlineData"):
+        data, label = get(held, "data"), get(held, "mimeType")
+        if not isinstance(label, str) or "/" not in label:
+            yield f"{path}.inlineData.mimeType", "data has a media type"
+        if not isinstance(data, str) or not data:
+            yield f"{path}.inlineData.data", "there is no data"
+        elif not is_base64(data):
+            yield f"{path}.inlineData.data", "not base64, or cut short"
+    for path, _, held in parts_with(body, "fileData"):
+        if not isinstance(get(held, "fileUri"), str) or not get(held, "fileUri"):
+            yield f"{path}.fileData.fileUri", "a file has an address"
+
+
+def _half_characters(body: dict[str, Any], model: Model | None) -> Found:
+    return half_characters(body)
 
 
 def _signatures(body: dict[str, Any], model: Model | None) -> Found:
@@ -74,24 +93,21 @@ def _signatures(body: dict[str, Any], model: Model | None) -> Found:
 
 
 def _names(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name in ("functionCall", "functionResponse"):
-            held = get(part, name)
-            if isinstance(held, dict) and not get(held, "name"):
-                yield f"{path}.{name}.name", ""
+    for path, name, held in parts_with(body, "functionCall", "functionResponse"):
+        if isinstance(held, dict) and not get(held, "name"):
+            yield f"{path}.{name}.name", ""
 
 
 def _ids(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name in ("functionCall", "functionResponse"):
-            if get(get(part, name), "id") is not None:
-                yield f"{path}.{name}.id", ""
+    for path, name, held in parts_with(body, "functionCall", "functionResponse"):
+        if get(held, "id") is not None:
+            yield f"{path}.{name}.id", ""
 
 
 def _images(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        if many(get(get(part, "functionResponse"), "parts")):
-            yield f"{path}.functionResponse.parts", ""
+    for path, name, held in parts_with(body, "functionResponse"):
+        if many(get(held, "parts")):
+            yield f"{path}.{name}.parts", ""
 
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------
@@ -182,5 +198,21 @@ RULES: tuple[Rule, ...] = (
         source="langflow-ai/langflow#9437, 2025-08",
         prevented_by="projection/passes/names.py",
         check=_names,
+    ),
+    Rule(
+        number="GEM-26",
+        title="data is whole base64 with its media type, and a file has an address",
+        answers="Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed",
+        source="error text of the API, as of signatures (GEM-12); google-genai 3.1.0, types.Blob and FileData, 2026-11",
+        prevented_by=ENCODER,
+        check=_inline_data,
+    ),
+    Rule(
+        number="GEM-28",
+        title="no half characters",
+        answers="Invalid JSON payload received. Unexpected token.",
+        source="Protocol Buffers take UTF-8 only (protobuf.dev, JSON mapping); wording not seen, 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=_half_characters,
     ),
 )

@@ -25,6 +25,7 @@ from ...types.content import plain_text
 from ...types.value import encode as to_json
 from ..common.chat import Call, Function, Result, Said
 from ..common.dataurl import DataUrl
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Turns
@@ -238,7 +239,7 @@ def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
 
 def _chunk(block: UserContent) -> Chunk:
     if type(block) is ImageContent:
-        return {"type": "image_url", "image_url": DataUrl(block.mime_type, block.data)}
+        return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
     return block if block.text_signature is None else plain_text(block.text)  # type: ignore[union-attr]
 
 

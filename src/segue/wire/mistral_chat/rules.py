@@ -170,6 +170,32 @@ RULES: tuple[Rule, ...] = (
         check=content.audio_with_system,
         severity="warning",
     ),
+    Rule(
+        number="MIS-17",
+        title="Arguments of a call are a JSON object, as a string or as it is",
+        answers="",
+        source="types of mistralai 3.7.0; mistral-common 1.13 passes anything else on as text (_parse_json_content), "
+        "2026-11",
+        prevented_by=_ENCODER,
+        check=content.arguments,
+        severity="warning",
+    ),
+    Rule(
+        number="MIS-18",
+        title="An image has an http URL, or a data URL in base64",
+        answers="(refused; its words were not recorded)",
+        source="mistral-common 1.13 (image.py: other addresses and data that cannot be decoded raise), 2026-11",
+        prevented_by=_ENCODER,
+        check=content.images,
+    ),
+    Rule(
+        number="MIS-19",
+        title="No half characters",
+        answers="(refused; its words were not recorded)",
+        source="JSON is UTF-8 (RFC 8259, 8.1); a lone surrogate cannot be written in it, 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=content.surrogates,
+    ),
     *SHAPE,
 )
 """All rules of the protocol."""

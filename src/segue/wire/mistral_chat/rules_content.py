@@ -6,6 +6,8 @@ from typing import Any
 
 from ...dialects import MistralChat
 from ...types import Model
+from ..common.checks import arguments_fault, half_characters, shown
+from ..common.images import data_fault
 from .rules_order import Body, Found, calls_of, role_of, turns
 from .schema import faults
 
@@ -62,7 +64,38 @@ def names(body: Body, model: Model | None) -> Found:
 
 def _name(name: Any, path: str) -> Found:
     if not isinstance(name, str) or not _NAME(name):
-        yield path, f"{str(name)[:80]!r} is no name of a function"
+        yield path, f"{shown(name)!r} is no name of a function"
+
+
+def arguments(body: Body, model: Model | None) -> Found:
+    """The API takes an object as it is, too."""
+    for path, message in turns(body):
+        for where, call in calls_of(message):
+            called = call.get("function")
+            given = called.get("arguments") if isinstance(called, dict) else None
+            if not isinstance(given, dict) and (fault := arguments_fault(given)):
+                yield f"{path}.{where}.function.arguments", fault
+
+
+def images(body: Body, model: Model | None) -> Found:
+    for path, message in turns(body):
+        for where, chunk in chunks_of(message):
+            if chunk.get("type") == "image_url" and (fault := _image_fault(chunk.get("image_url"))):
+                yield f"{path}.{where}.image_url", fault
+
+
+def _image_fault(image: Any) -> str:
+    url = image.get("url") if isinstance(image, dict) else image
+    if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:")):
+        return "an image has an http URL or a data URL"
+    if not url.lower().startswith("data:"):
+        return ""
+    _, found, data = url.partition(";base64,")
+    return data_fault(data, None) if found else "the data is not base64"
+
+
+def surrogates(body: Body, model: Model | None) -> Found:
+    return half_characters(body)
 
 
 def schemas(body: Body, model: Model | None) -> Found:
@@ -107,7 +140,7 @@ def effort(body: Body, model: Model | None) -> Found:
         return
     known = model.dialect.effort if model is not None and isinstance(model.dialect, MistralChat) else ()
     if given not in known:
-        yield "reasoning_effort", f"{given!r} is not known to {'every' if model is None else 'this'} model"
+        yield "reasoning_effort", f"{shown(given)!r} is not known to {'every' if model is None else 'this'} model"
 
 
 def max_tokens(body: Body, model: Model | None) -> Found:

@@ -22,6 +22,7 @@ from ...types import (
     UserContent,
 )
 from ..common.dataurl import DataUrl
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
 from ..common.turns import Turns
@@ -241,7 +242,8 @@ def _parts(content: list[UserContent]) -> list[Any]:
 
 def _image(block: ImageContent) -> dict[str, Any]:
     # OAR-13: strict servers want `detail`.
-    return {"type": "input_image", "image_url": DataUrl(block.mime_type, block.data), "detail": "auto"}
+    url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 def _moved(images: list[Item]) -> Item:

@@ -58,10 +58,10 @@ def _reasoning(block: ThinkingContent) -> Item | None:
     content = stored.get("encrypted_content")
     if not isinstance(content, str) or not content or stored.get("content"):
         return None
-    summary = stored.get("summary")
+    summary = stored.get("summary") or []  # some hosts leave it out, and refuse an item without it (OAR-11)
     if not isinstance(summary, list) or not all(map(_is_summary, summary)):
         return None
-    item = {name: value for name, value in stored.items() if name in _REASONING}
+    item = {name: value for name, value in stored.items() if name in _REASONING} | {"summary": summary}
     status = item.get("status", "completed")
     if not isinstance(status, str) or status not in STATUSES:
         del item["status"]
