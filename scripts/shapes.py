@@ -152,6 +152,7 @@ Amendment = tuple[str, str, Node | None]
 """A record, one of its fields, and what the field may hold as well; None: it is not required."""
 
 AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
+    # By folder, or by file where a folder has several.
     "anthropic_messages": (
         # Sampling is gone from the types since API version 2026-10-21; older models take it (ANT-48).
         ("Body", "temperature", NUMBER),
@@ -160,6 +161,11 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         # Bedrock and Vertex have the version and the betas in the body (docs.claude.com, Claude on Vertex AI, 2026-11).
         ("Body", "anthropic_version", TEXT),
         ("Body", "anthropic_beta", Node(items=Items(TEXT))),
+    ),
+    "openai_completions/shape_groq.json": (
+        # Only the types of its chunks mention it (SDK groq 1.7.0, chat_completion_chunk.py); ChatGroq of LangChain.js
+        # sends it, 2026.
+        ("Body", "stream_options", ANY),
     ),
     "mistral_chat": (
         # The models beside the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
@@ -188,9 +194,9 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
 }
 
 
-def amended(folder: str, table: Table) -> Table:
+def amended(file: str, table: Table) -> Table:
     records = dict(table.records)
-    for name, field, node in AMENDMENTS.get(folder, ()):
+    for name, field, node in (*AMENDMENTS.get(file.partition("/")[0], ()), *AMENDMENTS.get(file, ())):
         record = records[name]
         if node is None:
             assert field in record.required, f"{name}.{field} is not required"
@@ -217,7 +223,7 @@ TABLES: dict[str, Callable[[], Table]] = {
 
 def written(name: str) -> str:
     """The text of a table's file: one line for each record."""
-    table = amended(name.partition("/")[0], TABLES[name]())
+    table = amended(name, TABLES[name]())
     head = json.dumps(msgspec.to_builtins(replace(table, records={})))
     rows = [f"{json.dumps(record)}: {json.dumps(msgspec.to_builtins(row))}" for record, row in table.records.items()]
     return head.replace('"records": {}', '"records": {\n' + ",\n".join(rows) + "\n}") + "\n"

@@ -52,6 +52,7 @@ EXCEPTIONS: tuple[tuple[str, str, str, str], ...] = (
     # Table, field, what was done to it ("given": nothing), and why table and types differ.
     ("anthropic_messages", r"Body\.(temperature|top_p|top_k)", "given", "gone from the types, older models have it"),
     ("anthropic_messages", r"Body\.anthropic_(version|beta)", "given", "in the body on Bedrock and Vertex"),
+    ("openai_completions/shape_groq", r"Body\.stream_options", "given", "sent by LangChain.js"),
     ("openai_responses", r"Body\.client_metadata", "given", "sent by Codex"),
     ("openai_responses", r"ResponseReasoningItemParam\.content", "made None", "sent by Codex"),
     ("openai_responses", r"OfAgents\.type", "given", "taken by the API, unknown to the SDK"),
@@ -187,7 +188,8 @@ def test_what_the_types_refuse_is_found_and_what_only_other_rules_refuse_is_thei
     shapes = [rule for rule in rules if rule.shape is not None and rule.check.__name__ == "_nothing"]
     seen: set[str] = set()
     wrong: list[str] = []
-    for body in encoded(name):
+    for sent in encoded(name):
+        body = {field: value for field, value in sent.items() if not is_exception(name, f"Body.{field}", "given")}
         assert judge(body) == []
         assert [finding for finding in run(rules, body, model) if finding.severity == "error"] == []
         for mutant in mutants(body):

@@ -249,10 +249,12 @@ class BedrockTurns(Turns[BedrockConverse]):
     def _replayable(self, content: list[AssistantContent]) -> list[AssistantContent]:
         """What can go back of thinking and of texts that were kept for a signature."""
         kept = [clean for block in content if (clean := self._replayed(block)) is not None]
-        if kept and type(kept[-1]) is ThinkingContent:
+        calls = [at for at, block in enumerate(kept) if type(block) is ToolCall]
+        after_calls = kept[calls[-1] :] if calls else kept[-1:]
+        if ThinkingContent in map(type, after_calls):
             # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`."; all of it goes, or none
             # (ANT-37: blocks of an answer cannot be modified).
-            self.tell("thinking-dropped", "an answer cannot end with thinking")
+            self.tell("thinking-dropped", "an answer cannot end with thinking, nor have it after its calls")
             return [block for block in kept if type(block) is not ThinkingContent]
         return kept
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from ...dialects import GoogleGenerativeAI
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
@@ -87,6 +88,9 @@ class _Reader:
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
         self.model, self.now = model, now
+        dialect = None if model is None else model.dialect
+        # Where the encoder does not put a dummy on every unsigned call, it belongs to the call that it came with.
+        self.keeps_dummies = isinstance(dialect, GoogleGenerativeAI) and not dialect.signature_required
         self.taken: set[str] = set()
         self.waiting = _Waiting()
 
@@ -143,7 +147,7 @@ class _Reader:
         signature = get(part, "thoughtSignature")
         if not isinstance(signature, (str, type(None))):
             raise FormatError("a signature is a text", path=f"{path}.thoughtSignature")
-        if signature in DUMMIES:
+        if signature in DUMMIES and not self.keeps_dummies:
             signature = None
         call = get(part, "functionCall")
         if call is not None:
