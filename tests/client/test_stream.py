@@ -202,7 +202,7 @@ def test_nothing_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) ->
 
 
 def test_connections_are_used_again(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("segue.client.stream"), "DRAIN", HANGS)  # the last bytes may be late
+    monkeypatch.setattr(import_module("segue.client.exchange"), "DRAIN", HANGS)  # the last bytes may be late
 
     async def talk() -> int:
         from segue.client.pool import pooled
