@@ -11,7 +11,7 @@ DEV := $(VENV)/dev.stamp
 # Of `make busy`; TESTS names other tests than those that it chooses.
 ROUNDS ?= 10
 BUSY ?= 20
-WORKERS ?= 4
+WORKERS ?= 16
 TESTS ?=
 
 .PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean

@@ -48,7 +48,13 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
     """A Python process that ends when its standard input does."""
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=output, text=True, start_new_session=True
+        command,
+        cwd=ROOT,
+        env={**os.environ, "SEGUE_BUSY": "1"},  # fewer examples of each property: the rounds repeat them
+        stdin=subprocess.PIPE,
+        stdout=output,
+        text=True,
+        start_new_session=True,
     ) as process:
         assert process.stdin is not None
         try:
@@ -76,7 +82,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=10, help="how often the tests are run (10)")
     parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
-    parser.add_argument("--workers", type=int, default=4, help="processes that run tests (4)")
+    parser.add_argument("--workers", type=int, default=16, help="processes that run tests (16)")
     parser.add_argument("tests", nargs="*", metavar="TEST", help="tests as pytest takes them; without any, those above")
     args = parser.parse_args()
     tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
