@@ -8,8 +8,13 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
+# Of `make busy`; TESTS names other tests than those that it chooses.
+ROUNDS ?= 10
+BUSY ?= 20
+WORKERS ?= 16
+TESTS ?=
 
-.PHONY: help tour test soak check bench wheel catalog lock docs clean
+.PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -22,6 +27,9 @@ test: $(DEV) ## the tests, in less than ten minutes
 
 soak: $(DEV) ## the same tests with the full counts, in less than twenty minutes
 	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
+
+busy: $(DEV) ## tests with processes, threads, sockets or time, ROUNDS (10) times beside BUSY (20) busy processes
+	$(BIN)/python scripts/busy.py --rounds $(ROUNDS) --busy $(BUSY) --workers $(WORKERS) $(TESTS)
 
 check: $(DEV) ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -37,6 +45,9 @@ wheel: $(DEV) ## build the wheel, install it into an empty environment and use i
 
 docs: $(DEV) ## print the pages of docs/ that are made from code
 	$(BIN)/python scripts/print_docs.py
+
+shapes: $(DEV) ## make the tables of request fields again from the types of the pinned SDKs
+	$(BIN)/python scripts/shapes.py
 
 catalog: $(VENV)/catalog.stamp ## make the model catalog anew from the packages that carry the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py

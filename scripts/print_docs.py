@@ -7,7 +7,7 @@ from segue.projection.pipeline import PASSES
 from segue.projection.policy import PRESETS
 from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
-from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
+from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
 from segue.wire.registry import FOLDERS, protocol_of
 
@@ -90,7 +90,7 @@ TABLES = {
     "presets": presets,
     "failures": failures,
     "rules": rules,
-    "overflow": lambda: phrases("provider", OVERFLOW),
+    "overflow": lambda: phrases("provider", (*OVERFLOW, *FROM_ONE.values())),
     "lookalikes": lambda: phrases("what it is", LOOKALIKES),
 }
 

@@ -1,10 +1,12 @@
-"""Two sizes of the same tests: `make test` runs the small one, `make soak` the one with the full counts."""
+"""Sizes of the same tests: `make test` runs the small one, `make soak` the one with the full counts, and `make busy`
+repeats some of them with few examples."""
 
 import os
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.leftovers import end_all_with_this_process
 from support.postgres import Postgres, running
 
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
@@ -18,7 +20,13 @@ COMMON = {
 }
 settings.register_profile("test", max_examples=60, **COMMON)  # type: ignore[arg-type]
 settings.register_profile("soak", max_examples=200, **COMMON)  # type: ignore[arg-type]
-settings.load_profile("soak" if SOAK else "test")
+settings.register_profile("busy", max_examples=6, **COMMON)  # type: ignore[arg-type]
+settings.load_profile("soak" if SOAK else "busy" if os.environ.get("SEGUE_BUSY") else "test")
+
+
+def pytest_configure() -> None:
+    """A test run that is killed leaves no process behind; each worker of pytest-xdist comes here, too."""
+    end_all_with_this_process()
 
 
 @pytest.fixture(scope="session")

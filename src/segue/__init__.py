@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .errors import FormatError as FormatError
     from .errors import InvalidRequestError as InvalidRequestError
     from .errors import ModelError as ModelError
+    from .errors import ModelNotFoundError as ModelNotFoundError
     from .errors import NetworkError as NetworkError
     from .errors import OverloadedError as OverloadedError
     from .errors import ProjectionError as ProjectionError
@@ -200,6 +201,7 @@ _ROOMS = {
         "FormatError",
         "InvalidRequestError",
         "ModelError",
+        "ModelNotFoundError",
         "NetworkError",
         "OverloadedError",
         "ProjectionError",

@@ -17,8 +17,9 @@
         ├── QuotaError              the account has nothing left to spend
         ├── OverloadedError         the provider has no capacity now
         ├── ServerError             the provider failed
-        ├── NetworkError            no connection, a connection that broke, silence, bytes that are no answer
+        ├── NetworkError            no connection, one that broke, silence, bytes that are no answer, a redirect
         ├── AuthenticationError     the key is not accepted, or may not do this
+        ├── ModelNotFoundError      the endpoint does not have this model, or not any more, or is not there
         ├── InvalidRequestError     the provider refused the request: a bug of ours, or of a body that was changed
         ├── ContextOverflowError    the conversation does not fit into the model's window
         └── RefusedError            the model or a filter would not answer
@@ -194,6 +195,12 @@ class AuthenticationError(ProviderError):
     """The key is not accepted, or may not do this."""
 
     kind = "authentication"
+
+
+class ModelNotFoundError(ProviderError):
+    """The endpoint does not have this model, or not any more; or there is no such endpoint."""
+
+    kind = "model-not-found"
 
 
 class InvalidRequestError(ProviderError):

@@ -25,6 +25,14 @@ def providers(standins: Providers) -> Providers:
 
 
 @pytest.fixture
+def restless() -> Iterator[Providers]:
+    """Stand-ins of its own, for a test that cancels requests: one that a busy server reads late must not take the
+    answer that is meant for another test."""
+    with Providers() as started:
+        yield started
+
+
+@pytest.fixture
 def store() -> Iterator[Store]:
     with SQLiteStore(":memory:") as opened:
         yield opened

@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather, words
+from support.waiting import HANGS, held_after
 
 import segue
 from segue import Agent, Outcome, RunLimits, Session
@@ -227,16 +228,19 @@ def test_steering_that_comes_while_a_request_fails_is_in_the_next_attempt(provid
     assert not providers.objections()
 
 
-def test_a_turn_that_was_about_to_end_goes_on_with_steering(providers: Providers) -> None:
+def test_a_turn_that_was_about_to_end_goes_on_with_steering(
+    providers: Providers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steered = held_after(b"Mild", monkeypatch)
+
     async def talk() -> None:
         async with agent_of(providers) as agent:
-            providers[ONE].say(Reply([TextContent("Mild. " * 20)], pause=0.001), "In Kelvin: 291.")
-            steered = False
+            providers[ONE].say("Mild. " * 20, "In Kelvin: 291.")
             async with agent.stream("Weather?") as events:
                 async for event in events:
-                    if event.type == "text_delta" and not steered:
+                    if event.type == "text_delta" and not steered.is_set():
                         agent.steer("In Kelvin, please.")
-                        steered = True
+                        steered.set()
             assert events.outcome is not None and events.outcome.text == "In Kelvin: 291."
             assert users(agent.session.messages) == ["Weather?", "In Kelvin, please."]
             assert kinds(agent.session, TurnBegun) == ["TurnBegun"]
@@ -306,7 +310,7 @@ def test_follow_ups_are_turns_of_their_own_in_the_same_run(providers: Providers)
 def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Providers, how: str) -> None:
     async def talk() -> None:
         async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=0))) as agent:
-            providers[ONE].say(Fault("server-error") if how == "failed" else Reply(asks("Paris").content, pause=0.005))
+            providers[ONE].say(Fault("server-error") if how == "failed" else Fault("silence", asks("Paris")))
             async with agent.stream("Weather?") as events:
                 async for event in events:
                     if isinstance(event, segue.TurnStart):
@@ -349,15 +353,20 @@ def test_a_run_cancelled_before_it_begins_leaves_nothing(providers: Providers) -
 
 def test_cancelling_the_caller_closes_the_log_before_it_is_told(providers: Providers) -> None:
     async def talk() -> None:
+        begun = asyncio.Event()
+
         async def waits(city: str) -> str:
-            await asyncio.sleep(60)
+            begun.set()
+            await asyncio.sleep(10 * HANGS)
             return city
 
         async with agent_of(providers, tools=[tool(waits, name="weather")]) as agent:
             providers[ONE].say(asks("Paris"))
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    await agent.run("Weather?")
+            caller = asyncio.create_task(agent.run("Weather?"))
+            await begun.wait()
+            caller.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await caller
             check(agent.session)
             assert (await agent.run("Go on.")).how == "done"
 
@@ -413,7 +422,11 @@ def test_a_run_that_reaches_a_limit_runs_no_more_calls_and_can_go_on(providers: 
     assert not providers.objections()
 
 
-def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(providers: Providers) -> None:
+def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(
+    providers: Providers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steered = held_after(b"Long", monkeypatch)
+
     async def talk() -> None:
         async with agent_of(providers, limits=RunLimits(steps=1, tokens=1, cost=1e-9)) as agent:
             assert (await agent.run("Hello.")).how == "done"
@@ -421,11 +434,12 @@ def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(providers: Pr
             outcome = await agent.run("Hello.")
             assert outcome.how == "limit" and users(list(agent.queued)) == ["And?"]
             agent.take_back()
-            providers[ONE].say(Reply([TextContent("Hello. " * 10)], pause=0.005), "never said")
+            providers[ONE].say("Long. " * 10, "never said")
             async with agent.stream("Hello.") as events:
                 async for event in events:
                     if event.type == "start":
                         agent.steer("And?")
+                        steered.set()
             assert events.outcome is not None and (events.outcome.how, events.outcome.steps) == ("limit", 1)
             assert users(list(agent.queued)) == ["And?"], "what would need another request is not delivered"
             check(agent.session)
@@ -475,7 +489,7 @@ def test_what_summaries_use_is_counted_and_in_the_log(providers: Providers, stor
 def test_what_failed_attempts_and_cancelled_answers_used_is_counted(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
-            providers[ONE].say(Reply([TextContent("Mild. " * 50)], pause=0.002))
+            providers[ONE].say(Fault("silence", Reply([TextContent("Mild. " * 50)])))
             async with agent.stream("Weather?") as events:
                 async for event in events:
                     if event.type == "text_delta":

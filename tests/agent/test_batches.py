@@ -3,10 +3,10 @@ nothing is left running."""
 
 import asyncio
 import os
-import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from support.hanging import die, hang, nap
 from support.providers import MODELS
 from support.sessions import Providers, check, entries, nothing_is_lost, run, texts
+from support.waiting import HANGS, tool_threads, until_async
 
 import segue
 from segue import Agent, AgentStream
@@ -29,6 +30,7 @@ from segue.types import ThinkingContent, ToolCall, ToolResultMessage
 ONE, OTHER = "anthropic-messages", "google-generative-ai"
 QUICK = Limits(parallel=3, grace=0.05)
 MOMENTS = [0.0, 0.001, 0.004]
+NUMBERS = count(1)
 
 
 async def on_the_loop(wait: float) -> str:
@@ -84,7 +86,7 @@ def batch(calls: list[tuple[str, float]]) -> Reply:
 
 
 def holds(agent: Agent, calls: int = 5) -> None:
-    """One result for each call, in their order in the history and in the log."""
+    """One result for each call, in their order in the history; the log has the same, in the order of completion."""
     session = agent.session
     check(session)
     nothing_is_lost(session)
@@ -92,12 +94,12 @@ def holds(agent: Agent, calls: int = 5) -> None:
     answered = [message.tool_call_id for message in session.messages if isinstance(message, ToolResultMessage)]
     assert answered == asked and len(set(answered)) == len(answered) == calls
     logged = [entry.message for entry in entries(session) if hasattr(entry, "message")]
-    assert [each.tool_call_id for each in logged if isinstance(each, ToolResultMessage)] == asked
+    assert sorted(each.tool_call_id for each in logged if isinstance(each, ToolResultMessage)) == sorted(asked)
 
 
 def left_running() -> list[str]:
     """Threads of tools, and worker processes; those of the loop's own executor are no tool's."""
-    threads = [each.name for each in threading.enumerate() if each.name.startswith("segue tool")]
+    threads = [each.name for each in tool_threads()]
     children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
@@ -110,9 +112,7 @@ def left_running() -> list[str]:
 
 async def nothing_is_left() -> None:
     """A thread cannot be stopped, but ends by itself here."""
-    async with asyncio.timeout(30):
-        while left_running():
-            await asyncio.sleep(0.005)
+    await until_async(lambda: not left_running())
 
 
 class Point(Struct, frozen=True):
@@ -154,8 +154,9 @@ async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, fl
     standins.clear()
     settings: dict[str, Any] = {"approve": approve, "tool_limits": QUICK, "connection": standins.connection}
     async with Agent(MODELS[ONE], tools(), store=store, **settings) as agent:
-        standins[ONE].say(batch(calls), "Done.")
-        async with agent.stream("Go.") as events:
+        asked = f"Go, for the {next(NUMBERS)}th time."
+        standins.answer(ONE, asked, batch(calls), "Done.")
+        async with agent.stream(asked) as events:
             await reach(point, events)
             events.cancel()
             if point.twice and events._task is not None:
@@ -180,21 +181,21 @@ def batches(names: list[str], moments: list[float]) -> st.SearchStrategy[list[tu
 @settings(max_examples=settings.default.max_examples // 2, suppress_health_check=list(HealthCheck))
 @given(calls=batches(NAMES, MOMENTS), point=points(MOMENTS))
 def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
-    standins: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
+    restless: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
 ) -> None:
     place = str(tmp_path_factory.mktemp("batch") / "s.db") if point.file else ":memory:"
     with SQLiteStore(place) as store:
-        run(cancelled(standins, store, calls, point))
+        run(cancelled(restless, store, calls, point))
 
 
 @settings(max_examples=max(4, settings.default.max_examples // 12), suppress_health_check=list(HealthCheck))
 @given(calls=batches(["nap", "on_the_loop"], [0.0, 30.0]), point=points([0.05, 0.1, 0.2, 0.4]))
 def test_a_batch_of_processes_cancelled_anywhere_leaves_none(
-    standins: Providers, calls: list[tuple[str, float]], point: Point
+    restless: Providers, calls: list[tuple[str, float]], point: Point
 ) -> None:
     """While they start, while they work, and when they have ended."""
     with SQLiteStore(":memory:") as store:
-        run(cancelled(standins, store, calls, replace(point, events=min(point.events, 12))))
+        run(cancelled(restless, store, calls, replace(point, events=min(point.events, 12))))
 
 
 @pytest.mark.parametrize("protocol", MODELS)
@@ -223,7 +224,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:
                 if at < 5:
-                    async with asyncio.timeout(30):
+                    async with asyncio.timeout(HANGS):
                         await running.wait()
                     events.cancel()
                 assert (await events.finished()).how == ("cancelled" if at < 5 else "done")
@@ -247,15 +248,12 @@ def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Provider
         hangs = tool(hang, process=True)
         async with Agent(MODELS[ONE], [hangs], tool_limits=QUICK, connection=providers.connection) as agent:
             providers[ONE].say(Reply([ToolCall("", "hang", {"note": str(note)})]))
-            async with agent.stream("Go.") as events, asyncio.timeout(60):
-                while not note.exists() or not note.read_text():
-                    await asyncio.sleep(0.01)
+            async with agent.stream("Go.") as events:
+                await until_async(lambda: note.exists() and note.read_text())
                 events.cancel()
             holds(agent, 1)
             assert (await agent.run("Go on.")).how == "done"
-        async with asyncio.timeout(30):
-            while _is_running(int(note.read_text())):
-                await asyncio.sleep(0.01)
+        await until_async(lambda: not _is_running(int(note.read_text())))
 
     run(talk())
 

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather
+from support.waiting import HANGS
 
 import segue
 from segue.session import SQLiteStore, Store, TurnEnded
@@ -66,13 +67,14 @@ async def cancelled(session: segue.Session, after: int, way: str, yields: int) -
 )
 @given(after=st.integers(0, 60), way=st.sampled_from(WAYS), yields=st.integers(0, 4), file=st.booleans())
 def test_a_turn_cancelled_anywhere_leaves_a_closed_log(
-    standins: Providers, tmp_path_factory: Any, protocol: str, after: int, way: str, yields: int, file: bool
+    restless: Providers, tmp_path_factory: Any, protocol: str, after: int, way: str, yields: int, file: bool
 ) -> None:
-    standins.clear()
+    restless.clear()
+    other = ONE if protocol == OTHER else OTHER
 
     async def talk(store: Store) -> None:
-        session = standins.session(MODELS[protocol], store)
-        script(standins, protocol)
+        session = restless.session(MODELS[protocol], store)
+        script(restless, protocol)
         await cancelled(session, after, way, yields)
         real = [
             message for message in said(session) if isinstance(message, ToolResultMessage) and not message.synthetic
@@ -83,16 +85,16 @@ def test_a_turn_cancelled_anywhere_leaves_a_closed_log(
         assert len(ids) == len(set(ids)), "one result for each call"
         log = [entry for entry in entries(session) if isinstance(entry, TurnEnded)]
         assert len(log) == len({type(entry) for entry in log}) <= 1
-        standins.clear()
-        session.switch(MODELS[OTHER])
+        restless.clear()
+        session.switch(MODELS[other])
         assert (await session.ask("And now?")).stop_reason == "stop"
-        sent = texts(standins.sent(OTHER).messages)
+        sent = texts(restless.sent(other).messages)
         assert not [message for message in real if texts([message])[0] not in sent]
 
     place = str(tmp_path_factory.mktemp("cancelled") / "s.db") if file else ":memory:"
     with SQLiteStore(place) as store:
         run(talk(store))
-    assert not standins.objections()
+    assert not restless.objections()
 
 
 def test_a_turn_cancelled_before_it_begins_leaves_nothing(providers: Providers, store: Store) -> None:
@@ -114,7 +116,7 @@ def test_a_turn_cancelled_before_it_begins_leaves_nothing(providers: Providers, 
 def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
-        providers[ONE].say(Reply([*LONG.content, *asks("Paris").content], pause=0.005))
+        providers[ONE].say(Fault("silence", Reply([*LONG.content, *asks("Paris").content])))
         async with session.stream("Weather?", {"weather": lambda city: pytest.fail("it ran")}) as turn:
             async for event in turn:
                 if event.type == "text_delta":
@@ -129,13 +131,15 @@ def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: 
 
 def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        session = providers.session(MODELS[ONE], store)
-        providers[ONE].say(Fault("rate-limit", retry_after=30))
-        async with asyncio.timeout(5):
+        long = 100 * HANGS
+        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(longest_pause_alone=long))
+        session = providers.session(router, store)
+        providers[ONE].say(Fault("rate-limit", retry_after=long))
+        async with asyncio.timeout(HANGS):
             async with session.stream("Hello?") as turn:
                 async for event in turn:
                     if isinstance(event, segue.Retried):
-                        assert event.wait == 30
+                        assert event.wait == long
                         turn.cancel()
         assert turn.end is not None and turn.end.how == "cancelled"
         check(session)

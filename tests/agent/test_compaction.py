@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import QUICK, Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather, words
+from support.waiting import HANGS
 
 import segue
 from segue import ConflictError, Failover, Session, SessionError
@@ -250,7 +251,7 @@ def test_no_turn_begins_while_a_compaction_runs(providers: Providers, store: Sto
 
         def meanwhile(context: Context) -> str:
             asked = asyncio.run_coroutine_threadsafe(session.ask("Three?"), loop)
-            refused.append(asked.exception(timeout=10))
+            refused.append(asked.exception(timeout=HANGS))
             return "SUMMARY"
 
         loop = asyncio.get_running_loop()

@@ -1,11 +1,15 @@
 """What goes wrong is in the log and on the answer; what another model can cure is cured, all else is shown."""
 
+import json
+import time
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
+from support.raw import raw, response
 from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather
+from support.waiting import HANGS
 
 import segue
 from segue import Connection, Failover, Fixed, Patience, Session
@@ -145,6 +149,88 @@ def test_a_refusal_is_an_answer_and_not_a_failure_to_get_around(providers: Provi
     assert not providers[OTHER].requests
 
 
+# -- a model that is gone --
+
+GONE: list[tuple[str, str, dict[str, Any]]] = [
+    ("anthropic-messages", "404", {"type": "error", "error": {"type": "not_found_error", "message": "model: none"}}),
+    (
+        "openai-completions",
+        "404",
+        {"error": {"message": "The model `gpt-0` does not exist or you do not have access to it.",
+                   "type": "invalid_request_error", "param": None, "code": "model_not_found"}},
+    ),
+    ("openai-completions", "404", {"error": {"message": "No endpoints found for some/model:free.", "code": 404}}),
+    ("openai-completions", "400", {"error": {"message": "Model Not Exist", "type": "invalid_request_error"}}),
+    (
+        "openai-responses",
+        "400",
+        {"error": {"message": "The requested model 'gpt-0' does not exist.", "type": "invalid_request_error",
+                   "param": "model", "code": "model_not_found"}},
+    ),
+    (
+        "google-generative-ai",
+        "404",
+        {"error": {"code": 404, "status": "NOT_FOUND", "message": "models/gemini-0 is not found for API version "
+                   "v1beta, or is not supported for generateContent. Call ListModels to see what is"}},
+    ),
+    ("bedrock-converse", "400", {"message": "The provided model identifier is invalid."}),
+    (
+        "bedrock-converse",
+        "400",
+        {"message": "Invocation of model ID anthropic.claude-0 with on-demand throughput isn\u2019t supported. Retry "
+                    "your request with the ID or ARN of an inference profile that contains this model."},
+    ),
+    ("bedrock-converse", "404", {"message": "This model version has reached the end of its life."}),
+    ("mistral-chat", "400", {"object": "error", "message": "Invalid model: mistral-0", "type": "invalid_model",
+                             "param": None, "code": "1500"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("protocol", "status", "body"), GONE, ids=lambda value: str(value)[:40])
+def test_a_member_that_does_not_have_its_model_is_passed_over_and_rests_long(
+    providers: Providers, store: Store, protocol: str, status: str, body: dict[str, Any]
+) -> None:
+    other = OTHER if protocol == ONE else ONE
+
+    async def talk(url: str) -> Failover:
+        def reach(model: segue.Model) -> Connection:
+            return replace(providers.connection(model), base_url=url) if model.protocol == protocol else (
+                providers.connection(model)
+            )  # fmt: skip
+
+        router = Failover([MODELS[protocol], MODELS[other]], patience=QUICK)
+        session = providers.session(router, store, connection=reach)
+        answer = await session.ask("Hello?")
+        assert answer.stop_reason == "stop" and answer.protocol == other
+        assert [(each.kind, each.then) for each in attempts(session)] == [("model-not-found", "next")]
+        assert (await providers.session(router, store, connection=reach).ask("And now?")).protocol == other
+        check(session)
+        return router
+
+    with raw(lambda asked: (response(json.dumps(body).encode(), f"{status} Gone"), True)) as server:
+        router = run(talk(server.url))
+        assert len(server.asked) == 1, "it rests for all sessions"
+        [rest] = router.resting(time.monotonic()).values()
+        assert rest > QUICK.rest
+
+
+def test_a_404_that_another_request_would_cure_is_the_requests_fault(providers: Providers, store: Store) -> None:
+    body = {"error": {"message": "No endpoints found that support image input", "code": 404}}
+
+    async def talk(url: str) -> None:
+        def reach(model: segue.Model) -> Connection:
+            return replace(providers.connection(model), base_url=url)
+
+        session = providers.session(both(), store, connection=reach)
+        async with session.stream("Hello?") as turn:
+            end = await turn.finished()
+        assert end.how == "failed" and [each.kind for each in attempts(session)] == ["invalid-request"]
+
+    with raw(lambda asked: (response(json.dumps(body).encode(), "404 No"), True)) as server:
+        run(talk(server.url))
+        assert len(server.asked) == 1
+
+
 # -- overflow --
 
 
@@ -226,7 +312,7 @@ def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers:
 
 def test_an_unhealthy_member_rests_for_other_sessions_too(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0))
+        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0, rest=HANGS))
         one, two = (providers.session(router, store) for _ in range(2))
         providers[ONE].say(Fault("server-error"))
         assert (await one.ask("Hello?")).protocol == OTHER

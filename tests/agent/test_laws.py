@@ -187,14 +187,14 @@ class World:
 
 @settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck))
 @given(st.lists(actions, min_size=1, max_size=8))
-def test_whatever_happens_the_next_request_is_right(standins: Providers, happening: list[tuple[str, Any]]) -> None:
+def test_whatever_happens_the_next_request_is_right(restless: Providers, happening: list[tuple[str, Any]]) -> None:
     async def live(store: Store) -> None:
-        world = World(standins, store)
+        world = World(restless, store)
         for name, what in happening:
             await getattr(world, name)(what)
-            assert not standins.objections()
+            assert not restless.objections()
             world.holds()
 
-    standins.clear()
+    restless.clear()
     with SQLiteStore(":memory:") as store:
         run(live(store))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import PAIRS, Providers, asks, check, entries, run, texts, weather
 from support.victim import Victims, victims
+from support.waiting import until_settled
 
 import segue
 from segue import Interruption, Session
@@ -84,10 +85,12 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(
     standins = {protocol: (each.url, each.key) for protocol, each in endless.standins.items()}
     broken = unknown = 0
     with open_store(address) as store:
-        for kill in range(kills):
+        for kill in range(20 * kills):
+            if kill >= kills and unknown:  # where they strike is luck: at least one must strike while a call runs
+                break
             if kill % SESSIONS == 0:
                 session = endless.session(segue.RoundRobin(MODELS.values()), store)
-            head = prey.killed(
+            lines = prey.killed(
                 after=chance.randrange(50),
                 pause=chance.random() / 100,
                 where=address,
@@ -95,8 +98,9 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(
                 standins=standins,
                 seed=kill,
             )
+            until_settled(address)
             session = endless.reopened(session, segue.RoundRobin(MODELS.values()))
-            assert session.head >= head, "an acknowledged entry is missing"
+            assert session.head >= max([line["head"] for line in lines], default=0), "an acknowledged entry is missing"
             found = session.interrupted
             assert told(found) == expected(session)
             broken += found is not None

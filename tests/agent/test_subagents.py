@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, run, said, texts, weather, words
+from support.waiting import HANGS, until_async
 
 import segue
 from segue import Agent, RunLimits, Session
@@ -22,6 +23,8 @@ from segue.tools import Allow, AllowAlways, Asked, Deny, Limits, Tool, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
+PATIENT = Limits(grace=HANGS)
+"""However busy the machine is, what ends when it is told to is not given up."""
 
 
 @tool(name="weather")
@@ -36,13 +39,13 @@ def sends(*tasks: str, name: str = "scout") -> Reply:
 
 
 def scout_of(providers: Providers, protocol: str = SCOUT, **settings: Any) -> Agent:
-    settings = {"tools": [weather_tool]} | settings
+    settings = {"tools": [weather_tool], "tool_limits": PATIENT} | settings
     return Agent(MODELS[protocol], connection=providers.connection, **settings)
 
 
 def chief_of(providers: Providers, store: Store, *tools: Tool, **settings: Any) -> Agent:
-    model = settings.pop("model", MODELS[CHIEF])
-    return Agent(model, tools, store=store, connection=providers.connection, **settings)
+    settings = {"model": MODELS[CHIEF], "tool_limits": PATIENT} | settings
+    return Agent(tools=tools, store=store, connection=providers.connection, **settings)
 
 
 def sub_session(chief: Agent, call: str = "toolu_1") -> Session:
@@ -132,7 +135,7 @@ def test_several_sub_agents_run_side_by_side(providers: Providers, store: Store)
 
         async def meet() -> str:
             """Wait for the others."""
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(HANGS):
                 await meeting.wait()
             return "met"
 
@@ -170,7 +173,7 @@ def test_cancelling_the_caller_cancels_its_sub_agents(providers: Providers, stor
             providers[SCOUT].say(Reply([ToolCall("abcdefgh1", "last", {"task": "b"})]))
             providers["google-generative-ai"].say(Reply([ToolCall("call_1", "wait", {})]))
             async with chief.stream("Go.") as events:
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(HANGS):
                     await waiting.wait()
                 events.cancel()
             assert events.outcome is not None and events.outcome.how == "cancelled"
@@ -189,9 +192,13 @@ def test_cancelling_the_caller_cancels_its_sub_agents(providers: Providers, stor
 
 
 def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_its_tools_are(
-    providers: Providers, store: Store
+    providers: Providers, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The clock of the loop runs ahead from step to step: who waits for whom is decided by steps, not by seconds."""
+
     async def talk() -> None:
+        ahead, clock = 0.0, asyncio.get_running_loop().time
+        monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: clock() + ahead)
         waiting, release = asyncio.Event(), asyncio.Event()
 
         async def stubborn() -> None:
@@ -201,24 +208,25 @@ def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_it
                 with suppress(asyncio.CancelledError):
                     await release.wait()
 
-        limits = Limits(grace=60)
+        limits = Limits(grace=HANGS)
         async with scout_of(providers, tools=[tool(stubborn)], tool_limits=limits) as scout:
             sub = scout.as_tool("scout", "")
-            async with chief_of(providers, store, sub, tool_limits=Limits(grace=3)) as chief:
+            async with chief_of(providers, store, sub, tool_limits=Limits(grace=60)) as chief:
                 providers[CHIEF].say(sends("a"))
                 providers[SCOUT].say(Reply([ToolCall("", "stubborn", {})]))
-                async with chief.stream("Go.") as events, asyncio.timeout(30):
+                async with chief.stream("Go.") as events, asyncio.timeout(HANGS):
                     await waiting.wait()
                     events.cancel()
-                    await events.finished()
+                    ended = asyncio.create_task(events.finished())
+                    while not ended.done():
+                        ahead += 0.1
+                        await asyncio.sleep(0)
                 assert "not known" in texts(chief.session.messages)[0], "it was not abandoned"
                 check(sub_session(chief))
                 assert "may still have an effect" in texts(sub_session(chief).messages)[0]
                 check(chief.session)
                 release.set()
-                async with asyncio.timeout(30):
-                    while len(asyncio.all_tasks()) > 1:
-                        await asyncio.sleep(0)
+                await until_async(lambda: len(asyncio.all_tasks()) == 1)
 
     run(talk())
 

@@ -1,5 +1,6 @@
 """Generations of models: the newest of a line is what an unknown model of that line gets."""
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
@@ -20,12 +21,18 @@ CELLS: list[tuple[str, str | None, dict[str, Any]]] = [
     ("anthropic/claude-opus-5-5", None, {"prefix_bound": True, "forced_tool_choice": False}),
     ("anthropic/claude-opus-5-9", None, {"prefix_bound": True, "forced_tool_choice": False, "prefill": False}),
     ("amazon-bedrock/eu.anthropic.claude-opus-5-5", None, {"prefix_bound": True, "own_reasoning": "signed"}),
+    ("amazon-bedrock/us.openai.gpt-5.6-sol", None, {"own_reasoning": "signed", "redacted_reasoning": True}),
+    ("amazon-bedrock/us.openai.gpt-5.4", None, {"own_reasoning": "none", "redacted_reasoning": False}),
+    ("amazon-bedrock/us.xai.grok-4.6", None, {"own_reasoning": "none", "redacted_reasoning": False}),
     ("amazon-bedrock/us.amazon.nova-pro-v1:0", None, {"name_form": "underscores", "error_flag": True}),
     ("amazon-bedrock/us.meta.llama3-3-70b-instruct-v1:0", None, {"tools_while_streaming": False, "mixed_turns": False}),
     ("amazon-bedrock/mistral.mistral-large-3-675b-instruct", None, {"json_results": True, "mixed_turns": False}),
     ("amazon-bedrock/us.deepseek.r1-v1:0", None, {"tools": False, "own_reasoning": "any"}),
     ("amazon-bedrock/us.writer.palmyra-x5-v1:0", None, {"error_flag": False, "mixed_turns": False}),
-    ("google/gemini-2.5-pro", None, {"dummy_signature": None, "images_in_results": False, "prefill": True}),
+    ("google/gemini-2.0-flash", None, {"dummy_signature": None, "signature_required": False, "prefill": True}),
+    ("google/gemini-2.5-pro", None, {"signature_required": False, "images_in_results": False, "prefill": True}),
+    ("google/gemini-2.5-flash", None, {"dummy_signature": "skip_thought_signature_validator"}),
+    ("google-vertex/gemini-2.5-flash", None, {"dummy_signature": "skip_thought_signature_validator"}),
     ("google/gemini-3-flash-preview", None, {"prefill": True, "dummy_signature": "skip_thought_signature_validator"}),
     ("google/gemini-3.5-flash-lite", None, {"prefill": False, "sampling": False}),
     ("google-vertex/gemini-3.6-flash", None, {"prefill": False, "send_ids": False}),
@@ -66,3 +73,55 @@ def test_families_say_whether_an_unknown_model_reasons_and_sees() -> None:
     assert unknown.reasoning
     assert unknown.input == ("text", "image")
     assert not CATALOG.resolve("google/gemma-9").reasoning
+
+
+FAMILIES = ("opus", "sonnet", "haiku", "fable", "mythos")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "name", ["anthropic/claude-{}-{}", "amazon-bedrock/us.anthropic.claude-{}-{}", "openrouter/anthropic/claude-{}-{}"]
+)
+def test_thinking_is_bound_from_version_5_1_on_in_every_family(name: str, family: str) -> None:
+    """A floor and not a list: what comes later is bound, too."""
+    for version, bound in [("5", False), ("5-1", True), ("5-5", True), ("5-9", True), ("6", True), ("7-3", True)]:
+        written = version.replace("-", ".") if name.startswith("openrouter") else version
+        ref = name.format(family, written)
+        if (family, version) == ("opus", "5-1"):  # never released; snapshots of Opus 5 are named like versions
+            continue
+        if (family, version) == ("haiku", "5"):  # never released
+            continue
+        assert CATALOG.resolve(ref).dialect.prefix_bound is bound, ref
+
+
+READS = [
+    # platform.claude.com, "Preserved thinking" and the pages of Sonnet 5.5 and Fable 5.2, 2026-10 and 2026-11
+    (
+        "claude-fable-5-1",
+        {"claude-opus-5", "claude-opus-5-5", "claude-sonnet-5", "claude-fable-5", "claude-mythos-5-1"},
+    ),
+    (
+        "claude-mythos-5-1",
+        {"claude-opus-5", "claude-opus-5-5", "claude-sonnet-5", "claude-fable-5", "claude-fable-5-1"},
+    ),
+    ("claude-opus-5-5", {"claude-opus-5", "claude-sonnet-5", "claude-sonnet-5-5", "claude-haiku-5-5"}),
+    ("claude-sonnet-5-5", {"claude-sonnet-5", "claude-haiku-5-5"}),
+    ("claude-haiku-5-5", set()),
+    ("claude-fable-5-2", {"claude-mythos-5-2"}),
+    ("claude-opus-5", set()),
+    ("claude-sonnet-5", set()),
+    ("claude-fable-5", set()),
+    ("claude-opus-4-8", set()),
+    ("claude-opus-7", set()),
+]
+MODELS = {
+    "claude-opus-5", "claude-opus-5-5", "claude-sonnet-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5",
+    "claude-fable-5-1", "claude-fable-5-2", "claude-mythos-5-1", "claude-mythos-5-2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "read"), READS)
+def test_a_model_reads_the_thinking_of_those_that_the_documentation_names(name: str, read: set[str]) -> None:
+    globs = CATALOG.resolve(f"anthropic/{name}").dialect.reads_thinking_of
+    found = {model for model in MODELS - {name} if any(fnmatchcase(model, glob) for glob in globs)}
+    assert found == read

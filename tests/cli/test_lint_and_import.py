@@ -17,7 +17,7 @@ MODELS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
     "openai-completions": "groq/openai/gpt-oss-120b",
     "openai-responses": "openai/gpt-5.4",
-    "google-generative-ai": "google/gemini-2.5-pro",
+    "google-generative-ai": "google/gemini-3-pro-preview",
     "bedrock-converse": "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral-chat": "mistral/mistral-large-latest",
 }

@@ -1,7 +1,8 @@
 """One way to run tools: the same turn with five calls through the chat, `segue run` and a sub-agent.
 
 The schedule, what is filtered, the results and the stored history are the same, byte for byte apart from times, keys
-and the names of sessions.
+and the names of sessions. The log has results in the order in which they were ready; what is compared is the state that
+follows from it, with results in the order of their calls.
 """
 
 import asyncio
@@ -9,19 +10,22 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
 from support.secrets import nothing_tells_a_key
+from support.waiting import free_port
 
 import segue
 from segue.agent import Agent
 from segue.agent.meter import MARK
+from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
 from segue.cli.run import DENIED
-from segue.session import CallStarted, Said, export_session, open_store
+from segue.session import CallStarted, Said, open_store
 from segue.testing import Reply, StandIn
 from segue.tools import Allow, Approval, Asked, Deny
 from segue.tools.files import file_tools
@@ -110,14 +114,17 @@ def through_sub_agent(folder: Path, server: StandIn) -> None:
     asyncio.run(sent())
 
 
-def stored(folder: Path) -> list[dict[str, Any]]:
-    """The history of the session that ran the batch, without what must differ."""
+def stored(folder: Path) -> list[Any]:
+    """The state of the session that ran the batch, without what must differ, and the entries that are not messages."""
     with open_store(folder / "sessions.db", create=False) as store:
         sessions = store.sessions()
         below = [info.id for info in sessions if MARK in info.id]
         [session] = below or [info.id for info in sessions]
-        lines = [json.loads(line) for line in export_session(store, session)][1:]
-    return [_without(line, {"key", "time", "timestamp", "owner"}) for line in lines]
+        log = [stored.entry for stored in store.read(session)]
+    state = rebuilt(log)
+    steps = [entry for entry in log if not isinstance(entry, Said)]
+    made = msgspec.to_builtins([state.system_prompt, state.messages, state.model, state.origins, steps])
+    return cast(list[Any], _without(made, {"key", "time", "timestamp", "owner"}))
 
 
 def _without(value: Any, names: set[str]) -> Any:
@@ -139,7 +146,7 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
         "sub-agent": through_sub_agent,
         "chat": lambda folder, server: through_chat(folder, server, batch),
     }
-    histories, requests, port = {}, {}, 0
+    histories, requests, port = {}, {}, free_port()  # answers carry a fingerprint of where they came from
     for mode, drive in modes.items():
         folder = tmp_path / mode
         folder.mkdir()
@@ -147,7 +154,6 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
         (tmp_path / "pantry" / "menu.txt").write_text("leek soup\nbread\n")
         (tmp_path / "pantry" / "picture.png").write_bytes(PIXEL)
         with kitchen(*script(batch), port=port) as server:
-            port = int(server.url.rpartition(":")[2])  # answers carry a fingerprint of where they came from
             drive(folder, server)
         histories[mode] = json.dumps(stored(folder), indent=1)
         requests[mode] = json.dumps(server.requests, indent=1)
@@ -162,8 +168,7 @@ def _is_what_was_asked_for(batch: str, folder: Path) -> None:
     """One result for each call, in the order of the calls; and the calls that may run have run."""
     with open_store(folder / "sessions.db", create=False) as store:
         log = [stored.entry for stored in store.read(store.sessions()[0].id)]
-    said = [entry.message for entry in log if isinstance(entry, Said)]
-    results = [message for message in said if isinstance(message, ToolResultMessage)]
+    results = [message for message in rebuilt(log).messages if isinstance(message, ToolResultMessage)]
     assert [result.tool_name for result in results] == [name for name, _ in BATCHES[batch]]
     assert [result.tool_call_id for result in results] == [f"call_{at}" for at in range(1, 6)]
     started = [entry.call for entry in log if isinstance(entry, CallStarted)]

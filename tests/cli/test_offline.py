@@ -10,6 +10,7 @@ from threading import Event
 import pytest
 from support.kitchen import environment
 from support.loopback import serve
+from support.waiting import HANGS
 
 import segue
 from segue.catalog import Catalog
@@ -33,6 +34,12 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
             monkeypatch.setenv(name, value)
 
     return set_to
+
+
+@pytest.fixture
+def _waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that answers is waited for, however long a busy machine takes."""
+    monkeypatch.setattr(offline, "PATIENCE", HANGS)
 
 
 def listing(body: bytes, status: int = 200, wait: Event | None = None) -> AbstractContextManager[str]:
@@ -81,6 +88,7 @@ def test_a_model_that_is_named_and_has_no_key_is_an_error_that_names_the_variabl
         chosen("mistral/mistral-large-latest")
 
 
+@pytest.mark.usefixtures("_waited_for")
 def test_a_server_that_answers_on_this_machine_is_taken_with_its_first_model_that_can_talk(setting: Setting) -> None:
     with listing(models("nomic-embed-text", "qwen3:8b", "llama3")) as url:
         setting(url)
@@ -89,6 +97,7 @@ def test_a_server_that_answers_on_this_machine_is_taken_with_its_first_model_tha
     assert url in choice.why and STAND_IN in choice.also
 
 
+@pytest.mark.usefixtures("_waited_for")
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -16,9 +16,10 @@ from support.kitchen import CLOSED, MODEL, OTHER, WAIT, calls, environment, kitc
 from support.secrets import nothing_tells_a_key
 
 from segue.agent.meter import MARK
+from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
-from segue.session import Said, TurnBegun, TurnEnded, open_store
+from segue.session import TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import TextContent, ThinkingContent, ToolResultMessage, Usage, UserMessage
 
@@ -53,8 +54,8 @@ def run(cook: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def results(folder: Path) -> list[ToolResultMessage]:
-    messages = [entry.message for entry in log_of(folder / "sessions.db") if isinstance(entry, Said)]
-    return [message for message in messages if isinstance(message, ToolResultMessage)]
+    history = rebuilt(log_of(folder / "sessions.db")).messages  # in the order of the calls, as no log need be
+    return [message for message in history if isinstance(message, ToolResultMessage)]
 
 
 def text_of(result: ToolResultMessage) -> str:
@@ -189,7 +190,7 @@ def test_where_the_system_lacks_what_a_tool_needs_the_others_are_offered_and_tha
     monkeypatch.setattr(os, "supports_dir_fd", set())
     assert run("Go.", "--quiet") == 0
     assert [tool["function"]["name"] for tool in cook.requests[0]["tools"]] == ["shell"]
-    assert "tools for files need a system" in capsys.readouterr().err
+    assert "tools for files need a POSIX system" in capsys.readouterr().err
     assert run("Go.", "--root", "nowhere") == 2, "a root that is not there is another matter"
 
 
@@ -212,11 +213,11 @@ runpy.run_module("segue", run_name="__main__", alter_sys=True)
 def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tmp_path: Path) -> None:
     asked = threading.Event()
 
-    def slow(context: Any) -> Reply:
+    def endless(context: Any) -> Fault:
         asked.set()
-        return Reply([TextContent("one two three " * 200)], pause=0.05)
+        return Fault("silence", Reply([TextContent("one two three " * 200)]))
 
-    with kitchen(calls(("list_files", {})), slow) as cook:
+    with kitchen(calls(("list_files", {})), endless) as cook:
         command = ["run", "Go.", "--model", MODEL, "--store", "s.db", "--json"]
         env = environment(tmp_path, cook.url)
         child = subprocess.Popen(

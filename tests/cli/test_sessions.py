@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from segue.cli import main
 from segue.session import (
     CallStarted,
     Compacted,
+    ExposedStoreWarning,
     Failed,
     ModelChosen,
     Prompted,
     Said,
+    SQLiteStore,
     TurnBegun,
     TurnEnded,
     open_store,
@@ -258,3 +261,70 @@ def test_a_users_own_postgresql(postgres: Postgres) -> None:
         )
         assert done.returncode == 0, done.stderr
         assert words in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+class TestWhoMayRead:
+    """Conversations are their owner's alone: in exports, too, and a store that is not is named."""
+
+    def test_an_export_is_its_owners_alone_whatever_was_there(self, path: str, tmp_path: Path) -> None:
+        new, old, link = tmp_path / "new.jsonl", tmp_path / "old.jsonl", tmp_path / "link.jsonl"
+        old.write_text("old")
+        old.chmod(0o666)
+        link.symlink_to(old)
+        for to in (new, link):
+            assert sessions(path, "export", "oven", "-o", str(to)) == 0
+        assert link.is_symlink() and old.read_bytes() == new.read_bytes()
+        assert {each.stat().st_mode & 0o777 for each in (new, old)} == {0o600}
+
+    def test_an_export_that_fails_leaves_what_was_there(self, path: str, tmp_path: Path, capsys: Captured) -> None:
+        """The second half cannot be read: the file is the old one, and nothing lies beside it."""
+        with SQLiteStore(path) as store, store._writing() as tables:
+            tables.run("UPDATE segue_entries SET body = ? WHERE number = 9", b"{")
+        folder = tmp_path / "exports"
+        folder.mkdir()
+        (folder / "oven.jsonl").write_text("old")
+        for name in ("oven.jsonl", "new.jsonl"):
+            assert sessions(path, "export", "oven", "-o", str(folder / name)) == 2
+            assert "entry 9 of session oven cannot be read" in capsys.readouterr().err
+        assert [file.name for file in folder.iterdir()] == ["oven.jsonl"]
+        assert (folder / "oven.jsonl").read_text() == "old"
+
+    def test_an_export_to_a_place_that_is_not_there_names_it(self, path: str, tmp_path: Path, capsys: Captured) -> None:
+        to = tmp_path / "nowhere" / "oven.jsonl"
+        assert sessions(path, "export", "oven", "-o", str(to)) == 2
+        assert capsys.readouterr().err == f"segue: {to}: No such file or directory\n"
+
+    @pytest.mark.parametrize(
+        ("mode", "may"), [(0o666, "read and change"), (0o644, "read"), (0o640, "read"), (0o602, "read and change")]
+    )
+    def test_a_store_that_others_may_use_is_named(
+        self, path: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, mode: int, may: str
+    ) -> None:
+        monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # `main` sets its own, for good
+        Path(path).chmod(mode)
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            assert sessions(path, "list") == 0
+        [told] = capsys.readouterr().err.splitlines()
+        assert told.startswith(f"segue: note: {path}: other users of this machine may {may} these sessions")
+        assert told.endswith(f"chmod 600 {path}")
+        with pytest.warns(ExposedStoreWarning, match=f"mode {mode:04o}"), open_store(path):
+            pass
+
+
+def test_the_json_of_a_session_has_results_in_the_order_of_their_calls(tmp_path: Path, capsys: Captured) -> None:
+    """The log has them in the order in which they were ready; a model that gets the conversation need not know."""
+    calls = [ToolCall(f"c{at}", "look", {}) for at in range(3)]
+    asks = AssistantMessage(content=calls, protocol="p", provider="bakery", model="rye", stop_reason="toolUse")
+    ready = [ToolResultMessage(f"c{at}", "look", [TextContent(str(at))]) for at in (2, 0, 1)]
+    log: list[Any] = [
+        TurnBegun(key="t", time=1, model="bakery/rye", protocol="p"),
+        *[Said(key=f"k{at}", time=1, message=each) for at, each in enumerate([UserMessage("Look."), asks, *ready])],
+    ]
+    with open_store(tmp_path / "s.db") as store:
+        store.create("monday", time=1)
+        store.append("monday", log, after=0)
+    assert main(["sessions", "--store", str(tmp_path / "s.db"), "show", "monday", "--json"]) == 0
+    context = Context.from_json(capsys.readouterr().out)
+    assert [each.tool_call_id for each in context.messages if isinstance(each, ToolResultMessage)] == ["c0", "c1", "c2"]

@@ -1,10 +1,19 @@
 """The kind of a failure, from status and words; how long to wait; and the way through storage."""
 
+import re
+from importlib import import_module
+from typing import Any
+
 import pytest
 
 import segue
 from segue import errors
+from segue.client import failures
 from segue.client.failures import KINDS, STATUSES, kind_of, retry_after
+from segue.client.missing import GONE, NAMED
+from segue.rules import overflow
+from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
+from segue.types.secret import LONGEST_TEXT
 
 CASES = [
     (429, "rate_limit_error: This request would exceed your organization's rate limit", segue.RateLimitError),
@@ -22,7 +31,21 @@ CASES = [
     (400, "prompt is too long: 213462 tokens > 200000 maximum", segue.ContextOverflowError),
     (400, "content_filter: The response was filtered due to the prompt", segue.RefusedError),
     (400, "messages.1: tool_use ids were found without tool_result blocks", segue.InvalidRequestError),
-    (404, "not_found_error: model: claude-0", segue.InvalidRequestError),
+    (404, "not_found_error: model: claude-0", segue.ModelNotFoundError),
+    (404, "404 page not found", segue.ModelNotFoundError),
+    (410, "Gone", segue.ModelNotFoundError),
+    (404, "Error code: 404 Message: File not found.", segue.ModelNotFoundError),
+    (404, "Container with id 'cntr_0123456789' not found.", segue.InvalidRequestError),
+    (404, "NOT_FOUND: CachedContent cachedContents/0123456789 does not exist", segue.InvalidRequestError),
+    (400, "The model called a tool that does not exist", segue.InvalidRequestError),
+    (404, "No endpoints found that support tool use. Try disabling the tools.", segue.InvalidRequestError),
+    (404, "No endpoints found for some/model:free.", segue.ModelNotFoundError),
+    (400, "messages.1.content: the file was not found", segue.InvalidRequestError),
+    (400, "model_decommissioned: The model `x` has been decommissioned", segue.ModelNotFoundError),
+    (500, "model_not_found: no", segue.ServerError),
+    (None, "not_found_error: model: claude-0", segue.ModelNotFoundError),
+    (302, "Found", segue.NetworkError),
+    (199, "prompt is too long", segue.NetworkError),
     (413, "Request too large for model: limit 6000 tokens per minute", segue.RateLimitError),
     (500, "api_error: Internal server error", segue.ServerError),
     (500, "invalid_request somewhere inside", segue.ServerError),
@@ -49,6 +72,84 @@ def test_every_kind_of_failure_is_in_the_tables() -> None:
     tree = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, segue.ProviderError)}
     assert set(KINDS.values()) == tree - {segue.ProviderError}
     assert set(STATUSES.values()) <= tree
+
+
+@pytest.mark.parametrize("row", GONE, ids=lambda row: row.who)
+@pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
+def test_the_words_of_each_provider_for_a_model_that_is_not_there(row: Phrase, status: int | None) -> None:
+    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.says, status) is segue.ModelNotFoundError
+    assert kind_of(f"invalid_request_error: {row.says}", status) is segue.ModelNotFoundError
+
+
+@pytest.mark.parametrize("row", NAMED, ids=lambda row: row.who)
+@pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
+def test_the_words_for_something_else_that_a_request_names(row: Phrase, status: int | None) -> None:
+    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.says, status) is segue.InvalidRequestError
+
+
+# -- what it costs ---------------------------------------------------------------------------------------------------
+
+ALL_ROWS = [*OVERFLOW, *LOOKALIKES, *GONE, *NAMED]
+parser: Any = import_module("re._parser")
+PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failures.WORDS]
+
+
+class Counted:
+    """A pattern that adds up the characters that it is given."""
+
+    def __init__(self, pattern: "re.Pattern[str]", searched: list[int]) -> None:
+        self.pattern, self.searched = pattern, searched
+
+    def search(self, text: str) -> "re.Match[str] | None":
+        self.searched.append(len(text))
+        return self.pattern.search(text)
+
+
+@pytest.mark.parametrize("unit", ["x", "model ", "prompt is ", "\\", "1,", "input token count ", "\n", "é"])
+@pytest.mark.parametrize("status", [None, 400, 404, 500])
+def test_judging_a_failure_looks_at_no_more_of_a_long_text(
+    unit: str, status: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in characters that are searched: as many for 16 MB as for 16 KB."""
+    searched: list[int] = []
+
+    def counted(pattern: "re.Pattern[str]") -> Any:
+        return Counted(pattern, searched)
+
+    monkeypatch.setattr(failures, "_WORDS", [(counted(pattern), kind) for pattern, kind in failures._WORDS])
+    monkeypatch.setattr(failures, "IS_GONE", counted(failures.IS_GONE))
+    monkeypatch.setattr(failures, "IS_NAMED", counted(failures.IS_NAMED))
+    compiled = [counted(pattern) for pattern in overflow._compiled()]
+    monkeypatch.setattr(overflow, "_compiled", lambda: compiled)
+    sums = []
+    for size in (LONGEST_TEXT, 1024 * LONGEST_TEXT):
+        searched.clear()
+        kind_of((unit * size)[:size], status)
+        sums.append(sum(searched))
+    assert sums[0] == sums[1] <= LONGEST_TEXT * (len(failures.WORDS) + 4)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern[:40])
+def test_no_pattern_repeats_what_repeats(pattern: str) -> None:
+    """An unbounded repeat inside another one makes a search take exponential time on some texts."""
+
+    def check(tree: Any, inside: bool) -> None:
+        for operation, argument in tree:
+            if operation in (parser.MAX_REPEAT, parser.MIN_REPEAT):
+                unbounded = argument[1] is parser.MAXREPEAT
+                assert not (unbounded and inside), pattern
+                check(argument[2], inside or unbounded)
+            elif operation is parser.SUBPATTERN:
+                check(argument[-1], inside)
+            elif operation is parser.BRANCH:
+                for branch in argument[1]:
+                    check(branch, inside)
+            elif operation in (parser.ASSERT, parser.ASSERT_NOT):
+                check(argument[1], inside)
+
+    check(parser.parse(pattern), False)
 
 
 @pytest.mark.parametrize(

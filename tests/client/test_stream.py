@@ -4,11 +4,13 @@ import asyncio
 import time
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 from support.providers import CONTEXT, MODELS, OPTIONS, reach
+from support.waiting import HANGS, SHORT, until_async
 
 import segue
 from segue import Connection, Options, Retries, Timeouts
@@ -17,7 +19,8 @@ from segue.types import Context, TextContent, ToolCall, UserMessage
 
 LONG = Reply([TextContent("All happy families are alike; each unhappy family is unhappy in its own way. " * 3)])
 QUICK = Retries(first_wait=0.01, longest_wait=0.02)
-SHORT = Timeouts(connect=2, first_event=3, between_events=0.3)
+ENDLESS = Fault("silence", LONG)
+"""An answer of which the second half never comes."""
 
 # What each fault is, how often the request is sent, and whether something had arrived.
 FAULTS: dict[FaultKind, tuple[type[segue.ProviderError], int, bool]] = {
@@ -49,6 +52,18 @@ def stream(server: StandIn, context: Context = CONTEXT, **settings: Any) -> segu
     return segue.stream(MODELS[server.protocol], context, OPTIONS, connection=reach(server, **settings))
 
 
+async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[segue.Stream, list[segue.Event]]:
+    """An answer that fails, and its events. The silence of a server is long once a text has come, and not before."""
+    timeouts = Timeouts(connect=HANGS, first_event=HANGS, between_events=HANGS)
+    answer = stream(server, retries=retries, timeouts=timeouts)
+    events = []
+    async for event in answer:
+        events.append(event)
+        if kind == "silence" and event.type == "text_delta":
+            force_setattr(timeouts, "between_events", SHORT)
+    return answer, events
+
+
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server: StandIn, kind: FaultKind) -> None:
     """The stated error, the stated tries, and a message that can be stored."""
@@ -56,8 +71,7 @@ def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server
     server.say(*[Fault(kind, LONG) for _ in range(5)])
 
     async def talk() -> segue.Stream:
-        answer = stream(server, retries=QUICK, timeouts=SHORT)
-        events = [event async for event in answer]
+        answer, events = await failed(server, kind, QUICK)
         assert [event.type for event in events].count("error") == 1
         assert isinstance(events[-1], segue.Error) and events[-1].message is answer.message
         assert events[-1].error is answer.error
@@ -117,7 +131,7 @@ def test_streamed_whole_and_synchronous_answers_are_the_same(server: StandIn) ->
 
 
 def test_cancelling_ends_with_aborted_and_keeps_what_had_arrived(server: StandIn) -> None:
-    server.say(replace(LONG, pause=0.02))
+    server.say(ENDLESS)
 
     async def talk() -> segue.Stream:
         answer = stream(server)
@@ -135,7 +149,7 @@ def test_cancelling_ends_with_aborted_and_keeps_what_had_arrived(server: StandIn
 
 
 def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
-    server.say(replace(LONG, pause=0.05))
+    server.say(ENDLESS)
 
     async def talk() -> segue.Stream:
         answer = stream(server)
@@ -152,7 +166,7 @@ def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
 
 
 def test_leaving_early_closes_the_connection(server: StandIn) -> None:
-    server.say(replace(LONG, pause=0.02), "next")
+    server.say(ENDLESS, "next")
 
     async def talk() -> None:
         async with stream(server) as answer:
@@ -168,10 +182,10 @@ def test_leaving_early_closes_the_connection(server: StandIn) -> None:
 async def assert_nothing_open(server: StandIn) -> None:
     from segue.client.pool import pooled
 
-    await asyncio.sleep(0.01)  # generators inside the HTTP client are closed by tasks of the loop's own
     pool = (await pooled())._transport._pool  # type: ignore[attr-defined]
-    assert all(connection.is_idle() for connection in pool.connections)
-    assert asyncio.all_tasks() == {asyncio.current_task()}
+    # Generators inside the HTTP client are closed by tasks of the loop's own.
+    await until_async(lambda: all(connection.is_idle() for connection in pool.connections))
+    await until_async(lambda: len(asyncio.all_tasks()) == 1)
 
 
 @pytest.mark.parametrize("kind", FAULTS)
@@ -179,7 +193,7 @@ def test_nothing_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) ->
     server.say(Fault(kind, LONG), Fault(kind, LONG))
 
     async def talk() -> None:
-        await stream(server, retries=Retries(attempts=0), timeouts=SHORT).finished()
+        await failed(server, kind, Retries(attempts=0))
         await assert_nothing_open(server)
         server._script.clear()
         assert (await stream(server).finished()).stop_reason == "stop"  # the pool still works
@@ -187,7 +201,9 @@ def test_nothing_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) ->
     asyncio.run(talk())
 
 
-def test_connections_are_used_again(server: StandIn) -> None:
+def test_connections_are_used_again(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("segue.client.exchange"), "DRAIN", HANGS)  # the last bytes may be late
+
     async def talk() -> int:
         from segue.client.pool import pooled
 
@@ -219,7 +235,7 @@ def test_retry_after_is_honoured_up_to_its_limit(server: StandIn) -> None:
 def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
     with StandIn("anthropic") as server:
         server.say(Fault("silence", Reply([TextContent("x")], pause=0.0)))
-        connection = reach(server, timeouts=Timeouts(first_event=0.3), retries=Retries(attempts=0))
+        connection = reach(server, timeouts=Timeouts(first_event=SHORT), retries=Retries(attempts=0))
         options = Options(stream=False)
         message = segue.complete_sync(MODELS["anthropic-messages"], CONTEXT, options, connection=connection)
     assert message.error_message == "no event came within 0.3 seconds"

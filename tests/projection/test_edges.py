@@ -74,8 +74,14 @@ def test_white_space_of_any_script_is_no_text(blank: str) -> None:
     assert [change.code for change in rendered.changes] == ["empty-dropped"] * 4  # each text, and each message
 
 
+def reader(name: str, *globs: str) -> segue.Model:
+    """This Claude, as if its row said that it reads the thinking of those."""
+    model = segue.get_model(f"anthropic/{name}")
+    return msgspec.structs.replace(model, dialect=msgspec.structs.replace(model.dialect, reads_thinking_of=globs))
+
+
 def test_what_another_model_of_the_account_may_read_is_shared_not_copied() -> None:
-    sibling = segue.get_model("anthropic/claude-opus-4-1")
+    sibling = reader("claude-opus-4-1", "claude-sonnet-4*")
     call = ToolCall("toolu_1", "bash", {})
     said: list[Message] = [
         UserMessage("go"),
@@ -183,7 +189,7 @@ def test_another_claude_of_the_account_loses_thinking_whose_prefix_was_edited() 
     context = Context(
         messages=[UserMessage("go"), answer(ThinkingContent("hm", "sig"), of=other, prefix_digest="0" * 32)]
     )
-    kept = segue.project(context, CLAUDE, "phi-core").context.messages[1]
+    kept = segue.project(context, reader(CLAUDE.id, "claude-opus-4*"), "phi-core").context.messages[1]
     shown = segue.project(context, BOUND, "phi-core").context.messages[1]
     assert kept.content == [ThinkingContent("hm", "sig")]
     assert shown.content == [TextContent("[Reasoning] hm")]

@@ -70,7 +70,7 @@ def test_law_7_holds_for_clean_conversations(model: Model, data: st.DataObject, 
 
 def valid(rendered: segue.Projection, model: Model, policy: str) -> None:
     """3: what is rendered breaks no structural rule of the target."""
-    keeps_siblings = policy == "phi-core" and model.dialect.foreign_reasoning == "keep-signed"
+    keeps_siblings = policy == "phi-core" and bool(model.dialect.reads_thinking_of)
     found = [fault for fault in faults(rendered.context, model) if not keeps_siblings or "foreign" not in fault]
     assert found == []
     assert json.loads(rendered.context.to_json())

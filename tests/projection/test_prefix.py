@@ -106,6 +106,17 @@ def test_an_absent_digest_counts_as_equal_until_an_earlier_turn_lost_its_thinkin
     assert thoughts(segue.project(conversation(torn), BOUND)) == []
 
 
+@pytest.mark.parametrize("removed", [1, 3, 5, 7, 9])
+def test_where_thinking_in_the_middle_is_gone_all_later_thinking_goes(removed: int) -> None:
+    """Each block is bound to the one before it, too: a gap makes all later ones invalid (CLIProxyAPI#5422, 2026-10)."""
+    messages = talk(3)
+    answer = messages[removed]
+    kept = [block for block in answer.content if not isinstance(block, ThinkingContent)]
+    messages[removed] = replace(answer, content=kept)  # type: ignore[type-var]
+    rendered = segue.project(conversation([*messages, UserMessage("next")]), BOUND)
+    assert thoughts(rendered) == [index for index in (1, 3, 5, 7, 9, 11) if index < removed]
+
+
 def test_a_model_that_is_not_bound_keeps_its_thinking_after_an_edit() -> None:
     messages = [
         replace(message, model=FREE.id) if isinstance(message, AssistantMessage) else message for message in talk(1)

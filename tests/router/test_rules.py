@@ -10,7 +10,7 @@ from segue.router import Compact, GiveUp, Next, Patience, Retry, Situation
 from segue.router.rules import RULES, rule_of
 
 CURABLE = ["rate-limit", "overloaded", "server", "network"]
-OF_THE_ACCOUNT = ["quota", "authentication"]
+OF_THE_ACCOUNT = ["quota", "authentication", "model-not-found"]
 
 
 def test_every_kind_of_failure_has_a_row_and_every_row_is_a_kind() -> None:
@@ -36,7 +36,7 @@ def test_the_same_member_first_with_growing_waits_then_the_next(kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", OF_THE_ACCOUNT)
-def test_an_account_without_money_or_key_is_left_at_once_and_rests_long(kind: str) -> None:
+def test_an_account_without_money_key_or_model_is_left_at_once_and_rests_long(kind: str) -> None:
     router = segue.Failover([A, B])
     decision = router.failed(A, error(kind, retryable=True), 1, at(0))
     assert isinstance(decision, Next) and decision.model is B

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import segue
-from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
+from segue.catalog import Catalog
+from segue.client.failures import kind_of
+from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 
 CASES: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "cases" / "overflow.json").read_text())
 TRUE = [case for case in CASES if case["overflow"]]
@@ -59,7 +61,9 @@ def test_a_text_that_only_reads_like_overflow_is_not(case: dict[str, Any]) -> No
     assert not failed(case["text"])
 
 
-@pytest.mark.parametrize("case", [case for case in TRUE if "413" not in case["text"]], ids=name)
+@pytest.mark.parametrize(
+    "case", [case for case in TRUE if "413" not in case["text"] and "no body" not in case["text"]], ids=name
+)
 def test_what_stands_around_the_words_does_not_hide_them(case: dict[str, Any]) -> None:
     assert failed(f'invalid_request_error: {{"message": "{case["text"].upper()}"}} (request id: 20250410081234)')
 
@@ -73,8 +77,26 @@ def test_every_case_says_where_it_was_seen() -> None:
     assert all(case["source"] for case in CASES)
 
 
-def test_a_bare_400_is_unknown() -> None:
-    assert not failed("400 status code (no body)")
+@pytest.mark.parametrize("text", ["400 status code (no body)", "400 (no body)", "Error: 400 status code (no body)"])
+def test_a_bare_400_may_be_one_but_is_no_reason_to_compact(text: str) -> None:
+    assert failed(text) is not text.startswith("Error")
+    assert kind_of(text, 400, "openrouter") is segue.InvalidRequestError
+
+
+@pytest.mark.parametrize("provider", FROM_ONE)
+def test_what_makes_an_overflow_of_one_providers_error_does_not_of_anothers(provider: str) -> None:
+    row = FROM_ONE[provider]
+    assert provider in Catalog.load().providers and row.source and row.seen
+    assert segue.is_context_overflow(replace(answer("error", row.says), provider=provider))
+    assert kind_of(row.says, 400, provider) is segue.ContextOverflowError
+    for other in ("openrouter", "openai", ""):
+        assert kind_of(row.says, 400, other) is segue.InvalidRequestError
+
+
+@pytest.mark.parametrize("provider", FROM_ONE)
+def test_other_texts_of_that_provider_are_judged_like_any_other(provider: str) -> None:
+    for case in CASES:
+        assert segue.is_context_overflow(replace(answer("error", case["text"]), provider=provider)) is case["overflow"]
 
 
 def test_a_bare_413_is_overflow() -> None:

@@ -13,6 +13,7 @@ import pytest
 from conftest import SOAK
 from support import writers
 from support.postgres import Postgres
+from support.waiting import until_settled
 from support.writers import batch_of, whole_batches
 
 from segue.session import open_store
@@ -62,6 +63,7 @@ def nursery() -> Iterator[Nursery]:
 
 def check(where: str, session: str, run: str, last: int, appends: int) -> None:
     """It opens, it is whole, and it goes on."""
+    until_settled(where)
     with open_store(where) as store:
         if session not in [info.id for info in store.sessions()]:
             assert last == 0

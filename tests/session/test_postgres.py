@@ -3,13 +3,13 @@
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
 from support.entries import said
 from support.postgres import Postgres
+from support.waiting import HANGS, until
 
 from segue.errors import SessionError, SettingError
 from segue.session import PostgresStore, Store, open_store
@@ -21,6 +21,12 @@ def place(postgres: Postgres) -> str:
     return postgres.fresh()
 
 
+def until_waiting(place: str) -> None:
+    """Wait until somebody waits for a lock."""
+    with psycopg.connect(place, autocommit=True) as look:
+        until(lambda: look.execute("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'").fetchone())
+
+
 def test_writers_of_different_sessions_do_not_wait_for_each_other(place: str) -> None:
     with PostgresStore(place) as store:
         for name in ("held", "free"):
@@ -30,10 +36,10 @@ def test_writers_of_different_sessions_do_not_wait_for_each_other(place: str) ->
             assert store.append("free", [said("a")], after=0) == 1
             waiting = threading.Thread(target=store.append, args=("held", [said("b")]), kwargs={"after": 0})
             waiting.start()
-            waiting.join(0.2)
+            until_waiting(place)
             assert waiting.is_alive()
             assert list(store.read("held")) == []  # readers wait for nobody
-        waiting.join(10)
+        waiting.join(HANGS)
         assert store.head("held") == 1
 
 
@@ -43,13 +49,14 @@ def test_nothing_is_acknowledged_for_a_session_that_is_being_deleted(place: str)
         with psycopg.connect(place) as other:
             other.execute("DELETE FROM segue_sessions WHERE id = 's'")
             waiting = thread.submit(store.append, "s", [said("a")], after=0)
-            time.sleep(0.2)
+            until_waiting(place)
         with pytest.raises(SessionError, match="there is no session s"):
-            waiting.result(10)
+            waiting.result(HANGS)
         assert store._rows("SELECT 1 FROM segue_entries") == []
 
 
 def test_a_writer_does_not_wait_for_ever(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCONNECT_TIMEOUT", str(HANGS))  # which would be as short
     monkeypatch.setattr(own, "PATIENCE", 1)
     with PostgresStore(place) as store, psycopg.connect(place) as other:
         store.create("s", time=0)
@@ -62,8 +69,9 @@ def test_a_writer_does_not_wait_for_ever(place: str, monkeypatch: pytest.MonkeyP
 
 def cut(place: str) -> None:
     with psycopg.connect(place, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-    time.sleep(0.05)
+        others = "pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        other.execute(f"SELECT pg_terminate_backend(pid) FROM {others}")
+        until(lambda: other.execute(f"SELECT 1 FROM {others}").fetchone() is None)
 
 
 def test_a_connection_that_was_cut_is_replaced(place: str, monkeypatch: pytest.MonkeyPatch) -> None:

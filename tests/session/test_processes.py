@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import SOAK
 from support import writers
+from support.waiting import HANGS
 from support.writers import whole_batches
 
 from segue.session import open_store
@@ -35,7 +36,7 @@ def write_at_once(where: str, sessions: list[str], rounds: int) -> int:
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        told = [json.loads(process.communicate(timeout=300)[0]) for process in running]
+        told = [json.loads(process.communicate(timeout=HANGS)[0]) for process in running]
     finally:
         for process in running:
             process.kill()
@@ -61,8 +62,9 @@ def test_no_lost_and_no_doubled_entry(where: str, sessions: int, rounds: int) ->
 
 def test_eight_processes_make_a_new_store_together(where: str) -> None:
     """None was opened before: one of them makes the tables, and the others wait for it."""
-    command = "import sys; from segue.session import open_store; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
+    command = "import sys; from segue.session import open_store, postgres, sqlite; "
+    command += f"sqlite.PATIENCE = postgres.PATIENCE = {HANGS}; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
     running = [subprocess.Popen([sys.executable, "-c", command, where, f"s{number}"]) for number in range(PROCESSES)]
-    assert [process.wait(timeout=120) for process in running] == [0] * PROCESSES
+    assert [process.wait(timeout=HANGS) for process in running] == [0] * PROCESSES
     with open_store(where) as store:
         assert len(store.sessions()) == PROCESSES

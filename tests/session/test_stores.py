@@ -107,7 +107,7 @@ def test_appending_nothing_changes_nothing(begun: Store) -> None:
 # -- what entries hold ------------------------------------------------------------------------------------------------
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(given_entries=st.lists(entries(), min_size=1, max_size=5, unique_by=lambda entry: entry.key))
 def test_any_entry_comes_back_as_it_was(store: Store, given_entries: list[AnyEntry]) -> None:
     session = f"s{len(store.sessions())}"

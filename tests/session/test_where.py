@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
+from support.postgres import Postgres
 
 from segue.errors import SessionError
-from segue.session import SQLiteStore, default_path, open_store
+from segue.session import PostgresStore, SQLiteStore, default_path, open_store
 from segue.session.where import VARIABLE
 
 
@@ -64,3 +65,62 @@ def test_a_file_is_not_made_when_it_should_be_there(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="there is no store of sessions"):
         open_store(tmp_path / "typo.db", create=False)
     assert list(tmp_path.iterdir()) == []
+
+
+PASSWORD = "pass-word-1"
+TORN = [
+    f"postgresql://me:{PASSWORD}@x@host/db",
+    f"postgresql://me:x@{PASSWORD}@host/db",
+    f"postgresql://me:{PASSWORD}/x@host/db",
+    f"postgresql://me:{PASSWORD}:x@127.0.0.1:1/db",
+    f"postgresql://me:12/{PASSWORD}@host/db",
+    f"postgresql://me@host:{PASSWORD}/db",
+    f"postgresql://me:{PASSWORD}%zz@host/db",
+    f"postgresql://me:{PASSWORD}@127.0.0.1:1/db?sslmode=nonsense",
+    f"postgresql://me:{PASSWORD}@127.0.0.1:1/db",
+    f"host=127.0.0.1 port=1 user=me password={PASSWORD} dbname=db",
+    f"password='{PASSWORD}' host=127.0.0.1 port=1",
+    f"host=127.0.0.1 port=1 password='{PASSWORD}",
+    f"hots=127.0.0.1 password={PASSWORD}",
+    f"password = {PASSWORD}",
+    f"sqlite://me:{PASSWORD}@host/db",
+    f"postgresql:/me:{PASSWORD}@host/db",
+    f"postgres:me:{PASSWORD}@host/db",
+    f"postgresql+psycopg://me:{PASSWORD}@host/db",
+    f"mysql://me:{PASSWORD}@host/db",
+    f"me:{PASSWORD}://host/db",
+]
+
+
+@pytest.mark.parametrize("where", TORN)
+@pytest.mark.parametrize("by", ["argument", "variable"])
+def test_no_address_with_a_password_is_repeated_or_becomes_a_file(
+    where: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error tells no part of the address that may be a password, also not by what it carries along."""
+    monkeypatch.chdir(tmp_path)
+    if by == "variable":
+        monkeypatch.setenv(VARIABLE, where)
+    with pytest.raises(SessionError) as raised:
+        open_store(where if by == "argument" else None)
+    error: BaseException | None = raised.value
+    while error is not None:
+        assert PASSWORD not in str(error) + repr(error)
+        error = error.__cause__ or error.__context__
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_words_of_libpq_name_a_database(postgres: Postgres) -> None:
+    from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+    words = make_conninfo(**conninfo_to_dict(postgres.fresh()))
+    assert "://" not in words
+    with open_store(words) as store:
+        assert isinstance(store, PostgresStore)
+
+
+def test_a_path_may_have_any_characters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert path_of(Path("host=me.db")) == Path("host=me.db")
+    assert path_of("./password=x.db") == Path("password=x.db")
+    assert path_of(f"{tmp_path}/a=b.db") == tmp_path / "a=b.db"

@@ -10,7 +10,9 @@ import psutil
 from segue.tools import CallState, Limits, Scheduler
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
-GENEROUS = 60
+from .waiting import HANGS
+
+GENEROUS = HANGS
 """Seconds after which a test counts as hanging."""
 BRIEF = Limits(grace=0.05)
 ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
@@ -24,7 +26,8 @@ class Notebook:
         self.calls = calls
         self.pause = pause
         self.begun: list[str] = []
-        self.results: list[ToolResultMessage] = []
+        self.written: list[ToolResultMessage] = []
+        """In the order in which they were ready."""
         self.events: list[str] = []
         self.states: dict[str, list[str]] = {call.id: [] for call in calls}
         self._writing = False
@@ -36,9 +39,10 @@ class Notebook:
         self.events.append(f"started {call.id}")
 
     async def finished(self, result: ToolResultMessage) -> None:
-        assert result.tool_call_id == self.calls[len(self.results)].id, "not in the order of the calls"
+        assert result.tool_call_id in self.states
+        assert result.tool_call_id not in [each.tool_call_id for each in self.written], "a second result"
         await self._write()
-        self.results.append(result)
+        self.written.append(result)
         self.events.append(f"finished {result.tool_call_id}")
 
     async def _write(self) -> None:
@@ -51,7 +55,16 @@ class Notebook:
         told = self.states[state.call.id]
         assert not told or ORDER.index(told[-1]) < ORDER.index(state.state)
         assert not set(told) & ENDS, "told after its end"
+        if state.state in ENDS:
+            written = [each.tool_call_id for each in self.written]
+            assert state.call.id in written, "its end is reported before its result is written"
         told.append(state.state)
+
+    @property
+    def results(self) -> list[ToolResultMessage]:
+        """In the order of the calls."""
+        order = [call.id for call in self.calls]
+        return sorted(self.written, key=lambda result: order.index(result.tool_call_id))
 
     @property
     def texts(self) -> list[str]:

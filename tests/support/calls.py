@@ -27,6 +27,11 @@ class Written:
     async def finished(self, result: ToolResultMessage) -> None:
         self.results.append(result)
 
+    def of(self, *calls: str) -> list[ToolResultMessage]:
+        """The results of these calls; they are written in the order in which they were ready."""
+        by_call = {result.tool_call_id: result for result in self.results}
+        return [by_call[call] for call in calls]
+
 
 async def results_of(
     tools: Iterable[ToolLike],
@@ -39,8 +44,8 @@ async def results_of(
     async with Scheduler(tools, approve=approve, limits=limits) as scheduler:
         asked = [ToolCall(f"call{number}", name, arguments) for number, (name, arguments) in enumerate(calls)]
         await scheduler.run(asked, written)
-    assert [result.tool_call_id for result in written.results] == [call.id for call in asked]
-    return written.results
+    assert len(written.results) == len(asked)
+    return written.of(*[call.id for call in asked])
 
 
 def text_of(result: ToolResultMessage) -> str:

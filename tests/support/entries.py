@@ -14,6 +14,7 @@ from segue.session import (
     Said,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from segue.types import TextContent, UserMessage
 
@@ -43,6 +44,7 @@ def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
         st.builds(Said, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)),
         st.builds(Prompted, **common, system_prompt=values.optional_texts),
         st.builds(TurnBegun, **common, **name, owner=values.texts),
+        st.builds(TurnRenewed, **common),
         st.builds(TurnEnded, **common, how=values.texts, reason=values.optional_texts),
         st.builds(ModelChosen, **common, **name),
         st.builds(CallStarted, **common, call=values.texts),

@@ -14,11 +14,13 @@ from segue.session import AnyEntry, open_store
 from segue.testing import Reply, StandIn
 from segue.types import ToolCall
 
+from .waiting import HANGS
+
 MODEL = "local/cook"
 OTHER = "local/baker"
 CLOSED = "http://127.0.0.1:9"
 """Where nobody listens."""
-WAIT = 60
+WAIT = HANGS
 """Seconds until a test gives up; nothing takes that long."""
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07|\r")

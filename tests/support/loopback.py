@@ -5,6 +5,8 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
 
+from .waiting import HANGS
+
 
 @contextmanager
 def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None = None) -> Iterator[str]:
@@ -14,7 +16,7 @@ def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             if wait is not None:
-                wait.wait(30)
+                wait.wait(HANGS)
             with suppress(ConnectionError):  # who asked may have gone
                 self.send_response(status)
                 self.send_header("content-type", content_type)

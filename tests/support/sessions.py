@@ -27,11 +27,12 @@ from segue.types import (
     UserMessage,
 )
 from support.providers import MODELS, OPTIONS, WEATHER
+from support.waiting import HANGS
 
 T = TypeVar("T")
 
 PAIRS = list(permutations(MODELS, 2))
-QUICK = Patience(first_wait=0.001, longest_wait=0.002)
+QUICK = Patience(first_wait=0.001, longest_wait=0.002, rest=HANGS)
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
 
 
@@ -84,6 +85,15 @@ class Providers:
             standin.refused.clear()
             standin._script.clear()
 
+    def answer(self, protocol: str, asked: str, *answers: Any) -> None:
+        """Say these to the conversation that has ``asked`` in it; not to a cancelled one that is read late."""
+        script = iter(answers)
+
+        def step(context: Context) -> Any:
+            return next(script, "That is all.") if asked in words(context) else "Too late."
+
+        self.standins[protocol].say(*[step] * 100)
+
     def sent(self, protocol: str, at: int = -1) -> Context:
         """The conversation that a request held."""
         standin = self.standins[protocol]
@@ -99,7 +109,8 @@ def run(main: Coroutine[Any, Any, T]) -> T:
     """Run to the end; no task may be left."""
 
     async def watched() -> T:
-        result = await main
+        async with asyncio.timeout(HANGS):
+            result = await main
         left = asyncio.all_tasks() - {asyncio.current_task()}
         assert not left, left
         return result
@@ -132,7 +143,7 @@ class InOrder:
             await journal.finished(result)
         if len(self.order) < len(calls):
             self.finished()
-            await asyncio.sleep(60)
+            await asyncio.sleep(HANGS)
 
 
 def entries(session: Session) -> list[AnyEntry]:

@@ -16,11 +16,15 @@ from typing import Any
 
 import httpx2
 
-from segue import Connection, RoundRobin, Session
+from segue import Agent, Connection, RoundRobin, Session
+from segue.agent.events import TurnEvent
 from segue.session import open_store
-from segue.tools import Journal
-from segue.types import Model, TextContent, ToolCall, ToolResultMessage
+from segue.tools import Journal, Limits
+from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMessage
 from support.providers import MODELS, OPTIONS, WEATHER
+
+ONE, OTHER = "anthropic-messages", "openai-completions"
+"""Who leads a batch, and who works for it."""
 
 
 def tell(**what: Any) -> None:
@@ -77,10 +81,45 @@ async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]
                 tell(head=session.head)
 
 
+async def waits(seconds: float) -> str:
+    """Waits without blocking."""
+    await asyncio.sleep(seconds)
+    return f"waited {seconds}"
+
+
+def blocks(seconds: float) -> str:
+    """Waits in a thread."""
+    time.sleep(seconds)
+    return f"blocked {seconds}"
+
+
+async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]], parallel: int) -> None:
+    """One turn with a batch of calls, sub-agents among them. Every event is a line, written when it is reported."""
+
+    def report(event: TurnEvent) -> None:
+        call = getattr(event, "call", None)
+        result = getattr(event, "result", None)
+        done = getattr(event, "state", "") == "success" or (result is not None and not result.synthetic)
+        named = call.id if call is not None else result.tool_call_id if result is not None else ""
+        tell(event=event.type, call=named, done=done)
+
+    async with reached(standins) as settings:
+        del settings["tools"]
+        store, limits = open_store(where), Limits(parallel=parallel)
+        worker = Agent(MODELS[OTHER], [waits, blocks], store=store, tool_limits=limits, **settings)
+        lead = Agent(
+            session=Session.open(session_id, MODELS[ONE], store=store, **settings),
+            tools=[waits, blocks, worker.as_tool("worker", "Does parts of it.")],
+            tool_limits=limits,
+        )
+        await lead.session.turn(UserMessage("All of it."), lead.scheduler, report)
+
+
 def main() -> None:
     warmed = False
     for line in sys.stdin:
         asked = json.loads(line)
+        work = {"turns": turns, "batch": batch}[asked.pop("work", "turns")]
         if not warmed:
             asyncio.run(warm(asked["standins"]))
             warmed = True
@@ -88,7 +127,8 @@ def main() -> None:
         if not child:
             os.close(0)
             try:
-                asyncio.run(turns(**asked))
+                asyncio.run(work(**asked))
+                os._exit(0)
             except BaseException as error:  # noqa: BLE001, it must not come back to the caller's loop
                 tell(error=repr(error))
                 os._exit(1)
@@ -103,22 +143,22 @@ class Victims:
     def __init__(self, process: "Popen[bytes]") -> None:
         self.process = process
 
-    def killed(self, after: int, pause: float, **asked: Any) -> int:
-        """Run turns and kill the process that does, after so many events; the last number that it acknowledged."""
+    def killed(self, after: int, pause: float = 0, **asked: Any) -> list[dict[str, Any]]:
+        """Run turns, and kill the process that does when it has written so many lines; all that it has written."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(asked).encode() + b"\n")
         self.process.stdin.flush()
-        child = head = events = 0
-        doomed = False
+        child, doomed, lines = 0, False, list[dict[str, Any]]()
         for line in self.process.stdout:
             told = json.loads(line)
             assert "error" not in told, told
-            child = told.get("child", child)
-            if "head" in told:
-                head, events = max(head, told["head"]), events + 1
             if "gone" in told:
-                return head
-            if child and events >= after and not doomed:
+                return lines
+            if "child" in told:
+                child = told["child"]
+            else:
+                lines.append(told)
+            if child and len(lines) >= after and not doomed:
                 time.sleep(pause)
                 os.kill(child, SIGKILL)
                 doomed = True

@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 
 from segue.errors import ConflictError, SessionError
-from segue.session import Said, Store, open_store
+from segue.session import Said, Store, open_store, postgres, sqlite
 from segue.types import TextContent, UserMessage
 
 
@@ -93,6 +93,7 @@ def nursery() -> None:
 
 
 if __name__ == "__main__":
+    sqlite.PATIENCE = postgres.PATIENCE = 600  # on a busy machine the turn of a writer may come late
     match sys.argv[1:]:
         case ["many", where, name, sessions, rounds]:
             many(where, name, sessions.split(","), int(rounds))

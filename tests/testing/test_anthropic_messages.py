@@ -13,6 +13,7 @@ from support.facts import ARGUMENTS, FACTS, TEXTS
 from support.journeys import IMAGE
 from support.providers import CONTEXT
 from support.talk import answered, carried, failing, told
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -274,16 +275,20 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 }
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen, error = failing(StandIn("anthropic", script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    patience = SHORT if kind == "silence" else HANGS
+    seen, error = failing(
+        StandIn("anthropic", script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience)
+    )
     assert "content_block_delta" in seen and "message_stop" not in seen
     assert getattr(error, "type", None) == ("overloaded_error" if kind == "error-event" else None)
 
 
-def streamed(server: StandIn) -> Iterator[str]:
+def streamed(server: StandIn, patience: float) -> Iterator[str]:
     with (
-        client_of(server, timeout=0.3) as client,
+        client_of(server, timeout=patience) as client,
         client.messages.create(messages=[QUESTION], stream=True, **ASKED) as stream,
     ):
         yield from (event.type for event in stream)

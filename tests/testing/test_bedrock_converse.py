@@ -18,6 +18,7 @@ from support.facts import SONNET as MODEL
 from support.journeys import IMAGE
 from support.providers import CONTEXT, WEATHER
 from support.talk import answered, carried, failing, told
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -301,7 +302,7 @@ def test_signatures_of_others_are_refused(client: Any) -> None:
 def test_a_bedrock_key_is_a_bearer_token(server: StandIn) -> None:
     """boto3 sends it only over TLS ("Bearer authorization requires an HTTPS endpoint."), others anywhere."""
     body = {"messages": [QUESTION]}
-    with httpx2.Client(trust_env=False) as http:
+    with httpx2.Client(trust_env=False, timeout=HANGS) as http:
         right, wrong, none = (
             http.post(f"{server.url}/model/{NOVA}/converse", json=body, headers=headers)
             for headers in ({"authorization": f"Bearer {server.key}"}, {"authorization": "Bearer another"}, {})
@@ -351,10 +352,11 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 }
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
     def events(server: StandIn) -> Iterator[Any]:
-        with client_of(server, read_timeout=0.3) as client:
+        with client_of(server, read_timeout=SHORT if kind == "silence" else HANGS) as client:
             stream = client.converse_stream(modelId=MODEL, messages=[QUESTION])["stream"]
             with closing(stream):
                 yield from stream
@@ -368,7 +370,7 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
 def test_silence_before_a_whole_answer_is_an_error_of_the_sdk() -> None:
     with (
         StandIn("amazon-bedrock", script=[Fault("silence")]) as server,
-        client_of(server, read_timeout=0.3) as client,
+        client_of(server, read_timeout=SHORT) as client,
         pytest.raises(NoAnswerError),
     ):
         asked(client, [QUESTION])
@@ -401,7 +403,7 @@ def test_a_payload_of_your_own_is_sent_as_bytes() -> None:
 
 
 def test_what_is_no_json_is_refused() -> None:
-    with StandIn("amazon-bedrock") as server, httpx2.Client(trust_env=False) as http:
+    with StandIn("amazon-bedrock") as server, httpx2.Client(trust_env=False, timeout=HANGS) as http:
         url = f"{server.url}/model/{NOVA}/converse"
         answer = http.post(url, content=b"{", headers={"authorization": f"Bearer {server.key}"})
     assert answer.status_code == 400 and "could not parse" in answer.json()["message"]

@@ -14,6 +14,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from support.waiting import HANGS
 
 import segue
 from segue import Connection, Context, Options, TextContent, ToolDefinition, ToolResultMessage, UserMessage
@@ -173,8 +174,8 @@ import signal
 from segue.testing import LocalModel
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 model = LocalModel(context=512)
-signal.setitimer(signal.ITIMER_REAL, 0.02)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
     model.start()
 except KeyboardInterrupt:
     pass
@@ -188,7 +189,7 @@ else:
 @pytest.mark.parametrize("code", [UNASKED, INTERRUPTED], ids=["unasked", "interrupted"])
 def test_a_model_that_is_stopped_before_it_was_used_ends(code: str) -> None:
     """llama.cpp waits for ever when it is stopped before it works, so that it is let come so far."""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANGS)
 
 
 # -- what is missing -------------------------------------------------------------------------------------------------
@@ -260,9 +261,9 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         assert command.stdout is not None
         url = command.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
-        with urlopen(f"{url}/health", timeout=60) as health:
+        with urlopen(f"{url}/health", timeout=HANGS) as health:
             assert health.status == 200
         command.send_signal(signal.SIGINT)
-        rest, words = command.communicate(timeout=60)
+        rest, words = command.communicate(timeout=HANGS)
     assert (command.returncode, rest) == (130, "")
     assert words.strip() == f"segue: {REF} listens at {url}; Ctrl-C ends it"

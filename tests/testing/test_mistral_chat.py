@@ -19,6 +19,7 @@ from mistralai.client.models import (
 from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING
 from support.journeys import IMAGE
 from support.talk import carried, failing
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -42,7 +43,7 @@ SCRIPT = FACTS["mistral-chat"].script
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx2.Client]:
     # Loopback needs no certificates, and loading them takes longer than most tests here.
-    with httpx2.Client(verify=False) as client:
+    with httpx2.Client(verify=False, timeout=HANGS) as client:
         yield client
 
 
@@ -293,10 +294,11 @@ IN_THE_STREAM: dict[FaultKind, tuple[type[Exception], str]] = {
 }
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
     def streamed(server: StandIn) -> Iterator[Any]:
-        client = client_of(server, http, timeout_ms=300)
+        client = client_of(server, http, timeout_ms=int(1000 * (SHORT if kind == "silence" else HANGS)))
         with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream:
             yield from (event.data.choices[0].delta.content for event in stream)
 
@@ -322,7 +324,7 @@ def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
     """
     raw: list[httpx2.Response] = []
     with (
-        httpx2.Client(verify=False, event_hooks={"response": [raw.append]}) as http,
+        httpx2.Client(verify=False, timeout=HANGS, event_hooks={"response": [raw.append]}) as http,
         client_of(server, http) as client,
     ):
 

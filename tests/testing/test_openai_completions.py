@@ -18,6 +18,7 @@ from support.openai_sdk import IN_THE_STREAM, STATUSES
 from support.providers import CONTEXT, reach
 from support.talk import answered, carried, failing, told
 from support.targets import built_in
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -123,7 +124,7 @@ def _sent_back(message: Any) -> Any:
     """Without what the SDK adds when it parses, which is no part of a request."""
     given = message.to_dict(mode="json")
     calls = [
-        {**call, "function": {name: call["function"][name] for name in ("name", "arguments")}}
+        {"id": call["id"], "type": "function", "function": {n: call["function"][n] for n in ("name", "arguments")}}
         for call in given.get("tool_calls") or []
     ]
     kept = {name: value for name, value in given.items() if name not in ("parsed", "annotations", "tool_calls")}
@@ -339,15 +340,17 @@ def asked(server: StandIn) -> Any:
         return client.chat.completions.create(model=MODEL, messages=[QUESTION])
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen, _ = failing(standin(script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    patience = SHORT if kind == "silence" else HANGS
+    seen, _ = failing(standin(script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience))
     assert "One two" in "".join(seen)
 
 
-def streamed(server: StandIn) -> Iterator[str]:
+def streamed(server: StandIn, patience: float) -> Iterator[str]:
     with (
-        client_of(server, timeout=0.3) as client,
+        client_of(server, timeout=patience) as client,
         client.chat.completions.create(model=MODEL, messages=[QUESTION], stream=True) as stream,
     ):
         yield from (chunk.choices[0].delta.content or "" for chunk in stream)

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, CALLS, FACTS, TEXTS
 from support.openai_sdk import IN_THE_STREAM, STATUSES
 from support.talk import carried, failing
+from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -90,8 +91,24 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandI
 
 
 def _without_parsed(item: Any) -> Any:
-    """What the SDK adds to items that it parsed, and the API refuses to take back (OAR-02)."""
-    return {name: value for name, value in item.items() if name != "parsed_arguments"}
+    """Without what the SDK adds to items and parts that it parsed, and the API refuses to take back (OAR-02)."""
+    kept = {name: value for name, value in item.items() if name not in ("parsed_arguments", "parsed")}
+    if isinstance(kept.get("content"), list):
+        kept["content"] = [_without_parsed(part) for part in kept["content"]]
+    return kept
+
+
+def test_what_codex_adds_is_accepted(client: openai.OpenAI, server: StandIn) -> None:
+    """Codex 0.166 sends `client_metadata`, and reasoning items back with null for their content."""
+    extra = {"client_metadata": {"x-codex-installation-id": "1"}}
+    first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, extra_body=extra)
+    items: list[Any] = [item.to_dict() for item in first.output]
+    reasoning = [item for item in items if item["type"] == "reasoning"]
+    for item in reasoning:
+        item["content"] = None
+    assert reasoning
+    client.responses.create(model=MODEL, input=[QUESTION, *items, *outputs(first)], tools=TOOLS, extra_body=extra)
+    assert not server.refused
 
 
 def test_every_event_is_one_that_the_sdk_knows(client: openai.OpenAI) -> None:
@@ -262,16 +279,20 @@ def asked(server: StandIn) -> Any:
         return client.responses.create(model=MODEL, input="go")
 
 
+@pytest.mark.usefixtures("patient_until_silent")
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
-    seen, error = failing(StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], streamed)
+    patience = SHORT if kind == "silence" else HANGS
+    seen, error = failing(
+        StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience)
+    )
     assert "response.output_text.delta" in seen and "response.completed" not in seen
     assert getattr(error, "code", None) == ("server_is_overloaded" if kind == "error-event" else None)
 
 
-def streamed(server: StandIn) -> Iterator[str]:
+def streamed(server: StandIn, patience: float) -> Iterator[str]:
     with (
-        client_of(server, timeout=0.3) as client,
+        client_of(server, timeout=patience) as client,
         client.responses.create(model=MODEL, input="go", stream=True) as stream,
     ):
         yield from (event.type for event in stream)

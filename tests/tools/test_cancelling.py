@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
+from support.waiting import HANGS, join_tools
 
 import segue
 from segue.tools import Allow, Approval, Asked, Limits, Scheduler, tool
@@ -167,19 +169,20 @@ def test_cancelled_at_any_point_each_call_has_one_true_result(
 
     run(work)  # and no task is left
     effects.released.set()
+    join_tools()  # a thread that was started begins some time
     judged(notebook, effects)
     lints_clean(notebook)
     assert not set(waiting_threads()) - set(before)
 
 
-def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF) -> Notebook:
-    """Cancel a batch when all of it runs."""
+def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done: Sequence[str] = ()) -> Notebook:
+    """Cancel a batch when all of it runs, and the calls ``done`` have ended."""
     notebook = Notebook(calls_of(*[(name, {}) for name in names]))
 
     async def work() -> None:
         async with Scheduler(tools, limits=limits) as scheduler:
             task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
-            while len(notebook.begun) < len(names):
+            while len(notebook.begun) < len(names) or not all("success" in notebook.states[call] for call in done):
                 await asyncio.sleep(0.001)
             for _ in range(10):  # more steps than it takes from the start of a call to its function
                 await asyncio.sleep(0)
@@ -199,7 +202,7 @@ def test_what_is_ready_is_written_as_it_is_and_what_runs_as_unknown() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"]).results
+    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error
@@ -241,7 +244,7 @@ def test_a_tool_that_returns_after_the_cancellation_has_its_result_if_it_is_quic
         time.sleep(0.1)
         return "done"
 
-    notebook = broken_off([finishes, slow], ["finishes", "slow"], Limits(grace=30))
+    notebook = broken_off([finishes, slow], ["finishes", "slow"], Limits(grace=HANGS))
     assert notebook.texts == ["rolled back", "done"] and not any(each.synthetic for each in notebook.results)
 
 
@@ -249,13 +252,13 @@ def test_what_cannot_be_stopped_is_said_to_go_on_and_what_it_returns_later_is_dr
     release, over = threading.Event(), threading.Event()
 
     def hangs() -> str:
-        release.wait(60)
+        release.wait(HANGS)
         over.set()
         return "late"
 
     notebook = broken_off([hangs], ["hangs"])
     release.set()
-    assert over.wait(60)
+    assert over.wait(HANGS)
     assert "could not be stopped and may still have an effect" in notebook.texts[0] and len(notebook.results) == 1
 
 
@@ -283,7 +286,8 @@ def test_the_caller_is_cancelled_only_after_all_is_written_however_often_they_as
         notebook = Notebook(calls_of(*[("endless", {})] * 3), pause=0.005)
         scheduler = Scheduler([endless], limits=BRIEF)
         task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
-        await asyncio.sleep(0.02)
+        while len(notebook.begun) < 3:
+            await asyncio.sleep(0)
         while not task.done():
             task.cancel()
             await asyncio.sleep(0)
@@ -304,7 +308,8 @@ def test_what_the_journal_raises_while_closing_is_told_rather_than_the_cancellat
     async def work() -> None:
         notebook = Broken(calls_of(("endless", {})))
         task = asyncio.create_task(Scheduler([endless], limits=BRIEF).run(notebook.calls, notebook))
-        await asyncio.sleep(0.01)
+        while not notebook.begun:
+            await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(OSError, match="no space"):
             await task

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from support.calls import children, results_of, text_of
+from support.waiting import HANGS, until
 
-from segue.tools import Deny, file_tools
+from segue.tools import Deny, Limits, Tool, file_tools
 from segue.tools.beneath import root_at
 from segue.tools.files import Files
 from segue.tools.patterns import matches, names_of
@@ -27,16 +28,21 @@ PIXEL = base64.b64decode(
 )
 
 
+def unhurried(root: Path) -> list[Tool]:
+    """The tools, each with all the time that it needs."""
+    return [replace(tool, timeout=HANGS) for tool in file_tools(root)]
+
+
 def call(root: Path, name: str, **arguments: Any) -> str:
     """The text of a result, which is no error."""
-    [result] = asyncio.run(results_of(file_tools(root), (name, arguments)))
+    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
     assert not result.is_error, text_of(result)
     return text_of(result)
 
 
 def fault(root: Path, name: str, **arguments: Any) -> str:
     """The text of a result, which is an error."""
-    [result] = asyncio.run(results_of(file_tools(root), (name, arguments)))
+    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
     assert result.is_error, text_of(result)
     return text_of(result)
 
@@ -255,6 +261,7 @@ def test_a_pattern_that_never_ends_is_ended(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 60 + "!")
     before = children()
     tools = [replace(tool, timeout=1.5) for tool in file_tools(tmp_path)]
-    [result] = asyncio.run(results_of(tools, ("search_files", {"pattern": "(a+)+$"})))
+    limits = Limits(grace=HANGS)
+    [result] = asyncio.run(results_of(tools, ("search_files", {"pattern": "(a+)+$"}), limits=limits))
     assert result.is_error and "1.5" in text_of(result)
-    assert children() <= before
+    until(lambda: children() <= before)

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -15,36 +14,33 @@ from typing import Any
 import pytest
 from support.calls import Written, children, results_of, text_of
 from support.loopback import serve
+from support.waiting import HANGS, free_port, until, until_async
 
 from segue import SettingError, ToolServerError
-from segue.tools import McpServer, Scheduler, Tool
+from segue.tools import McpServer, Scheduler, Tool, mcp
 from segue.types import ImageContent, TextContent, ToolCall
 
 SERVER = str(Path(__file__).with_name("mcp_server.py"))
 WAYS = ["stdio", "http", *(["old"] if os.environ.get("SEGUE_SOAK") else [])]  # how servers spoke once
-PATIENCE = 60
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+@pytest.fixture(autouse=True)
+def _a_server_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp, "_CONNECT", HANGS)
 
 
 @contextmanager
 def started(port: int, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
     """The server in a process of its own, once it answers."""
     process = subprocess.Popen([sys.executable, SERVER, str(port), *words], stderr=subprocess.DEVNULL)
+
+    def answers() -> bool:
+        assert process.poll() is None
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
     try:
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except OSError:
-                assert process.poll() is None and time.monotonic() < until
-                time.sleep(0.02)
+        until(answers)
         yield process
     finally:
         process.kill()
@@ -69,10 +65,7 @@ def by_name(tools: list[Tool]) -> dict[str, Tool]:
 
 async def until_there(path: Path) -> int:
     """Wait for the file that a tool makes when it has begun; the process that it runs in."""
-    until = time.monotonic() + PATIENCE
-    while not path.exists() or not path.read_text():
-        assert time.monotonic() < until
-        await asyncio.sleep(0.01)
+    await until_async(lambda: path.exists() and path.read_text())
     return int(path.read_text())
 
 
@@ -110,7 +103,7 @@ def test_the_tools_of_a_server_are_tools_like_others(way: str) -> None:
         asyncio.run(talk())
     finally:
         del os.environ["SEGUE_TEST_KEY"]
-    assert children() <= before
+    until(lambda: children() <= before)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -126,15 +119,17 @@ def test_a_server_that_is_killed_in_mid_call_costs_that_call_and_the_run_goes_on
                 ToolCall("two", "double", {"number": 4}),
             ]
             running = asyncio.create_task(scheduler.run(batch, written))
-            os.kill(await until_there(tmp_path / "begun"), signal.SIGKILL)
+            number = await until_there(tmp_path / "begun")
+            os.kill(number, signal.SIGKILL)
+            await until_async(lambda: number not in children())
             await running
-            lost, doubled = written.results
+            lost, doubled = written.of("one", "two")
             assert lost.is_error and "lost during the call" in text_of(lost) and "not known" in text_of(lost)
             assert text_of(doubled) == "8"
             await scheduler.run(
                 [ToolCall("three", "add", {"a": 1, "b": 2}), ToolCall("four", "double", {"number": 1})], written
             )
-            later, again = written.results[2:]
+            later, again = written.of("three", "four")
             assert text_of(again) == "2"
             if way == "stdio":  # it is started anew
                 assert text_of(later) == "3" and not later.is_error
@@ -144,7 +139,7 @@ def test_a_server_that_is_killed_in_mid_call_costs_that_call_and_the_run_goes_on
 
     before = children()
     asyncio.run(talk())
-    assert children() <= before
+    until(lambda: children() <= before)
 
 
 @pytest.mark.parametrize("way", ["http", "old"])
@@ -172,8 +167,7 @@ def test_a_program_that_died_while_nobody_called_is_started_again() -> None:
         async with connected("stdio") as server:
             [first] = await results_of(server.tools, ("process", {}))
             os.kill(int(text_of(first)), signal.SIGKILL)
-            while not server._connections[-1].is_lost:  # until the end of the pipe is noticed
-                await asyncio.sleep(0.01)
+            await until_async(lambda: server._connections[-1].is_lost)  # the end of the pipe is noticed
             second, third = await results_of(server.tools, ("process", {}), ("process", {}))
             assert not second.is_error and text_of(second) == text_of(third) != text_of(first)
 
@@ -191,10 +185,7 @@ def test_a_call_that_is_cancelled_is_cancelled_at_the_server(way: str, tmp_path:
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await running
-            until = time.monotonic() + PATIENCE
-            while not (tmp_path / "begun.cancelled").exists():
-                assert time.monotonic() < until
-                await asyncio.sleep(0.01)
+            await until_async((tmp_path / "begun.cancelled").exists)
             [result] = written.results
             assert result.is_error and result.synthetic
             assert [text_of(after) for after in await results_of(server.tools, ("add", {"a": 1, "b": 1}))] == ["2"]
@@ -214,12 +205,12 @@ def test_leaving_the_context_while_a_call_runs_leaves_nothing_behind(tmp_path: P
 
     before = children()
     asyncio.run(talk())
-    assert children() <= before
+    until(lambda: children() <= before)
 
 
 def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
     async def talk() -> None:
-        slow = McpServer.stdio(sys.executable, "-c", "import time; time.sleep(600)")
+        slow = McpServer.stdio(sys.executable, "-c", "import sys; sys.stdin.read()")
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await slow.__aenter__()
@@ -227,7 +218,7 @@ def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
 
     before = children()
     asyncio.run(talk())
-    assert children() <= before
+    until(lambda: children() <= before)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A batch: checked, run in parallel up to a limit or alone, one result for each call, in the order of the calls."""
+"""A batch: checked, run in parallel up to a limit or alone, one result for each call, written when it is there."""
 
 import asyncio
 import contextvars
@@ -6,13 +6,15 @@ import functools
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
+from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
+from support.waiting import HANGS, join_tools
 
 import segue
 from segue.tools import Limits, Scheduler, Tool, running, tool
@@ -63,8 +65,8 @@ def test_a_batch_runs_in_parallel_up_to_the_limit() -> None:
     st.lists(st.tuples(st.sampled_from(["together", "alone"]), st.integers(0, 8)), max_size=9),
     st.integers(1, 9),
 )
-def test_results_stand_in_the_order_of_the_calls_and_alone_is_alone(wanted: list[tuple[str, int]], limit: int) -> None:
-    """However long each takes: one result for each, in order, one writer; what runs alone runs in its place."""
+def test_each_call_has_one_result_and_alone_is_alone(wanted: list[tuple[str, int]], limit: int) -> None:
+    """However long each takes: one result for each, one writer; what runs alone runs in its place."""
     meter = Meter()
     calls = [(name, {"mark": str(at), "steps": steps}) for at, (name, steps) in enumerate(wanted)]
     notebook = ran(Scheduler(meter.tools, limits=Limits(parallel=limit)), *calls)
@@ -77,18 +79,70 @@ def test_results_stand_in_the_order_of_the_calls_and_alone_is_alone(wanted: list
     st.lists(st.sampled_from(["together", "alone", "nobody"]), max_size=8),
     st.permutations(range(8)),
 )
-def test_the_journal_of_a_batch_is_the_same_whoever_is_first(names: list[str], speeds: list[int]) -> None:
-    """What fits into the limit is started before anything is written, and what runs alone waits until what was before
-    it is written, so that a history does not depend on luck."""
+def test_starts_and_results_of_a_batch_are_the_same_whoever_is_first(names: list[str], speeds: list[int]) -> None:
+    """What fits into the limit is started before anything that runs is waited for, and what runs alone starts when
+    everything before it is written; only the order in which results are written depends on who is first."""
 
-    def journal(steps: Sequence[int]) -> list[str]:
+    def journal(steps: Sequence[int]) -> Notebook:
         calls = [(name, {"mark": "x", "steps": 20 * taken}) for name, taken in zip(names, steps, strict=False)]
-        return ran(Scheduler(Meter().tools), *calls).events
+        return ran(Scheduler(Meter().tools), *calls)
 
-    assert journal(speeds) == journal([0] * 8)
+    quick, slow = journal([0] * 8), journal(speeds)
+    assert slow.begun == quick.begun and slow.texts == quick.texts
+    for at, name in enumerate(names):
+        if name == "alone":
+            before = slow.events[: slow.events.index(f"started c{at}")]
+            assert {f"finished c{other}" for other in range(at)} <= set(before)
     if "alone" not in names:
-        numbers = [at for at, name in enumerate(names) if name != "nobody"]
-        assert journal(speeds)[: len(numbers)] == [f"started c{at}" for at in numbers]
+        ready = [f"finished c{at}" for at, name in enumerate(names) if name == "nobody"]
+        assert slow.events[: len(names)] == ready + [f"started {call}" for call in slow.begun]
+
+
+def test_what_finishes_behind_a_slow_call_is_written_at_once() -> None:
+    """The first call ends only when the results of all others are written and reported."""
+    notebook = Notebook(calls_of(("slow", {}), *[("together", {"mark": str(at)}) for at in range(6)], ("nobody", {})))
+
+    async def slow() -> str:
+        """Waits until all others are in the journal."""
+        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & ENDS for at in range(1, 8)):
+            await asyncio.sleep(0)
+        return "the last one"
+
+    async def work() -> None:
+        async with Scheduler([slow, *Meter().tools], limits=Limits(parallel=3)) as scheduler:
+            await scheduler.run(notebook.calls, notebook, notebook.tell)
+
+    run(work)
+    complete(notebook)
+    assert notebook.written[-1].tool_call_id == "c0"
+
+
+def test_a_cancelled_batch_writes_what_is_ready_before_it_waits_for_what_runs() -> None:
+    """A call that is slow to let go does not keep the results of others in memory."""
+    notebook = Notebook(calls_of(("stubborn", {}), ("together", {"mark": "x"}), ("together", {"mark": "y"})))
+
+    async def work() -> None:
+        begun = asyncio.Event()
+
+        async def stubborn() -> str:
+            """Ends when the results of the others are written, and not when it is asked to."""
+            begun.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+            while len(notebook.written) < 2:
+                await asyncio.sleep(0)
+            return "the last one"
+
+        async with Scheduler([stubborn, *Meter().tools], limits=Limits(parallel=1, grace=HANGS)) as scheduler:
+            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+            await begun.wait()
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+
+    run(work)
+    complete(notebook)
+    assert [each.tool_call_id for each in notebook.written] == ["c1", "c2", "c0"]
 
 
 def test_a_call_goes_through_its_states() -> None:
@@ -167,7 +221,7 @@ def test_plain_functions_run_in_a_thread_and_async_ones_on_the_loop(function: An
 
 
 def test_plain_functions_run_beside_each_other() -> None:
-    barrier = threading.Barrier(3, timeout=30)
+    barrier = threading.Barrier(3, timeout=HANGS)
 
     def meet() -> int:
         return barrier.wait()
@@ -323,11 +377,10 @@ def test_a_limit_may_be_none_at_all() -> None:
 
 
 def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
-    release, over = threading.Event(), threading.Event()
+    release = threading.Event()
 
     def hang() -> str:
-        release.wait(60)
-        over.set()
+        release.wait(HANGS)
         return "late"
 
     async def work() -> Notebook:
@@ -335,8 +388,8 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
         async with Scheduler([tool(hang, timeout=0.01), speak], limits=BRIEF) as scheduler:
             await scheduler.run(notebook.calls, notebook, notebook.tell)
             release.set()
-            assert await asyncio.to_thread(over.wait, 60)
-            await asyncio.sleep(0.01)
+            await asyncio.to_thread(join_tools)
+            await asyncio.sleep(0)  # what it gave has reached the loop
         return notebook
 
     notebook = run(work)
@@ -357,7 +410,7 @@ def test_a_tool_that_ends_in_spite_of_being_stopped_has_its_result() -> None:
         return "done late"
 
     tools = [tool(stubborn, timeout=0.01), tool(slow, timeout=0.01)]
-    notebook = ran(Scheduler(tools, limits=Limits(grace=30)), ("stubborn", {}), ("slow", {}))
+    notebook = ran(Scheduler(tools, limits=Limits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
     assert notebook.texts == ["done anyway", "done late"] and not any(each.is_error for each in notebook.results)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import hostile
 from support.streams import CASES, StreamCase, decoded
 
 import segue
@@ -108,6 +109,36 @@ def test_a_damaged_whole_answer_is_a_message(protocol: str, data: st.DataObject)
     path = data.draw(st.sampled_from(places(case.whole)))
     body = replaced(case.whole, path, data.draw(st.just(...) | anything))
     decoded(case.request(), [json.dumps(body).encode()])
+
+
+@pytest.mark.parametrize("protocol", FOLDERS)
+def test_anything_anywhere_in_a_whole_answer_is_a_message_that_can_be_stored(protocol: str) -> None:
+    whole = [case for case in CASES if case.protocol == protocol and isinstance(case.whole, dict)]
+    bodies = [case.whole for case in whole]
+    for at, path in hostile.places(bodies):
+        for new in hostile.HOSTILE:
+            stored(whole[at], [json.dumps(hostile.replaced(bodies[at], path, new)).encode()])
+
+
+@pytest.mark.parametrize("protocol", FOLDERS)
+def test_anything_anywhere_in_a_stream_is_a_message_that_can_be_stored(protocol: str) -> None:
+    """Each value of each shape of event is replaced by hostile ones, one at a time; the rest of the stream follows."""
+    events = [(case, at) for case in BY_PROTOCOL[protocol] for at in range(len(case.events or ()))]
+    events = [(case, at) for case, at in events if isinstance((case.events or [])[at].get("data"), dict)]
+    documents = [(case.events or [])[at]["data"] for case, at in events]
+    for index, path in hostile.places(documents):
+        case, at = events[index]
+        pieces = case.pieces()
+        for new in hostile.HOSTILE:
+            data = json.dumps(hostile.replaced(documents[index], path, new))
+            pieces[at] = case._piece({**(case.events or [])[at], "data": data})
+            stored(case, pieces)
+
+
+def stored(case: StreamCase, pieces: list[bytes]) -> None:
+    _, message = decoded(case.request(), pieces)
+    data = segue.Context(messages=[message]).to_json()
+    assert segue.Context.from_json(data).messages == [message]
 
 
 @pytest.mark.parametrize("begin", [b"data: ", b"{", b"event: "])

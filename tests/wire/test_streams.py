@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from support.streams import CASES, StreamCase, decoded
+from support.streams import CASES, StreamCase, decoded, rewritten
 
 import segue
 from segue.types import Context, TextContent, ThinkingContent, ToolCall, ToolResultMessage, UserMessage
@@ -66,8 +66,9 @@ def test_a_stream_cut_at_any_event_is_the_same_or_an_error_that_keeps_what_had_a
             assert cut.content == message.content and cut.stop_reason == message.stop_reason
             continue
         assert cut.error_message
-        for arrived, block in zip(cut.content, message.content, strict=False):
-            assert_begins(arrived, block)
+        for at, (arrived, block) in enumerate(zip(cut.content, message.content, strict=False)):
+            if at not in rewritten(message):
+                assert_begins(arrived, block)
         _, half = decoded(case.request(), [*pieces[:count], pieces[count][: len(pieces[count]) // 2]])
         assert len(half.content) >= len(cut.content)
 

@@ -1,13 +1,27 @@
-"""Who runs a turn, and whether they still do: another process must not take a turn from one that lives."""
+"""Who runs a turn, and whether they still do: another process must not take a turn from one that lives.
 
+A process of the same machine is looked for. Between machines there is a lease: it begins with each entry that the owner
+writes, and the owner writes one when it has written nothing for a while. A turn may be taken when its lease has ended;
+an owner that comes back after that finds the log written by another, and writes nothing.
+"""
+
+import asyncio
 import os
 import socket
 import sys
 import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-LEASE = 15 * 60 * 1000
+LEASE = 5 * 60 * 1000
 """Milliseconds without an entry after which a turn that runs on another machine counts as broken off."""
+
+RENEWAL = 60 * 1000
+"""Milliseconds without an entry after which the owner of a turn renews its lease: clocks may differ by some minutes."""
+
+PULSE = 20.0
+"""Seconds between two looks at whether the lease must be renewed."""
 
 _here: set[str] = set()
 """The owners in this process that run something at this moment."""
@@ -29,6 +43,32 @@ class Owner:
 
     def ends(self) -> None:
         _here.discard(self.name)
+
+
+@contextmanager
+def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
+    """Call ``renew`` every now and then while the block runs; in a thread, if it may take a while."""
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle | None = None
+
+    def beat() -> None:
+        if blocks:
+            loop.run_in_executor(None, renew).add_done_callback(lambda _: again())
+        else:
+            renew()
+            again()
+
+    def again() -> None:  # one at a time: the next one is due when this one is done
+        nonlocal timer
+        if timer is not None:
+            timer = loop.call_later(PULSE, beat)
+
+    timer = loop.call_later(PULSE, beat)
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer = None
 
 
 def lives(owner: str, quiet: int) -> bool:

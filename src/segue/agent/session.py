@@ -8,7 +8,7 @@ crash at any instant leaves a session that opens, tells what had happened, and g
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -17,21 +17,22 @@ from msgspec.structs import replace
 from ..catalog import Catalog, get_model
 from ..client import Connection, Retries
 from ..compaction import answer_room
-from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SessionError
+from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SegueError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
 from ..render.fold import Fold
 from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
-from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded
+from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded, TurnRenewed
+from ..session.rows import LATEST
 from ..tools.waiting import in_thread
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd
 from .meter import Meter
-from .owner import Owner, lives
+from .owner import RENEWAL, Owner, lives, pulse
 from .recovery import Interruption, closing_results, interruption
 from .state import State
 from .stream import Tell, TurnStream
@@ -200,7 +201,9 @@ class Session:
         it uses and ends it at a limit; ``steering`` takes the messages that were queued for its next request."""
         with self._alone("a turn"):
             await self._recover()
-            return await Turn(self, said, runner, tell, meter or Meter(), steering).run()
+            turn = Turn(self, said, runner, tell, meter or Meter(), steering)
+            with pulse(self.renew, self.store.blocks):
+                return await turn.run()
 
     async def ask(self, said: UserMessage | str, run: Tools = None) -> AssistantMessage:
         """One turn, to its final answer. One that failed is a message, too: ``stop_reason`` says so."""
@@ -308,8 +311,9 @@ class Session:
         return replace(_EMPTY, system_prompt=state.system_prompt, messages=state.messages, tools=self.tools)
 
     def _guessed(self) -> float:
-        messages = self.state.messages
-        return guessed_frame(self.state.system_prompt, self.tools) + self._guess.over(messages, len(messages))
+        messages, settled = self.state.messages, self.state.settled
+        frame = guessed_frame(self.state.system_prompt, self.tools)
+        return frame + self._guess.over(messages, settled) + guessed_messages(messages[settled:])
 
     def now(self) -> float:
         """Seconds, for the router: a clock that only goes forward."""
@@ -347,6 +351,12 @@ class Session:
     def _lives(self, found: Interruption) -> bool:
         return found.owner != self.owner.name and lives(found.owner, self.time() - self.state.changed)
 
+    def renew(self) -> None:
+        """Renew the lease of the turn that runs here, if nothing was written for a while."""
+        with suppress(SegueError):  # the next entry of the turn meets the same obstacle, and reports it
+            if self.state.turn is not None and self.time() - self.state.changed >= RENEWAL:
+                self.write([self.entry(TurnRenewed)])
+
     def _insert(self, entries: Sequence[AnyEntry]) -> None:
         """Write what is no part of a turn, at once; it may stand inside one that runs here."""
         if not entries:
@@ -379,7 +389,10 @@ class Session:
 
     def time(self) -> int:
         """Unix ms, for entries."""
-        return int(self._clock() * 1000)
+        now = self._clock() * 1000
+        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+            raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
+        return int(now)
 
     @staticmethod
     def _key() -> str:

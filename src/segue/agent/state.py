@@ -1,5 +1,6 @@
 """The state of a session, as a fold over its log: nothing is known that the log does not say."""
 
+from bisect import bisect
 from collections.abc import Iterable
 from typing import TypeGuard, assert_never
 
@@ -14,6 +15,7 @@ from ..session.entries import (
     Said,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage
 
@@ -43,6 +45,8 @@ class State:
         self.changed = 0
         self.edits: list[int] = []
         """Where the history was changed otherwise than at its end, one index for each time."""
+        self._batch: dict[str, int] = {}  # the calls of the last answer and their places, while only results follow it
+        self._places: list[int] = []  # of the results at the end of `messages`, the places of their calls
         self._chosen = False
         self._keys: list[str] = []  # of the entries behind `messages`
         self._started: set[str] = set()
@@ -60,6 +64,7 @@ class State:
             self._started.clear()
         elif isinstance(entry, TurnEnded):
             self.turn = None
+            self._expect([])
         elif isinstance(entry, ModelChosen):
             self.model, self._chosen = (entry.model, entry.protocol), True
         elif isinstance(entry, Prompted):
@@ -68,8 +73,8 @@ class State:
             self._started.add(entry.call)
         elif isinstance(entry, Compacted):
             self._compacted(entry)
-        elif isinstance(entry, Failed):
-            pass  # what was tried is in the log for people; it changes nothing
+        elif isinstance(entry, Failed | TurnRenewed):
+            pass  # what was tried is in the log for people, and of a renewal the time is all there is
         else:
             assert_never(entry)
 
@@ -80,49 +85,36 @@ class State:
             return
         self.messages.append(message)
         self._keys.append(entry.key)
+        calls = [block.id for block in message.content if type(block) is ToolCall]
+        self._expect(calls if self.turn is not None and _asks(message) else [])
         if type(message) is not AssistantMessage:
             return
-        for block in message.content:
-            if type(block) is ToolCall:
-                self.ids.add(block.id)
-                self.calls += 1
-        if not message.failed:
+        self.ids.update(calls)
+        self.calls += len(calls)
+        if _asks(message):
             name = f"{message.provider}/{message.model}"
             self.origins[name] = self.origins.get(name, 0) + 1
             self.last = name, message.protocol
             if not self._chosen:
                 self.model = self.last
 
+    def _expect(self, calls: list[str]) -> None:
+        self._batch = {call: at for at, call in reversed(list(enumerate(calls)))}
+        self._places = []
+
     def _answered(self, result: ToolResultMessage, key: str) -> None:
-        at = self._place(result)
-        if at == len(self.messages):
-            self.messages.append(result)
-        else:  # a list anew, so that whoever goes through it as it grows notices
-            self.messages = [*self.messages[:at], result, *self.messages[at:]]
+        """Put a result in its place: at the end, but those of one batch are in the order of their calls, while the log
+        is in the order in which they were ready."""
+        place = self._batch.get(result.tool_call_id, len(self._batch))
+        before = bisect(self._places, place)
+        at = self.settled + before
+        if at < len(self.messages):
             self.edits.append(at)
+        self.messages.insert(at, result)
+        self._places.insert(before, place)
         self._keys.insert(at, key)
         if not result.synthetic:
             self.real.add(result.tool_call_id)
-
-    def _place(self, result: ToolResultMessage) -> int:
-        """Where a result stands: at the end, but for those of one batch, which stand in the order of their calls,
-        whichever tool was the first to finish."""
-        end = at = len(self.messages)
-        if self.turn is None:
-            return end
-        while at and isinstance(self.messages[at - 1], ToolResultMessage):
-            at -= 1
-        answer = self.messages[at - 1] if at else None
-        calls = [block.id for block in answer.content if isinstance(block, ToolCall)] if _asks(answer) else []
-        if result.tool_call_id not in calls:
-            return end
-        place = calls.index(result.tool_call_id)
-        for before in range(end, at, -1):
-            other = self.messages[before - 1]
-            assert isinstance(other, ToolResultMessage)
-            if other.tool_call_id not in calls or calls.index(other.tool_call_id) <= place:
-                return before
-        return at
 
     def _compacted(self, entry: Compacted) -> None:
         if entry.first and entry.first not in self._keys:
@@ -133,6 +125,7 @@ class State:
         self.edits.append(0)
         self._keys[:first] = [entry.key]
         self._turn_from = max(0, self._turn_from - gone)
+        self._expect([])
 
     # -- what is asked -----------------------------------------------------------------------------------------------
 
@@ -140,6 +133,11 @@ class State:
     def running_from(self) -> int:
         """Where the running turn begins in ``messages``; their number if none is running."""
         return self._turn_from if self.turn is not None else len(self.messages)
+
+    @property
+    def settled(self) -> int:
+        """How many messages keep their places: all but the results at the end, before which another one may come."""
+        return len(self.messages) - len(self._places)
 
     def key_of(self, at: int) -> str:
         """The key of the entry behind a message."""

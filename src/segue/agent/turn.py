@@ -61,8 +61,8 @@ class Turn:
         """Whether this request was compacted already."""
         self.arriving: AssistantMessage | None = None
         """What has arrived of an answer that is not in the log yet."""
-        self.waiting: dict[str, ToolResultMessage | None] = {}
-        """The calls of the batch that have no result in the log yet; of those that must not run, what to tell."""
+        self.waiting: set[str] = set()
+        """The calls of the batch that run and have no result in the log yet."""
         self.model: Model = self.router.begin(self._situation())
         self.begun = session.entry(
             TurnBegun, model=self.model.ref, protocol=self.model.protocol, owner=session.owner.name
@@ -226,17 +226,13 @@ class Turn:
 
     async def _run_calls(self, message: AssistantMessage) -> None:
         """Run the calls of an answer: one result for each, in the log as soon as it is there."""
-        runnable, calls = message.runnable_calls, message.tool_calls
-        fit = {call.id for call in runnable}
-        self.waiting = {
-            call.id: None if call.id in fit else failed_result(call, _unfit(message, call)) for call in calls
-        }
+        runnable = message.runnable_calls
+        self.waiting = {call.id for call in runnable}
+        unfit = [call for call in message.tool_calls if call.id not in self.waiting]
+        await self._write([failed_result(call, _unfit(message, call)) for call in unfit])
         if runnable:
             await self.runner.run(runnable, self, self.tell)
-        left = [
-            self.waiting.pop(call.id) or failed_result(call, NO_RESULT) for call in calls if call.id in self.waiting
-        ]
-        await self._write(left)
+        await self._write([failed_result(call, NO_RESULT) for call in runnable if call.id in self.waiting])
 
     async def started(self, call: ToolCall) -> None:
         """A call is about to run: from now on its outcome counts as unknown."""
@@ -244,18 +240,10 @@ class Turn:
         self.tell(CallStart(call))
 
     async def finished(self, result: ToolResultMessage) -> None:
-        """A call has its result. Those before it that must not run get theirs first; a second one has no effect."""
-        if self.waiting.get(result.tool_call_id, result) is not None:
-            return
-        results = []
-        for call, told in list(self.waiting.items()):
-            if call == result.tool_call_id:
-                break
-            if told is not None:
-                results.append(told)
-                del self.waiting[call]
-        del self.waiting[result.tool_call_id]
-        await self._write([*results, result])
+        """A call has its result. A second one has no effect."""
+        if result.tool_call_id in self.waiting:
+            self.waiting.remove(result.tool_call_id)
+            await self._write([result])
 
     async def _write(self, results: Sequence[ToolResultMessage], steered: Sequence[UserMessage] = ()) -> None:
         if results or steered:

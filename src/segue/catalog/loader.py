@@ -43,9 +43,12 @@ def built_in() -> Tables:
 def with_file(path: str) -> Tables:
     """The rows that segue brings, with those of a user's file laid over them. Read again only when it has changed."""
     try:
-        return _with_file(path, os.stat(path).st_mtime_ns)
+        changed = os.stat(path).st_mtime_ns
     except OSError as error:
         raise CatalogError(path, [f"cannot be read: {error.strerror or error}"]) from None
+    except ValueError as error:  # no path at all, such as one with a NUL in it
+        raise CatalogError(path, [f"cannot be read: {error}"]) from None
+    return _with_file(path, changed)
 
 
 @lru_cache(maxsize=8)

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from ..types.model import Modality
+from ..types.secret import Guarded
 from ..types.usage import ModelCost
 
 Cells = dict[str, Any]
@@ -38,7 +39,7 @@ class Defaults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reasoning: bool = False
 
 
-class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A provider: where it answers, which variables hold its key, what it speaks and how it differs."""
 
     id: str
@@ -57,7 +58,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     dialect: dict[str, Cells] = {}
 
 
-class ModelRow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A model of a provider. What is absent comes from the provider's defaults."""
 
     provider: str

@@ -34,32 +34,43 @@ def main(argv: "Sequence[str] | None" = None) -> int:
     """Run the command line; the exit status is returned."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
-        print(f"segue {__version__}")
+        try:
+            print(f"segue {__version__}", flush=True)
+            return 0
+        except OSError:
+            pass  # the long way knows what to do
+    from . import terminal
+
+    try:
+        with terminal.guarded():
+            return _run(arguments)
+    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
         return 0
-    return _run(arguments)
+    finally:
+        terminal.settle()
 
 
 def _run(arguments: list[str]) -> int:
-    import io
     import os
     import warnings
 
     from ..errors import SegueError
+    from . import terminal
 
-    args = _parser(arguments).parse_args(arguments)
-    warnings.showwarning = _say_warning
-    if sys.stdin is None or sys.stdout is None:
+    if not terminal.is_open():
         return _complain("standard input and output must be open")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a character is no reason to stop
+    terminal.prepare()
+    if faults := [fault for fault in map(_fault_of, arguments) if fault]:
+        return _complain(faults[0])
     try:
+        args = _parser(arguments).parse_args(arguments)
+        warnings.showwarning = _say_warning
         status: int = args.run(args)
-        sys.stdout.flush()
+        terminal.flush()
     except SegueError as error:
         return _complain(str(error))
-    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
@@ -69,6 +80,20 @@ def _run(arguments: list[str]) -> int:
             raise
         return _complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
     return status
+
+
+def _fault_of(word: str) -> str:
+    """What is wrong with an argument in any place; empty if nothing is."""
+    import os
+
+    try:
+        os.fsencode(word)
+    except UnicodeEncodeError:
+        return f"{word}: half a character is not text"
+    if "\0" in word:
+        return f"{word}: no argument holds a NUL"
+    # argparse would take it for the end of the options.
+    return f"{word}: -- is not a value" if word.startswith("--") and word.endswith("=--") else ""
 
 
 def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
@@ -90,9 +115,13 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
 
 
 def _complain(text: str) -> int:
-    print(f"segue: {' '.join(text.split())}", file=sys.stderr)
+    from .terminal import tell
+
+    tell(text)
     return 2
 
 
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"segue: note: {message}", file=sys.stderr)
+    from .terminal import tell
+
+    tell(f"note: {message}")

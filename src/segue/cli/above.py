@@ -7,9 +7,11 @@ moment would be echoed into the output, and Ctrl-D would be lost.
 import asyncio
 import io
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from .terminal import guarded
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application
@@ -27,7 +29,7 @@ class Above(io.TextIOBase):
         self._app = app
         self._loop = asyncio.get_running_loop()
         self._lock = Lock()
-        self._waiting = ""
+        self._waiting: list[str] = []
         self._timer: asyncio.TimerHandle | None = None
         self._delays = 0
 
@@ -44,11 +46,11 @@ class Above(io.TextIOBase):
     @property
     def is_waiting(self) -> bool:
         """Whether there are whole lines that are not shown yet."""
-        return "\n" in self._waiting
+        return any("\n" in text for text in self._waiting)
 
     def write(self, text: str) -> int:
         with self._lock:
-            self._waiting += text
+            self._waiting.append(text)
         if "\n" in text:
             self._loop.call_soon_threadsafe(self._later)
         return len(text)
@@ -69,8 +71,8 @@ class Above(io.TextIOBase):
     def show(self) -> None:
         """Show the lines that are whole."""
         with self._lock:
-            whole, found, rest = self._waiting.rpartition("\n")
-            self._waiting = rest
+            whole, found, rest = "".join(self._waiting).rpartition("\n")
+            self._waiting = [rest] if rest else []
         if not found:
             return
         with suppress(OSError):  # the terminal may be gone; what runs is ended elsewhere
@@ -90,9 +92,9 @@ class Above(io.TextIOBase):
 
     @contextmanager
     def taking_all(self) -> Iterator[None]:
-        """Everything that is printed meanwhile, by anyone, goes here."""
+        """Everything that is printed meanwhile, by any code, goes here."""
         try:
-            with redirect_stdout(self), redirect_stderr(self):
+            with guarded(cast(TextIO, self)):
                 yield
         finally:
             self.show()

@@ -7,12 +7,13 @@ import msgspec
 from ..tools import Allow, AllowAlways, Approval, Asked, Deny, Edit
 from ..types import ToolCall
 from .keyboard import Keyboard
+from .printable import escaped, flat
 from .view import View
 
 SHOWN = 8_000
 """Characters of an argument that are shown; of a longer one the middle is left out, and that is said."""
 
-QUESTION = "may {} run? [y]es, [a]lways, [n]o (and why), [e]dit: "
+QUESTION = "may {} run? [y]es, [a]lways, [n]o (and why), [e]dit:"
 ANSWERS: dict[str, Callable[[str], Approval]] = {
     "y": lambda reason: Allow(),
     "yes": lambda reason: Allow(),
@@ -38,29 +39,31 @@ async def ask(asked: Asked, keyboard: Keyboard, view: View) -> Approval:
                 return edited
         elif word.lower() in ANSWERS:
             approval = ANSWERS[word.lower()](reason.strip())
-            view.line((f"? {call.name}: {'denied' if isinstance(approval, Deny) else 'allowed'}", "dim"), indent=2)
+            view.line(
+                (f"? {flat(call.name)}: {'denied' if isinstance(approval, Deny) else 'allowed'}", "dim"), indent=2
+            )
             return approval
 
 
 async def _edited(call: ToolCall, keyboard: Keyboard, view: View) -> Edit | None:
     """Other arguments; ``None`` if what was typed are none."""
-    typed = await keyboard.ask(f"{call.name} with: ", msgspec.json.encode(call.arguments).decode())
+    typed = await keyboard.ask(f"{call.name} with:", escaped(msgspec.json.encode(call.arguments).decode()))
     try:
         arguments = msgspec.json.decode(typed, type=dict)
     except msgspec.MsgspecError as error:
         view.line((f"✗ arguments are a JSON object: {error}", "red"))
         return None
-    view.line((f"? {call.name}: allowed with {typed}", "dim"), indent=2)
+    view.line((f"? {flat(call.name)}: allowed with {typed}", "dim"), indent=2)
     return Edit(arguments)
 
 
 def _draw(call: ToolCall, view: View) -> None:
     """The whole call: who allows it must have seen what it does."""
-    view.line(("? ", "bold yellow"), (call.name, "bold yellow"), indent=2)
+    view.line(("? ", "bold yellow"), (flat(call.name), "bold yellow"), indent=2)
     for name, value in call.arguments.items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
         shown = _shown(text)
-        view.line((f"{name}: ", "dim"), (shown if "\n" not in shown else f"\n{shown}", ""), indent=4)
+        view.line((f"{flat(name)}: ", "dim"), (shown if "\n" not in shown else f"\n{shown}", ""), indent=4)
 
 
 def _shown(text: str) -> str:

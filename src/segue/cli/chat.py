@@ -5,7 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import __version__
@@ -19,7 +19,7 @@ from .approvals import ask
 from .keyboard import Keyboard
 from .show import Picture
 from .signals import handled
-from .terminal import console
+from .terminal import Screen, is_terminal, tell
 from .view import View
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin.isatty() and is_terminal()):
         raise SettingError("segue chat needs a terminal; for scripts there is segue run")
     asyncio.run(_chat(args))
     return 0
@@ -47,8 +47,7 @@ async def _chat(args: argparse.Namespace) -> None:
             chat.greet()
             await chat.hold()
         if begun.session is not None and args.store != MEMORY:
-            with suppress(OSError):  # nobody may be there any more
-                print(f"segue: session {begun.session.id}; segue chat --continue goes on with it", file=sys.stderr)
+            tell(f"session {begun.session.id}; segue chat --continue goes on with it")
 
 
 def _allow(asked: Asked) -> Approval:
@@ -61,7 +60,7 @@ class Chat:
     def __init__(self, begun: talk.Talk) -> None:
         self.talk = begun
         self.keyboard = Keyboard(commands.completions, self._status, self.interrupt, _said_before(begun))
-        self.view = View(console(cast(IO[str], self.keyboard.above)), self.keyboard.grow)
+        self.view = View(Screen(cast(IO[str], self.keyboard.above)), self.keyboard.grow)
         self.leaving = False
         self._agent: Agent | None = None
         self._stream: AgentStream | None = None
@@ -199,7 +198,7 @@ class Chat:
 
     def _draw_last_turn(self, context: Context) -> None:
         users = [at for at, message in enumerate(context.messages) if isinstance(message, UserMessage)]
-        picture = Picture(self.view.console, context, thinking=False, full=False)
+        picture = Picture(self.view.screen, context, thinking=False, full=False)
         for at in range(users[-1] if users else 0, len(context.messages)):
             picture.draw_message(at, context.messages[at])
 
@@ -211,7 +210,7 @@ class Chat:
             parts += [self.view.doing or "answering", "Ctrl-C cancels, a line is read at the next step"]
         elif self.talk.session is not None:
             parts.append(self.talk.session.id)
-        return " · ".join(parts)[: self.view.console.width - 1]
+        return " · ".join(parts)[: self.view.screen.width - 1]
 
     async def _start_serving(self) -> None:
         with self._told():

@@ -1,7 +1,6 @@
 """`segue sessions check`: what a model would get of a stored session, what would be repaired, what would be refused."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,7 +9,8 @@ from ..catalog import Catalog, get_model
 from ..projection import PRESETS
 from ..session import open_store
 from .lint import draw_findings
-from .terminal import console
+from .printable import flat
+from .terminal import Screen, write
 
 if TYPE_CHECKING:
     from ..agent.check import SessionCheck
@@ -31,25 +31,25 @@ def run(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         found = check_session(store, args.session, model, args.policy)
     if args.json:
-        sys.stdout.buffer.write(msgspec.json.encode(found.document()) + b"\n")
+        write(msgspec.json.encode(found.document()) + b"\n")
     else:
         _draw(found)
     return 0 if found.ok else 1
 
 
 def _draw(found: "SessionCheck") -> None:
-    screen = console()
+    screen = Screen()
     head, *rest = found.preview.summary().splitlines()
-    screen.print(f"session {found.session}: {head}", style="bold")
+    screen.line((f"session {flat(found.session)}: {head}", "bold"))
     for line in rest:
-        screen.print(f"  {line}", style="red" if line.startswith(("over a limit", "does not")) else "")
+        screen.line((f"  {line}", "red" if line.startswith(("over a limit", "does not")) else ""))
     if found.interrupted is not None:
         waiting, unknown = len(found.interrupted.not_started), len(found.interrupted.unknown)
         words = f"{waiting} of its calls not started, {unknown} with an unknown outcome"
-        screen.print(f"  a turn is not closed: {words}", style="yellow")
+        screen.line((f"  a turn is not closed: {words}", "yellow"))
     for change in found.preview.changes:
         number = found.entry_of(change)
         where = "    " if number is None else f"{number:>3} "
-        detail = f"  {change.detail}" if change.detail else ""
-        screen.print(f"{where}~ {change.code}{detail}", style="red" if change.lossy else "yellow")
+        detail = f"  {flat(change.detail)}" if change.detail else ""
+        screen.line((f"{where}~ {change.code}{detail}", "red" if change.lossy else "yellow"))
     draw_findings(found.findings)

@@ -21,6 +21,8 @@ from ..projection import PRESETS
 from ..render import Request, encode
 from ..types import Context, Model, Options, read_conversations
 from ..types.jsonl import conversations_follow, first_lines, shape_of
+from ..types.secret import shown_headers
+from .terminal import counted, tell, write
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -82,35 +84,18 @@ def run(args: argparse.Namespace) -> int:
 
 def _write(batches: Iterable[Done], job: Job) -> int:
     status, count, changes = 0, 0, Counter[str]()
-    for done in _with_progress(batches):
+    for done in counted(((done, len(done.lines)) for done in batches), "conversations"):
         for fault in done.faults:
             status = 2
-            print(f"segue: {fault}", file=sys.stderr)
+            tell(fault)
         for line in done.lines:
-            sys.stdout.buffer.write(line + b"\n")
+            write(line + b"\n")
         count += len(done.lines)
         changes += done.changes
     told = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
     plural = "conversation" if count == 1 else "conversations"
-    print(f"segue: {count} {plural} for {job.model.ref}: {told or 'no changes'}", file=sys.stderr)
+    tell(f"{count} {plural} for {job.model.ref}: {told or 'no changes'}")
     return status
-
-
-def _with_progress(batches: Iterable[Done]) -> Iterator[Done]:
-    """A bar on stderr where a person watches it and the data goes elsewhere."""
-    if not sys.stderr.isatty() or sys.stdout.isatty():
-        yield from batches
-        return
-    from rich.console import Console
-    from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TimeElapsedColumn
-
-    with Progress(
-        SpinnerColumn(), MofNCompleteColumn(), "conversations", TimeElapsedColumn(), console=Console(stderr=True)
-    ) as progress:
-        task = progress.add_task("", total=None)
-        for done in batches:
-            progress.advance(task, len(done.lines))
-            yield done
 
 
 def _encoded(file: BinaryIO, name: str, job: Job) -> Iterator[Done]:
@@ -186,7 +171,7 @@ def _as_json(request: Request) -> bytes:
     document = {
         "model": request.model.ref,
         "path": request.path,
-        "headers": request.headers,
+        "headers": shown_headers(request.headers),
         "body": request.body,
         "changes": request.changes,
     }

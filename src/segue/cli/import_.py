@@ -1,13 +1,13 @@
 """`segue import`: the conversation that a request body holds, as canonical JSON."""
 
 import argparse
-import sys
 
 from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import ingest
 from ..wire.registry import FOLDERS
 from .files import read_bytes
+from .terminal import write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,5 +24,5 @@ def run(args: argparse.Namespace) -> int:
         context = ingest(read_bytes(args.file), args.protocol, model)
     except FormatError as error:
         raise error.at("standard input" if args.file == "-" else args.file) from None
-    sys.stdout.buffer.write(context.to_json() + b"\n")
+    write(context.to_json() + b"\n")
     return 0

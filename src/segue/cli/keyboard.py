@@ -5,6 +5,7 @@ A question (may this tool run?) takes the line over; what was being typed comes 
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -12,8 +13,12 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout.processors import Processor, Transformation, TransformationInput
+from prompt_toolkit.output import create_output
 
 from .above import Above
+from .printable import flat, masked, printable
+from .terminal import output
 
 PROMPT = "› "
 READING = 0.7
@@ -46,6 +51,8 @@ class Keyboard:
             key_bindings=_keys(interrupt),
             erase_when_done=True,  # what was typed is printed by whoever takes it
             reserve_space_for_menu=4,
+            input_processors=[_Masked()],
+            output=create_output(output()),
         )
         self.above = Above(self._session.app)
 
@@ -114,9 +121,9 @@ class Keyboard:
         if not self.above.is_waiting:  # a line that is whole appears above before the next one grows
             self._shown = self._growing
         text, style = self._shown
-        growing: StyleAndTextTuples = [(_STYLES.get(style, ""), text + "\n")] if text else []
+        growing: StyleAndTextTuples = [(_STYLES.get(style, ""), printable(text) + "\n")] if text else []
         asks = ("bold", PROMPT) if self._question is None else ("bold ansiyellow", self._question.text)
-        return [*growing, ("ansibrightblack", self._status() + "\n"), asks]
+        return [*growing, ("ansibrightblack", flat(self._status()) + "\n"), asks]
 
 
 def _keys(interrupt: Callable[[], None]) -> KeyBindings:
@@ -135,7 +142,7 @@ def _keys(interrupt: Callable[[], None]) -> KeyBindings:
 
 class _Question:
     def __init__(self, text: str, typed: str) -> None:
-        self.text, self.typed = text, typed
+        self.text, self.typed = f"{flat(text)} ", typed
         self._loop = asyncio.get_running_loop()
         self._since = self._loop.time()
         self.answer: asyncio.Future[str] = self._loop.create_future()
@@ -165,7 +172,16 @@ class _LineCompleter(Completer):
         typed = document.text_before_cursor
         if self._wanted():
             for text, about in self._completions(typed):
-                yield Completion(text, start_position=-len(typed), display_meta=about)
+                yield Completion(text, start_position=-len(typed), display=flat(text), display_meta=flat(about))
+
+
+class _Masked(Processor):
+    """Shows what is in the line without its unsafe characters; the line itself keeps them."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        fragments = transformation_input.fragments
+        safe = iter(masked("".join(text for _, text, *_ in fragments)))
+        return Transformation([(style, "".join(islice(safe, len(text)))) for style, text, *_ in fragments])
 
 
 _STYLES = {"dim italic": "italic ansibrightblack"}

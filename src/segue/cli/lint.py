@@ -1,7 +1,6 @@
 """`segue lint`: what a provider would refuse in a request body, and why."""
 
 import argparse
-import sys
 
 import msgspec
 
@@ -11,7 +10,8 @@ from ..render import lint
 from ..rules import Finding
 from ..wire.registry import FOLDERS
 from .files import read_bytes
-from .terminal import console
+from .printable import flat
+from .terminal import Screen, tell, write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     except FormatError as error:
         raise error.at("standard input" if args.file == "-" else args.file) from None
     if args.json:
-        sys.stdout.buffer.write(msgspec.json.encode(findings) + b"\n")
+        write(msgspec.json.encode(findings) + b"\n")
     else:
         draw_findings(findings)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
@@ -38,15 +38,15 @@ def run(args: argparse.Namespace) -> int:
 
 def draw_findings(findings: list[Finding]) -> None:
     """Each finding, with what the provider answers and where that was seen."""
-    screen = console()
+    screen = Screen()
     for finding in findings:
-        screen.print(f"{finding.severity} {finding.rule}  {finding.path}", style=_STYLES[finding.severity])
-        screen.print(f"    {finding.message}")
+        screen.line((f"{finding.severity} {finding.rule}  {flat(finding.path)}", _STYLES[finding.severity]))
+        screen.line((f"    {flat(finding.message)}", ""))
         if finding.answers:
-            screen.print(f"    the provider answers: {finding.answers}", style="dim")
-        screen.print(f"    source: {finding.source}; prevented by {finding.prevented_by}", style="dim")
+            screen.line((f"    the provider answers: {flat(finding.answers)}", "dim"))
+        screen.line((f"    source: {finding.source}; prevented by {finding.prevented_by}", "dim"))
     errors = sum(finding.severity == "error" for finding in findings)
-    print(f"segue: {errors} errors, {len(findings) - errors} warnings", file=sys.stderr)
+    tell(f"{errors} errors, {len(findings) - errors} warnings")
 
 
 _STYLES = {"error": "bold red", "warning": "yellow"}

@@ -1,7 +1,5 @@
 """A session drawn from its log: the conversation, and between its messages what happened besides."""
 
-from typing import TYPE_CHECKING
-
 from ..session import (
     AnyEntry,
     CallStarted,
@@ -14,12 +12,12 @@ from ..session import (
     Stored,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from ..types import Context
+from .printable import flat
 from .show import Picture
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from .terminal import Screen
 
 THEN = {
     "retry": "tried again",
@@ -33,7 +31,7 @@ THEN = {
 class LogPicture(Picture):
     """The conversation of a session, numbered as its log is: these are the numbers that a fork is made at."""
 
-    def __init__(self, screen: "Console", info: SessionInfo, log: list[Stored], *, thinking: bool, full: bool) -> None:
+    def __init__(self, screen: Screen, info: SessionInfo, log: list[Stored], *, thinking: bool, full: bool) -> None:
         said = [(stored.number, stored.entry.message) for stored in log if isinstance(stored.entry, Said)]
         super().__init__(screen, Context(messages=[message for _, message in said]), thinking=thinking, full=full)
         self.info = info
@@ -59,7 +57,7 @@ class LogPicture(Picture):
         info = self.info
         origin = f"from {info.parent}, entry {info.parent_entry}" if info.parent is not None else ""
         about = "  ".join(part for part in (info.title, origin) if part)
-        self.line(0, ("session ", "bold"), (info.id, "bold"), (f"  {about}" if about else "", "dim"))
+        self.line(0, ("session ", "bold"), (flat(info.id), "bold"), (f"  {flat(about)}" if about else "", "dim"))
 
     def _draw_mark(self, number: int, entry: AnyEntry) -> None:
         match entry:
@@ -79,13 +77,16 @@ class LogPicture(Picture):
             case Prompted():
                 self._mark(number, "§", "bold", "system prompt", "" if entry.system_prompt else "none from here on")
                 self.line(6, (self._fold(entry.system_prompt or ""), "dim"))
-            case TurnBegun() | TurnEnded() | CallStarted():
+            case TurnBegun() | TurnRenewed() | TurnEnded() | CallStarted():
                 pass  # what they say is seen on the messages
             case Said():
                 raise AssertionError("a message is no mark")
 
     def _mark(self, number: int, sign: str, style: str, text: str, more: str = "") -> None:
-        self.console.print()
+        self.screen.line()
         self.line(
-            0, (f"{number:>3} ", "dim"), (f"{sign} {text}", style), (f"  {self._fold(more)}" if more else "", "dim")
+            0,
+            (f"{number:>3} ", "dim"),
+            (f"{sign} {flat(text)}", style),
+            (f"  {self._fold(more)}" if more else "", "dim"),
         )

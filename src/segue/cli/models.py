@@ -2,14 +2,17 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ..catalog import Catalog, differing
 from ..types.model import Model
+from ..types.secret import shown_address, shown_headers
+from .printable import flat
+from .terminal import Screen, is_terminal, say, tell, write
 
 HELP = "list the models that the catalog knows"
 
@@ -33,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     models = _matching(catalog, args.words, args.provider)
     if not models:
         asked = " ".join([*args.words, *([args.provider] if args.provider else [])])
-        print(f"segue: no model matches: {asked}", file=sys.stderr)
+        tell(f"no model matches: {asked}")
         if args.json:
-            print("[]")
+            say("[]")
         return 1
     _print_json(models) if args.json else _print_table([_cells(model) for model in models])
     return 0
@@ -52,11 +55,13 @@ def _matching(catalog: Catalog, words: Sequence[str], provider: str | None) -> l
 
 
 def _print_json(models: Sequence[Model]) -> None:
-    print(json.dumps([_as_json(model) for model in models], indent=1, ensure_ascii=False))
+    document = json.dumps([_as_json(model) for model in models], indent=1, ensure_ascii=False)
+    write(document.encode("utf-8", "replace") + b"\n")
 
 
 def _as_json(model: Model) -> dict[str, Any]:
-    fields: dict[str, Any] = msgspec.to_builtins(model)
+    shown = replace(model, base_url=shown_address(model.base_url), headers=shown_headers(model.headers))
+    fields: dict[str, Any] = msgspec.to_builtins(shown)
     return {**fields, "dialect": differing(model.dialect)}
 
 
@@ -74,28 +79,14 @@ def _cells(model: Model) -> tuple[str, ...]:
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     """A table on a terminal; elsewhere plain columns, so that other programs can read them."""
-    if sys.stdout.isatty():
-        _print_rich(rows)
+    if is_terminal():
+        Screen().table(COLUMNS, rows, LEFT)
         return
+    rows = [tuple(map(flat, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
     for row in (COLUMNS, *rows):
         aligned = (
             cell.ljust(width) if name in LEFT else cell.rjust(width)
             for name, cell, width in zip(COLUMNS, row, widths, strict=True)
         )
-        print("  ".join(aligned).rstrip())
-
-
-def _print_rich(rows: Sequence[tuple[str, ...]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for name in COLUMNS:
-        table.add_column(name, justify="left" if name in LEFT else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    console = Console(highlight=False, markup=False)
-    # A narrow terminal breaks the lines itself, which leaves names whole and easy to copy.
-    console.width = max(console.width, console.measure(table, options=console.options.update(max_width=1000)).maximum)
-    console.print(table)
+        say("  ".join(aligned).rstrip())

@@ -20,6 +20,7 @@ from ..client.access import access
 from ..errors import SegueError, SettingError
 from ..testing import local
 from ..types import Model
+from ..types.secret import shown_address
 from . import demo
 
 VARIABLE = "SEGUE_MODEL"
@@ -152,7 +153,10 @@ def with_key() -> Choice | None:
 
 async def offline() -> list[Choice]:
     """Everything that works without a key, the best first."""
-    found = [Choice(model, f"a server answers at {model.base_url}", offline=True) for model in await on_this_machine()]
+    found = [
+        Choice(model, f"a server answers at {shown_address(model.base_url)}", offline=True)
+        for model in await on_this_machine()
+    ]
     catalog = Catalog.default()
     if is_installed() and all(choice.model.ref != SMALL for choice in found):
         why = "a small real model, which is too small for tools and seldom right"

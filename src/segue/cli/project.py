@@ -1,9 +1,7 @@
 """`segue project`: what another model would get of a conversation, and what it would not."""
 
 import argparse
-import sys
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,11 +11,9 @@ from ..projection import PRESETS
 from ..render import Preview, preview
 from ..types import AssistantMessage, Change, Context, Message
 from .files import Conversations
+from .printable import flat
 from .show import Picture
-from .terminal import console
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from .terminal import Screen, write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
     conversations = Conversations(args.file)
-    screen = None if args.json else console()
+    screen = None if args.json else Screen()
     for number, context in enumerate(conversations):
         try:
             ahead = preview(context, model, args.policy)
@@ -40,10 +36,10 @@ def run(args: argparse.Namespace) -> int:
             conversations.complain(f"{conversations.name}: conversation {number + 1}: {error}")
             continue
         if screen is None:
-            sys.stdout.buffer.write(_as_json(ahead) + b"\n")
+            write(_as_json(ahead) + b"\n")
         else:
             if number:
-                screen.rule(style="dim")
+                screen.rule()
             _draw(screen, context, ahead, full=args.full)
     return conversations.status
 
@@ -63,19 +59,19 @@ def _as_json(ahead: Preview) -> bytes:
     return msgspec.json.encode(document)
 
 
-def _draw(screen: "Console", context: Context, ahead: Preview, *, full: bool) -> None:
+def _draw(screen: Screen, context: Context, ahead: Preview, *, full: bool) -> None:
     head, *rest = ahead.summary().splitlines()
-    screen.print(head, style="bold")
+    screen.line((head, "bold"))
     for line in rest:
-        screen.print(f"  {line}", style="red" if line.startswith(("lost", "over a limit", "does not")) else "")
-    screen.print()
+        screen.line((f"  {line}", "red" if line.startswith(("lost", "over a limit", "does not")) else ""))
+    screen.line()
     RenderedPicture(screen, context, ahead, full=full).draw()
 
 
 class RenderedPicture(Picture):
     """The rendered conversation, numbered as it is stored, with each change beside the message that it concerns."""
 
-    def __init__(self, screen: "Console", stored: Context, ahead: Preview, *, full: bool) -> None:
+    def __init__(self, screen: Screen, stored: Context, ahead: Preview, *, full: bool) -> None:
         super().__init__(screen, ahead.request.projection.context, thinking=False, full=full)
         self.stored = stored
         self.sources = ahead.request.projection.sources
@@ -109,7 +105,7 @@ class RenderedPicture(Picture):
         """What is stored before ``until`` and is not rendered at all."""
         for index in range(self.next, until):
             if index not in self.rendered and index in self.notes:
-                self.console.print()
+                self.screen.line()
                 self.line(0, (f"{index:>3} ", "dim"), ("left out", "bold red"))
                 self._tell(index)
         self.next = max(self.next, until)
@@ -117,5 +113,8 @@ class RenderedPicture(Picture):
     def _tell(self, index: int | None) -> None:
         for change in self.notes.pop(index, ()):
             self.line(
-                4, ("~ ", "yellow"), (change.code, "red" if change.lossy else "yellow"), (f"  {change.detail}", "dim")
+                4,
+                ("~ ", "yellow"),
+                (change.code, "red" if change.lossy else "yellow"),
+                (f"  {flat(change.detail)}", "dim"),
             )

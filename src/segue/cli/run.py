@@ -5,7 +5,6 @@ Exit status: 0 done, 1 failed or ended by a limit, 2 bad usage or settings, 130 
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,8 @@ from ..errors import ProviderError, SettingError
 from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
-from .show import printable
 from .signals import handled
-from .terminal import console
+from .terminal import Screen, flush, say, tell, write
 from .view import View
 
 if TYPE_CHECKING:
@@ -61,9 +59,9 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
     async with talk.talking(args, None, limits) as begun:
         begun.approve = approval_by(args, begun.tools)
         for note in begun.notes:
-            _note(note)
+            tell(note)
         if begun.choice.offline:
-            _note(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
+            tell(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
         agent = await begun.agent(prompt)
         show = _shown(args)
         if args.json:
@@ -102,7 +100,7 @@ def _shown(args: argparse.Namespace) -> "Callable[[TurnEvent], None]":
         return lambda event: _write(event_document(event))
     if args.quiet:
         return lambda event: None
-    return View(console(stderr=True), texts=False).show
+    return View(Screen(stderr=True), texts=False).show
 
 
 def event_document(event: "TurnEvent") -> dict[str, Any]:
@@ -124,20 +122,16 @@ def _plain(value: Any) -> Any:
 
 
 def _write(document: dict[str, Any]) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
-    sys.stdout.buffer.flush()
+    write(msgspec.json.encode(document) + b"\n")
+    flush()
 
 
 def _tell(outcome: Outcome) -> None:
     text = outcome.text
     if text:
-        print(printable(text) if sys.stdout.isatty() else text)
+        say(text)
     if outcome.how != "done":
-        _note(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
-
-
-def _note(text: str) -> None:
-    print(f"segue: {' '.join(text.split())}", file=sys.stderr)
+        tell(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
 
 
 # -- the rest ---------------------------------------------------------------------------------------------------------

@@ -12,13 +12,14 @@ from typing import NamedTuple
 import msgspec
 
 from ..errors import SessionError, TransferError
-from ..session import Prompted, Said, SessionInfo, Store, default_path, export_session, import_session, open_store
+from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
 from ..session.where import VARIABLE
 from ..types import Context
 from . import check
+from .files import private_file
 from .log import LogPicture
-from .show import printable
-from .terminal import console
+from .printable import flat
+from .terminal import Screen, say, tell, write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -52,13 +53,13 @@ def run_list(args: argparse.Namespace) -> int:
     infos = _listed(args.store)
     if args.json:
         for info in infos:
-            sys.stdout.buffer.write(msgspec.json.encode(info) + b"\n")
+            write(msgspec.json.encode(info) + b"\n")
         return 0
-    width = max((len(info.id) for info in infos), default=0)
-    for info in infos:
-        origin = f"  (from {info.parent}, entry {info.parent_entry})" if info.parent is not None else ""
-        title = " ".join(printable(info.title).split())
-        print(f"{info.id:<{width}}  {_day(info.changed)}  {info.entries:>6}  {title}{origin}".rstrip())
+    names = [flat(info.id) for info in infos]
+    width = max(map(len, names), default=0)
+    for name, info in zip(names, infos, strict=True):
+        origin = f"  (from {flat(info.parent)}, entry {info.parent_entry})" if info.parent is not None else ""
+        say(f"{name:<{width}}  {_day(info.changed)}  {info.entries:>6}  {flat(info.title)}{origin}".rstrip())
     return 0
 
 
@@ -90,12 +91,14 @@ def run_show(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         info, log = store.info(args.session), list(store.read(args.session))
     if args.json:
-        messages = [stored.entry.message for stored in log if isinstance(stored.entry, Said)]
-        prompts = [stored.entry.system_prompt for stored in log if isinstance(stored.entry, Prompted)]
-        context = Context(system_prompt=prompts[-1] if prompts else None, messages=messages)
-        sys.stdout.buffer.write(context.to_json() + b"\n")
+        from ..agent.state import rebuilt  # with all that an agent needs: the other actions do without
+
+        # The whole conversation, so without the summaries of compactions.
+        whole = rebuilt(stored.entry for stored in log if not isinstance(stored.entry, Compacted))
+        context = Context(system_prompt=whole.system_prompt, messages=whole.messages)
+        write(context.to_json() + b"\n")
         return 0
-    LogPicture(console(), info, log, thinking=args.thinking, full=args.full).draw()
+    LogPicture(Screen(), info, log, thinking=args.thinking, full=args.full).draw()
     return 0
 
 
@@ -113,7 +116,7 @@ def run_fork(args: argparse.Namespace) -> int:
         at = store.head(args.session) if args.at is None else args.at
         name = args.name or next(free_names(store, f"{args.session}-at-{at}"))
         store.fork(args.session, at, name, time=time.time_ns() // 1_000_000)
-    print(name)
+    say(name)
     return 0
 
 
@@ -135,8 +138,12 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         lines = export_session(store, args.session)
-        with open(args.output, "wb") if args.output else nullcontext(sys.stdout.buffer) as file:
-            file.writelines(lines)
+        if args.output:
+            with private_file(args.output) as file:
+                file.writelines(lines)
+        else:
+            for line in lines:
+                write(line)
     return 0
 
 
@@ -155,10 +162,10 @@ def run_import(args: argparse.Namespace) -> int:
             session, added = import_session(store, file, session=args.name, source=source)
     except TransferError as error:
         for fault in error.faults:
-            print(f"segue: {fault}", file=sys.stderr)
+            tell(str(fault))
         return 2
-    print(session)
-    print(f"segue: new entries: {added}", file=sys.stderr)
+    say(session)
+    tell(f"new entries: {added}")
     return 0
 
 
@@ -177,7 +184,7 @@ def run_delete(args: argparse.Namespace) -> int:
                 store.delete(session)
             except SessionError as error:
                 status = 2
-                print(f"segue: {error}", file=sys.stderr)
+                tell(str(error))
     return status
 
 

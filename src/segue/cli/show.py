@@ -1,9 +1,7 @@
 """`segue show`: a conversation as a picture in the terminal."""
 
 import argparse
-import re
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -21,10 +19,8 @@ from ..types import (
     UserMessage,
 )
 from .files import Conversations
-from .terminal import console
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from .printable import flat
+from .terminal import Screen, write
 
 FOLDED_LINES = 12
 FOLDED_CHARACTERS = 1_200
@@ -42,13 +38,13 @@ def run(args: argparse.Namespace) -> int:
     conversations = Conversations(args.file)
     if args.json:
         for context in conversations:
-            sys.stdout.buffer.write(context.to_json() + b"\n")
+            write(context.to_json() + b"\n")
         return conversations.status
 
-    screen = console()
+    screen = Screen()
     for number, context in enumerate(conversations):
         if number:
-            screen.rule(style="dim")
+            screen.rule()
         Picture(screen, context, thinking=args.thinking, full=args.full).draw()
     return conversations.status
 
@@ -56,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
 class Picture:
     """One conversation, drawn message by message; a result is drawn under the call that it answers."""
 
-    def __init__(self, console: "Console", context: Context, *, thinking: bool, full: bool) -> None:
-        self.console = console
+    def __init__(self, screen: Screen, context: Context, *, thinking: bool, full: bool) -> None:
+        self.screen = screen
         self.context = context
         self.thinking = thinking
         self.full = full
@@ -89,15 +85,15 @@ class Picture:
         if context.system_prompt:
             self.line(0, ("system  ", "bold"), (self._fold(context.system_prompt), "dim"))
         if context.tools:
-            self.line(0, ("tools   ", "bold"), (", ".join(tool.name for tool in context.tools), "dim"))
+            self.line(0, ("tools   ", "bold"), (flat(", ".join(tool.name for tool in context.tools)), "dim"))
 
     def _title(self, index: int, role: str, style: str, *rest: tuple[str, str]) -> None:
-        self.console.print()
-        self.line(0, (f"{self.number(index):>3} ", "dim"), (role, style), *rest)
+        self.screen.line()
+        self.line(0, (f"{self.number(index):>3} ", "dim"), (flat(role), style), *rest)
 
     def _draw_answer(self, index: int, message: AssistantMessage) -> None:
         origin = f"{message.provider}/{message.model}"
-        changed = f"  ⇄ was {self.model}" if self.model and self.model != origin else ""
+        changed = f"  ⇄ was {flat(self.model)}" if self.model and self.model != origin else ""
         self.model = origin
         facts = [fact for fact in (tokens_of(message.usage), cost_of(message.usage)) if fact]
         if message.stop_reason not in ("stop", "toolUse"):
@@ -133,13 +129,13 @@ class Picture:
             self.line(indent + 2, (block.thinking, "dim italic"))
         else:
             head = " ".join(block.thinking.split())
-            room = max(self.console.width - indent - len(label) - 4, 0)
+            room = max(self.screen.width - indent - len(label) - 4, 0)
             short = head if len(head) <= room else head[: max(room - 1, 0)] + "…"
             self.line(indent, (f"{label}  {short}", "dim italic"))
 
     def _draw_call(self, index: int, at: int, call: ToolCall) -> None:
         arguments = ", ".join(f"{key}={brief(value)}" for key, value in call.arguments.items())
-        self.line(4, ("→ ", "yellow"), (call.name, "bold yellow"), (f"({arguments})", ""))
+        self.line(4, ("→ ", "yellow"), (flat(call.name), "bold yellow"), (f"({arguments})", ""))
         answer = self.pairing.batches[index].answers[at]
         if answer < 0:
             self.line(6, ("no result", "red"))
@@ -152,7 +148,13 @@ class Picture:
         """A result that answers no call is drawn where it is stored; all others stand under their calls."""
         stray = self.pairing.strays.get(index)
         if stray is not None:
-            self._title(index, f"{stray} result", "bold red", (f"  {result.tool_name} {result.tool_call_id}", "dim"))
+            self._title(
+                index,
+                f"{stray} result",
+                "bold red",
+                ("  ", ""),
+                (flat(f"{result.tool_name} {result.tool_call_id}"), "dim"),
+            )
             self._draw_result(result, "")
 
     def _draw_result(self, result: ToolResultMessage, prefix: str) -> None:
@@ -173,19 +175,14 @@ class Picture:
         if costs:
             missing = sum(usage.cost is None and usage != Usage() for usage in usages)
             facts.append(f"{dollars(sum(costs))}" + (f" (cost of {missing} not known)" if missing else ""))
-        self.console.print()
+        self.screen.line()
         self.line(0, (" · ".join(facts), "dim"))
 
     def _fold(self, text: str) -> str:
         return text if self.full else folded(text)
 
     def line(self, indent: int, *parts: tuple[str, str]) -> None:
-        from rich.padding import Padding
-        from rich.text import Text
-
-        line: Text = Text.assemble(*((printable(text), style) for text, style in parts if text))
-        shown: RenderableType = Padding(line, (0, 0, 0, indent), expand=False) if indent else line
-        self.console.print(shown)
+        self.screen.line(*parts, indent=indent)
 
 
 def folded(text: str, most: int = FOLDED_LINES) -> str:
@@ -195,16 +192,6 @@ def folded(text: str, most: int = FOLDED_LINES) -> str:
         kept = most // 2
         lines = [*lines[:kept], f"… {len(lines) - 2 * kept} more lines …", *lines[-kept:]]
     return "\n".join(map(_shortened, lines))
-
-
-def printable(text: str) -> str:
-    """Text from tools may hold escape codes and half characters; neither may reach the terminal."""
-    text = text.replace("\r\n", "\n").expandtabs(4)
-    return text if text.isprintable() else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-# Controls but the newline, halves of characters, and marks that turn the direction of what follows.
-_UNPRINTABLE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
 
 def _shortened(line: str) -> str:

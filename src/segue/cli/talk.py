@@ -204,7 +204,7 @@ async def talking(
         reach = offline.Reach()
         stack.push_async_callback(reach.aclose)
         built_in, notes = _built_in(args)
-        asked_for, left_out = await _from_servers(args.mcp, stack)
+        asked_for, left_out = await _from_servers(args.mcp, stack, {tool.name for tool in built_in})
         talk = Talk(
             store,
             built_in,
@@ -248,14 +248,20 @@ def _built_in(args: argparse.Namespace) -> tuple[list[Tool], list[str]]:
     return tools, notes
 
 
-async def _from_servers(named: list[str], stack: AsyncExitStack) -> tuple[list[Tool], list[str]]:
-    """The tools of the MCP servers; and which of them no model can be given."""
+async def _from_servers(named: list[str], stack: AsyncExitStack, taken: set[str]) -> tuple[list[Tool], list[str]]:
+    """The tools of the MCP servers; and which of them no model can be given. Names that are ``taken`` stay so."""
     tools: list[Tool] = []
     notes: list[str] = []
     for each in named:
         server = await stack.enter_async_context(_server(each))
-        tools += server.tools
-        notes += [f"a tool of {server.name} is left out: {why}" for why in server.left_out.values()]
+        faults = [*server.left_out.values()]
+        for tool in server.tools:
+            if tool.name in taken:
+                faults.append(f"tool {tool.name!r}: another tool has the same name, and came first")
+            else:
+                taken.add(tool.name)
+                tools.append(tool)
+        notes += [f"a tool of {server.name} is left out: {why}" for why in faults]
     return tools, notes
 
 

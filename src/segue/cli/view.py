@@ -4,7 +4,7 @@ Whole lines go to the console; the line that is still growing is handed to ``liv
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..agent import CallResult, Compaction, Outcome, Retried, Steered, Switch, TurnEnd
 from ..tools import CallState
@@ -21,10 +21,9 @@ from ..types import (
     ToolCall,
     ToolResultMessage,
 )
-from .show import brief, dollars, folded, printable, tokens_of
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from .printable import flat, printable
+from .show import brief, dollars, folded, tokens_of
+from .terminal import Part, Screen, broken
 
 RESULT_LINES = 8
 """Lines of a result that are shown."""
@@ -37,8 +36,8 @@ Live = Callable[[str, str], None]
 class View:
     """Draws the events of turns. Without ``texts``, what the model says and thinks is left out."""
 
-    def __init__(self, console: "Console", live: Live = lambda text, style: None, *, texts: bool = True) -> None:
-        self.console = console
+    def __init__(self, screen: Screen, live: Live = lambda text, style: None, *, texts: bool = True) -> None:
+        self.screen = screen
         self.live = live
         self.texts = texts
         self.states: dict[str, CallState] = {}
@@ -53,14 +52,10 @@ class View:
         if draw is not None:
             draw(self, event)
 
-    def line(self, *parts: tuple[str, str], indent: int = 0) -> None:
+    def line(self, *parts: Part, indent: int = 0) -> None:
         """Texts with their styles, as one paragraph."""
-        from rich.padding import Padding
-        from rich.text import Text
-
         self.settle()
-        text: Text = Text.assemble(*((printable(words), style) for words, style in parts if words))
-        self.console.print(Padding(text, (0, 0, 0, indent), expand=False) if indent else text)
+        self.screen.line(*parts, indent=indent)
 
     def settle(self) -> None:
         """End the line that is growing."""
@@ -78,7 +73,7 @@ class View:
         running = ", ".join(dict.fromkeys(each.call.name for each in waiting if each.state == "executing"))
         ended = len(self.states) - len(waiting)
         counted = f" ({ended} of {len(self.states)} done)" if len(self.states) > 1 else ""
-        return f"running {running}{counted}" if running else f"{waiting[0].state}{counted}"
+        return flat(f"running {running}{counted}" if running else f"{waiting[0].state}{counted}")
 
     # -- what the model says ------------------------------------------------------------------------------------------
 
@@ -98,16 +93,14 @@ class View:
         if style != self._style:
             self.settle()
             self._style = style
-        *whole, self._growing = (self._growing + printable(delta.replace("\r", ""))).split("\n")
-        for line in whole:
-            self._print(line)
-        while (cut := _fitting(self._growing, self.console.width)) < len(self._growing):
-            line, self._growing = self._growing[:cut], self._growing[cut:].removeprefix(" ")
+        *whole, growing = printable(self._growing + delta.replace("\r", "")).split("\n")
+        *full, self._growing = broken(growing, self.screen.width)
+        for line in (*whole, *full):
             self._print(line)
         self.live(self._growing, self._style)
 
     def _print(self, text: str) -> None:
-        self.console.print(text, style=self._style or None, soft_wrap=True)
+        self.screen.line((text, self._style), wrap=False)
 
     # -- calls and results --------------------------------------------------------------------------------------------
 
@@ -122,7 +115,7 @@ class View:
         result = event.result
         mark, style = ("✗ ", "red") if result.is_error else ("✓ ", "green")
         number = self._numbers.get(result.tool_call_id)
-        named = f"{number} {result.tool_name}" if number is not None else result.tool_name
+        named = flat(f"{number} {result.tool_name}" if number is not None else result.tool_name)
         self.line((mark, style), (named, "dim"), (f"\n{_result_text(result)}", ""), indent=2)
 
     # -- what else happens --------------------------------------------------------------------------------------------
@@ -143,7 +136,7 @@ class View:
         self.line((f"↻ {event.reason}", "yellow"))
 
     def _switch(self, event: Switch) -> None:
-        self.line((f"⇄ {event.model} goes on: {event.reason}", "bold yellow"))
+        self.line((flat(f"⇄ {event.model} goes on: {event.reason}"), "bold yellow"))
 
     def _compaction(self, event: Compaction) -> None:
         self.line((f"≡ {event.messages} messages were replaced by a summary", "magenta"))
@@ -185,7 +178,7 @@ _DRAWN: dict[type, Callable[[View, Any], None]] = {
 def call_parts(call: ToolCall) -> list[tuple[str, str]]:
     """A call in one line."""
     arguments = ", ".join(f"{name}={brief(value)}" for name, value in call.arguments.items())
-    return [(call.name, "bold yellow"), (f"({arguments})", "")]
+    return [(flat(call.name), "bold yellow"), (f"({arguments})", "")]
 
 
 def _result_text(result: ToolResultMessage) -> str:
@@ -196,14 +189,3 @@ def _result_text(result: ToolResultMessage) -> str:
         elif isinstance(block, ImageContent):
             parts.append(f"▣ {block.mime_type}")
     return "\n".join(parts) or "(no text)"
-
-
-def _fitting(text: str, width: int) -> int:
-    """How many characters of ``text`` are shown in one line; words are kept whole where that is possible."""
-    from rich.cells import cell_len
-
-    if len(text) * 2 < width or cell_len(text) < width:
-        return len(text)
-    cut = next(at for at in range(len(text) + 1) if cell_len(text[: at + 1]) >= width)
-    space = text.rfind(" ", 0, cut + 1)
-    return space if space > 0 else max(cut, 1)

@@ -2,61 +2,128 @@
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable, Mapping
 from hashlib import blake2b
+from urllib.parse import unquote
 
 import anyio
 import anyio.to_thread
+import httpx2
 from msgspec.structs import replace
 
 from ..catalog import Provider, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model
-from .connection import Connection
+from ..types.secret import Secrets, address_secrets, shown_address
+from ..wire.common.headers import joined
+from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
 
 Sign = Callable[[str, Mapping[str, str], bytes], dict[str, str]]
 """The headers that prove who asks, from the URL, the headers and the body of one request. May block."""
 
+Scheme = Callable[[str | None, str], Sign | dict[str, str]]
+"""What proves who asks, from the key and the base URL: the same headers for all requests, or made for each."""
+
 _ALTERNATIVES = {"AWS_REGION": ("AWS_DEFAULT_REGION",), "GOOGLE_CLOUD_LOCATION": ("GOOGLE_CLOUD_REGION",)}
 _NAME = re.compile(r"\{([A-Z_]+)\}")
+_TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
+"""The name of a header. RFC 9110, 5.6.2."""
+_UNPRINTABLE = re.compile(r"[^ -~]")
 
 
 class Access:
-    """Where a request goes, and how it proves who asks."""
+    """Where a request goes, and how it proves who asks. ``secrets`` are all that its headers hold."""
 
-    __slots__ = ("_blocks", "_key", "_sign", "base_url", "headers", "model", "signs_body")
+    __slots__ = ("_proof", "_sign", "base_url", "headers", "model", "secrets", "signs_body")
 
     def __init__(self, model: Model, connection: Connection, provider: Provider | None) -> None:
-        self.base_url = _filled(connection.base_url or model.base_url).rstrip("/")
-        if not self.base_url.startswith(("https://", "http://")):
-            raise SettingError(f"the endpoint {self.base_url!r} is no URL that begins with https:// or http://")
-        self.headers = connection.headers
-        self._key = connection.api_key or _key(provider, named_host=connection.base_url is None)
+        check(connection)
+        address = _filled(connection.base_url or model.base_url).rstrip("/")
+        self.secrets = Secrets(address_secrets(address))
+        self.base_url, user = endpoint(address)
+        self.headers = sendable(connection.headers, "Connection.headers")
+        key = _stripped(connection.api_key) or _key(provider, named_host=connection.base_url is None)
         scheme = provider.auth if provider is not None and provider.auth else _BY_PROTOCOL.get(model.protocol, "bearer")
-        self._sign = SCHEMES[scheme](self._key, self.base_url)
-        self._blocks = scheme in _BLOCKING
-        self.signs_body = scheme in _SIGNING
-        self.model = replace(model, base_url=self.base_url, endpoint=model.endpoint or self._fingerprint())
+        proof = SCHEMES[scheme](key, self.base_url)
+        self._sign: Sign | None = None if isinstance(proof, dict) else proof
+        self._proof: dict[str, str] = proof if isinstance(proof, dict) else {}
+        sendable(self._proof, f"the key for {model.provider}")
+        self._proof |= user
+        self.signs_body = self._sign is not None and scheme in _SIGNING
+        for headers in (sendable(model.headers, "Model.headers"), self.headers, self._proof):
+            self.secrets.add_headers(headers)
+        fingerprint = model.endpoint or _fingerprint(self.base_url, (key or "") + user.get("authorization", ""))
+        self.model = replace(model, base_url=self.base_url, endpoint=fingerprint)
 
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. Only where ``signs_body`` is true does the body play a part."""
         url = self.base_url + path
-        all_headers = {**headers, **self.headers}
-        if self._blocks:
+        all_headers = sendable(joined(headers, self.headers), "the headers of the request")
+        if self._sign is not None:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
-        else:
-            proof = self._sign(url, all_headers, body)
-        return url, all_headers | proof
+            all_headers |= sendable(proof, "the credentials")
+        all_headers |= self._proof
+        self.secrets.add_headers(all_headers)
+        return url, all_headers
 
     def without_key(self, text: str) -> str:
-        """``text`` with the key blotted out: some providers repeat it in their errors."""
-        return text.replace(self._key, "[key]") if self._key else text
+        """``text`` with all secrets blotted out: some providers repeat them in their errors."""
+        return self.secrets.hide(text)
 
-    def _fingerprint(self) -> str:
-        """Which endpoint and account this is: a short digest, from which nobody can learn the key."""
-        seed = f"{self.base_url}\n{self._key or ''}".encode()
-        return blake2b(seed, digest_size=6, person=b"segue-endpoint").hexdigest()
+
+def _fingerprint(base_url: str, key: str) -> str:
+    """Which endpoint and account this is: a short digest, from which nobody can learn the key."""
+    return blake2b(f"{base_url}\n{key}".encode(), digest_size=6, person=b"segue-endpoint").hexdigest()
+
+
+def sendable(headers: Mapping[str, str], where: str) -> dict[str, str]:
+    """The headers, if they can be sent. What cannot is refused here: the transport would quote it in its error."""
+    found = {}
+    for place, (name, value) in enumerate(headers.items(), 1):
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise TypeError(f"{where}: names and values are strings, and those of header {place} are not")
+        if not _TOKEN.fullmatch(name):
+            raise SettingError(f"{where}: the name of header {place} has characters that a name may not have")
+        if odd := _UNPRINTABLE.search(value):
+            raise SettingError(
+                f"{where}: the value of {name} cannot be sent, because character {odd.start() + 1} of {len(value)} "
+                "is not printable ASCII; look for a line break or a stray character where it was copied from"
+            )
+        found[name] = value.strip(" ")
+    return found
+
+
+def _stripped(key: str | None) -> str | None:
+    if key is not None and not isinstance(key, str):
+        raise TypeError(f"Connection.api_key is a string, not a {type(key).__name__}")
+    return key and key.strip()
+
+
+def endpoint(address: str, query: bool = False) -> tuple[str, dict[str, str]]:
+    """The address without user and password, and the header that they are sent in. It may have a ``query`` only where
+    no path follows it."""
+    shown = shown_address(address)
+    if not address.startswith(("https://", "http://")):
+        raise SettingError(f"the endpoint {shown!r} cannot be used: it does not begin with https:// or http://")
+    if re.search(r"[?#]", address) and not query:
+        raise SettingError(f"the endpoint {shown!r} cannot be used: a path is added to it, so it has no query")
+    scheme, _, rest = address.partition("://")
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    user, found, host = authority.rpartition("@")
+    bare = f"{scheme}://{host}{rest[len(authority) :]}"
+    url: httpx2.URL | None = None
+    try:
+        url = httpx2.URL(bare)
+        url.host.encode("idna")  # as the resolver does
+    except (httpx2.InvalidURL, ValueError):
+        url = None
+    if url is None or not url.host or not 0 <= (url.port or 0) <= 65535 or re.search(r"^[^:]*[%\s]", url.host):
+        raise SettingError(f"the endpoint {shown!r} cannot be used: look at its host, port and path")
+    if not found:
+        return bare, {}
+    return bare, {"authorization": f"Basic {b64encode(unquote(user).encode('utf-8', 'replace')).decode()}"}
 
 
 def access(model: Model, connection: Connection) -> Access:
@@ -86,7 +153,8 @@ def _filled(base_url: str) -> str:
         for variable in (name[1], *_ALTERNATIVES.get(name[1], ())):
             if found := os.environ.get(variable, "").strip():
                 return found
-        raise SettingError(f"the endpoint {base_url} needs {name[1]}: set it, or pass segue.Connection(base_url=…)")
+        shown = shown_address(base_url)
+        raise SettingError(f"the endpoint {shown} needs {name[1]}: set it, or pass segue.Connection(base_url=…)")
 
     return _NAME.sub(value, base_url)
 
@@ -94,32 +162,28 @@ def _filled(base_url: str) -> str:
 # -- schemes ---------------------------------------------------------------------------------------------------------
 
 
-def _header(name: str, prefix: str = "") -> Callable[[str | None, str], Sign]:
-    def scheme(key: str | None, base_url: str) -> Sign:
-        found = {} if key is None else {name: prefix + key}
-        return lambda url, headers, body: found
-
-    return scheme
+def _header(name: str, prefix: str = "") -> Scheme:
+    return lambda key, base_url: {} if key is None else {name: prefix + key}
 
 
-def _aws(key: str | None, base_url: str) -> Sign:
+def _aws(key: str | None, base_url: str) -> Sign | dict[str, str]:
     """A Bedrock key is a bearer token; without one, requests are signed with the credentials of the machine."""
     token = os.environ.get("AWS_BEARER_TOKEN_BEDROCK", "").strip()
     if key is not None and (key == token or key != os.environ.get("AWS_ACCESS_KEY_ID", "").strip()):
-        return lambda url, headers, body: {"authorization": f"Bearer {key}"}
+        return {"authorization": f"Bearer {key}"}
     region = aws_region(base_url)
     return lambda url, headers, body: aws_headers(url, headers, body, region)
 
 
-def _google(key: str | None, base_url: str) -> Sign:
+def _google(key: str | None, base_url: str) -> Sign | dict[str, str]:
     """A given key is an access token; without one, application default credentials are asked for one."""
     credentials = os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", "").strip()
     if key is not None and key != credentials:
-        return lambda url, headers, body: {"authorization": f"Bearer {key}"}
+        return {"authorization": f"Bearer {key}"}
     return lambda url, headers, body: {"authorization": f"Bearer {google_token()}"}
 
 
-SCHEMES: dict[str, Callable[[str | None, str], Sign]] = {
+SCHEMES: dict[str, Scheme] = {
     "bearer": _header("authorization", "Bearer "),
     "x-api-key": _header("x-api-key"),
     "x-goog-api-key": _header("x-goog-api-key"),
@@ -128,9 +192,6 @@ SCHEMES: dict[str, Callable[[str | None, str], Sign]] = {
     "google": _google,
 }
 """How a provider wants to know who asks; a provider's row may name one."""
-
-_BLOCKING = frozenset({"aws", "google"})
-"""Schemes that may have to fetch credentials first."""
 
 _SIGNING = frozenset({"aws"})
 """Schemes that sign the body."""

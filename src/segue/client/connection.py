@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from ..errors import SettingError
+from ..types.secret import Guarded
+
 if TYPE_CHECKING:
     import httpx2
 
@@ -19,6 +22,8 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     first_event: float = 600.0
     # Without a byte of it, be it a heartbeat.
     between_events: float = 300.0
+    # From the first try to the last event, waits included. Without it, a stream is open as long as something comes.
+    total: float | None = None
 
 
 class Retries(Struct, frozen=True, kw_only=True):
@@ -31,7 +36,10 @@ class Retries(Struct, frozen=True, kw_only=True):
     longest_retry_after: float = 60.0
 
 
-class Connection(Struct, frozen=True, kw_only=True):
+MAX_ANSWER = 64 * 1024 * 1024
+
+
+class Connection(Guarded, frozen=True, kw_only=True):
     """How to reach a provider. Everything has a default; the key comes from the environment when it is not given."""
 
     api_key: str | None = None
@@ -40,10 +48,23 @@ class Connection(Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()
+    # The most bytes that an answer may have, as they are after decompression.
+    max_answer: int = MAX_ANSWER
     # May look at the body, or return another one, before it is sent.
     on_request: Callable[[Body], Body | None] | None = None
     # A client of your own, for proxies, certificates or tests; it is not closed.
     http: "httpx2.AsyncClient | None" = None
 
-    def __repr__(self) -> str:  # a key is never shown
-        return f"Connection(base_url={self.base_url!r}, api_key={'given' if self.api_key else None})"
+
+def check(connection: Connection) -> None:
+    """Raise ``SettingError`` for settings that cannot be used."""
+    for name in ("timeouts", "retries"):
+        part = getattr(connection, name)
+        for field in part.__struct_fields__:
+            value = getattr(part, field)
+            if value is not None and not (isinstance(value, int | float) and value >= 0):  # NaN is not, either
+                raise SettingError(f"Connection.{name}.{field} is {value!r}; it must be a number from 0")
+    if connection.http is not None and connection.http.is_closed:
+        raise SettingError("Connection.http is closed; give a client that is open, or none")
+    if not isinstance(connection.max_answer, int) or connection.max_answer < 1:
+        raise SettingError(f"Connection.max_answer is {connection.max_answer!r}; it must be a number of bytes from 1")

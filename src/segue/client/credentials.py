@@ -2,13 +2,76 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import SettingError
+from msgspec import Struct
 
+from ..errors import AuthenticationError, NetworkError, ProviderError, SettingError
+from ..types.secret import shown_address
+from .transport import also_hidden
+
+T = TypeVar("T")
 _REGION = re.compile(r"//bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
+
+
+class Library(Struct, frozen=True):
+    """A library for credentials, and what its errors are here."""
+
+    who: str
+    hint: str
+    # Classes of errors by name, what each is here, and whether its words can be shown: they name a profile or a file.
+    # Others may quote what a program or a server has said, with a token in it. The first row that fits counts.
+    failures: tuple[tuple[str, Callable[[str], ProviderError | SettingError], bool], ...]
+
+
+# botocore 1.44.0 `exceptions.py`; google-auth 2.62.2 `exceptions.py` (2026-11).
+AWS = Library(
+    "AWS",
+    "set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile",
+    (
+        ("ProfileNotFound", SettingError, True),
+        ("PartialCredentialsError", SettingError, True),
+        ("ConfigParseError", SettingError, True),
+        ("ConfigNotFound", SettingError, True),
+        ("HTTPClientError", NetworkError, False),
+        ("ClientError", AuthenticationError, False),
+        ("CredentialRetrievalError", AuthenticationError, False),
+        ("TokenRetrievalError", AuthenticationError, False),
+        ("SSOError", AuthenticationError, False),
+        ("BotoCoreError", SettingError, False),
+        ("Exception", SettingError, False),
+    ),
+)
+GOOGLE = Library(
+    "Google Cloud",
+    "set GOOGLE_APPLICATION_CREDENTIALS, or log in with gcloud auth application-default login",
+    (
+        ("TransportError", NetworkError, False),
+        ("RefreshError", AuthenticationError, False),
+        ("ReauthFailError", AuthenticationError, False),
+        ("MalformedError", SettingError, False),
+        ("DefaultCredentialsError", SettingError, True),
+        ("GoogleAuthError", SettingError, False),
+        ("Exception", SettingError, False),
+    ),
+)
+
+
+def _asked(act: Callable[[], T], library: Library) -> T:
+    """What a library for credentials gives, or an error of ours. It reads files, runs programs and asks servers, and
+    may raise anything; its error is not carried along, because it may quote a secret."""
+    try:
+        return act()
+    except (SettingError, ProviderError):
+        raise
+    except Exception as error:  # noqa: BLE001, an edge: the code of others, and of plug-ins that they load
+        names = {kind.__name__ for kind in type(error).__mro__}
+        _, kind, showable = next(row for row in library.failures if row[0] in names)
+        words = f": {' '.join(str(error).split())}" if showable else ""
+        failure = kind(f"no credentials for {library.who} ({type(error).__name__}{words}): {library.hint}")
+    raise failure
 
 
 def aws_region(base_url: str) -> str:
@@ -17,7 +80,7 @@ def aws_region(base_url: str) -> str:
         return found[1]
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
-        raise SettingError(f"the endpoint {base_url} names no AWS region: set AWS_REGION")
+        raise SettingError(f"the endpoint {shown_address(base_url)} names no AWS region: set AWS_REGION")
     return region
 
 
@@ -29,7 +92,9 @@ def aws_headers(url: str, headers: Mapping[str, str], body: bytes, region: str) 
     except ImportError:
         raise SettingError("Bedrock needs botocore: pip install 'segue[bedrock]'") from None
     request = AWSRequest(method="POST", url=url, data=body, headers=dict(headers))
-    SigV4Auth(_aws_credentials().get_frozen_credentials(), "bedrock", region).add_auth(request)
+    found = _asked(lambda: _aws_credentials().get_frozen_credentials(), AWS)
+    also_hidden(found.secret_key, found.token)  # the signer logs what it signs
+    _asked(lambda: SigV4Auth(found, "bedrock", region).add_auth(request), AWS)
     return dict(request.headers.items())
 
 
@@ -43,10 +108,7 @@ def _aws_session() -> Any:
 def _aws_credentials() -> Any:
     found = _aws_session().get_credentials()
     if found is None:
-        raise SettingError(
-            "no AWS credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, "
-            "or a profile"
-        )
+        raise SettingError(f"no credentials for AWS: {AWS.hint}")
     return found
 
 
@@ -54,13 +116,10 @@ def _aws_credentials() -> Any:
 def _google_credentials() -> Any:
     try:
         import google.auth
-        from google.auth.exceptions import DefaultCredentialsError
     except ImportError:
         raise SettingError("Vertex needs google-auth: pip install 'segue[vertex]'") from None
-    try:
-        credentials, _ = google.auth.default(scopes=["https://www.googleapis.com/auth/cloud-platform"])
-    except DefaultCredentialsError as error:
-        raise SettingError(f"no Google credentials: set GOOGLE_APPLICATION_CREDENTIALS ({error})") from None
+    scopes = ["https://www.googleapis.com/auth/cloud-platform"]
+    credentials, _ = _asked(lambda: google.auth.default(scopes=scopes), GOOGLE)
     return credentials
 
 
@@ -70,5 +129,6 @@ def google_token() -> str:
     if not credentials.valid:
         from google.auth.transport.requests import Request
 
-        credentials.refresh(Request())
+        _asked(lambda: credentials.refresh(Request()), GOOGLE)
+    also_hidden(str(credentials.token))
     return str(credentials.token)

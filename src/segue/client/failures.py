@@ -8,6 +8,7 @@ from ..errors import (
     AuthenticationError,
     ContextOverflowError,
     InvalidRequestError,
+    ModelNotFoundError,
     NetworkError,
     OverloadedError,
     ProviderError,
@@ -18,6 +19,8 @@ from ..errors import (
 )
 from ..rules import is_overflow_text
 from ..types import AssistantMessage
+from ..types.secret import LONGEST_TEXT
+from .missing import IS_GONE, IS_NAMED
 
 KINDS: dict[str, type[ProviderError]] = {
     kind.kind: kind
@@ -28,6 +31,7 @@ KINDS: dict[str, type[ProviderError]] = {
         ServerError,
         NetworkError,
         AuthenticationError,
+        ModelNotFoundError,
         InvalidRequestError,
         ContextOverflowError,
         RefusedError,
@@ -38,8 +42,9 @@ STATUSES: dict[int, type[ProviderError]] = {
     401: AuthenticationError,
     402: QuotaError,
     403: AuthenticationError,
-    404: InvalidRequestError,
+    404: ModelNotFoundError,
     408: NetworkError,
+    410: ModelNotFoundError,
     413: InvalidRequestError,
     424: ServerError,  # Bedrock: the model failed
     429: RateLimitError,
@@ -49,7 +54,8 @@ STATUSES: dict[int, type[ProviderError]] = {
     504: ServerError,
     529: OverloadedError,  # Anthropic
 }
-"""Any other status of 500 and above is a ``ServerError``, any other of 400 and above an ``InvalidRequestError``."""
+"""Any other status of 500 and above is a ``ServerError``, any other of 400 and above an ``InvalidRequestError``. What
+is below is a redirect, or nothing that an answer may have: a ``NetworkError``, because it is no answer."""
 
 # Words that say more than the status, or stand alone in a stream that began with 200. The first row that fits counts.
 # OpenAI: `insufficient_quota` with 429; Anthropic: "Your credit balance is too low" with 400; DeepSeek: "Insufficient
@@ -76,18 +82,30 @@ REQUEST_IDS = (
 )
 
 
-def kind_of(text: str, status: int | None) -> type[ProviderError]:
-    """The kind of a failure that the provider told."""
-    if is_overflow_text(text):
+def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderError]:
+    """The kind of a failure that the provider told. Only the beginning of a long text is looked at."""
+    text = text[:LONGEST_TEXT]
+    if status is not None and status < 400:
+        return NetworkError
+    if is_overflow_text(text, provider):
         return ContextOverflowError
     if status in (401, 403, 503, 529):
         return STATUSES[status]
+    if status in _MAY_BE_GONE:
+        if IS_NAMED.search(text):
+            return InvalidRequestError
+        if IS_GONE.search(text):
+            return ModelNotFoundError
     for pattern, kind in _WORDS:
         if pattern.search(text) and (status is None or kind in _SAID_OVER.get(status, ())):
             return kind
     if status is None:
         return ServerError
     return STATUSES.get(status) or (ServerError if status >= 500 else InvalidRequestError)
+
+
+_MAY_BE_GONE = (None, 400, 404, 410, 422)
+"""With these a provider may say that it does not have a model; None: in a stream that began with 200."""
 
 
 # What words may say against a status; a server's 500 is not a refused request, whatever its text.
@@ -124,9 +142,14 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
     if said is None or (seconds := _number(said)) is not None:
         return None if said is None else seconds
     try:
-        return max(0.0, parsedate_to_datetime(said).timestamp() - now)
-    except ValueError:
+        asked = parsedate_to_datetime(said).timestamp() - now
+    except (ValueError, TypeError, IndexError, ArithmeticError, OSError):  # dates of no calendar
         return None
+    return max(0.0, asked) if asked < LONGEST_WAIT else None
+
+
+LONGEST_WAIT = 1e9
+"""Seconds. A longer time is ignored."""
 
 
 def _number(text: str | None) -> float | None:
@@ -134,7 +157,7 @@ def _number(text: str | None) -> float | None:
         found = float(text) if text is not None else -1.0
     except ValueError:
         return None
-    return found if 0 <= found < 1e9 else None
+    return found if 0 <= found < LONGEST_WAIT else None
 
 
 def error_of(message: AssistantMessage) -> ProviderError | None:

@@ -7,35 +7,37 @@ there is nothing to leak when a caller goes away, and cancelling can strike only
 import random
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
 
 import anyio
-import httpx2
 import msgspec
 from msgspec.structs import replace
 
-from ..errors import NetworkError, ProviderError
+from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..render import Decoder, Request
 from ..types import AssistantMessage, Diagnostic, Error, Event
 from ..types.codec import read_json
 from ..types.other_tools import UNREADABLE
+from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text
 from .access import Access
 from .connection import Connection
+from .exchange import Exchange, Pieces
 from .failures import kind_of, kind_of_ending, request_id, retry_after
-from .pool import pooled
+from .transport import hidden_in_logs
 
 T = TypeVar("T")
 
 MAX_ERROR = 1024 * 1024
 """Bytes of an error's body that are read; the rest says nothing new."""
-SLICE = 256 * 1024
-"""Bytes of a long body that are handed on at a time."""
-DRAIN = 0.2
-"""Seconds that the end of a finished answer's bytes is waited for, so that its connection can be used again."""
+
+
+class Silence(Exception):
+    """What was waited for did not come in time."""
 
 
 class Stream:
@@ -59,10 +61,10 @@ class Stream:
         self._scope: anyio.CancelScope | None = None
         self._cancelled = False
         self._told = False
-        self._response: httpx2.Response | None = None
-        self._bytes: AsyncGenerator[bytes, None] | None = None
+        self._exchange: Exchange | None = None
         self._deadline = 0.0
-        self._decoder = Decoder(request)
+        self._over: float | None = None  # when the whole answer must be there
+        self._decoder = self._fresh_decoder()
 
     # -- what callers use --------------------------------------------------------------------------------------------
 
@@ -126,22 +128,23 @@ class Stream:
                 await self._disconnect()
             return
         await self._disconnect()
-        self._decoder = Decoder(self.request)
-        await self._interruptible(lambda: anyio.sleep(wait), wait + 1)
+        self._decoder = self._fresh_decoder()
+        with suppress(Silence):
+            await self._interruptible(lambda: anyio.sleep(wait), wait + 1)
 
     async def _step(self) -> tuple[list[Event], ProviderError | None]:
         if self._cancelled:
             return self._decoder.abort(), None
         try:
-            if self._response is None:
+            if self._exchange is None:
                 refused = await self._connect()
-                if refused is not None:
+                if refused is not None and not self._cancelled:
                     return self._decoder.fail(refused.text), refused
             data = await self._interruptible(self._piece, self._patience())
-        except httpx2.TransportError as error:
-            return self._broken(f"the connection broke: {_words(error)}")
-        except TimeoutError:
-            return self._broken(self._silence())
+        except ProviderError as error:
+            return self._broken(error)
+        except Silence:
+            return self._broken(NetworkError(self._silence()))
         if self._cancelled:
             return self._decoder.abort(), None
         events = self._decoder.close() if data is None else self._decoder.feed(data)
@@ -153,45 +156,57 @@ class Stream:
         """Send the request. A refusal is an error; otherwise the answer can be read."""
         self.attempts += 1
         self._told = False
-        self._decoder = Decoder(self.request, now=int(time.time() * 1000))
-        timeouts = self._connection.timeouts
-        self._deadline = time.monotonic() + timeouts.first_event
-        length = sum(map(len, self._body))
-        whole = b"".join(self._body) if self._access.signs_body or length <= SLICE else None
-        url, headers = await self._access.signed(self.request.path, self.request.headers, whole or b"")
-        http = self._connection.http or await pooled()
-        content = _sent(self._body) if whole is None else whole
-        headers["content-length"] = str(length)
-        sent = http.build_request(
-            "POST", url, headers=headers, content=content, timeout=httpx2.Timeout(None, connect=timeouts.connect)
-        )
-        self._response = await self._interruptible(lambda: http.send(sent, stream=True), timeouts.first_event)
-        if self._response is None:  # cancelled
+        self._decoder = self._fresh_decoder(int(time.time() * 1000))
+        timeouts, now = self._connection.timeouts, time.monotonic()
+        self._deadline = now + timeouts.first_event
+        if self._over is None and timeouts.total is not None:
+            self._over = now + timeouts.total
+        exchange = await self._interruptible(self._signed, timeouts.first_event)
+        if exchange is None:  # cancelled
             return None
-        self._bytes = self._response.aiter_bytes()
-        if self._response.is_success:
+        self._exchange = exchange
+        await self._interruptible(exchange.open, self._patience())
+        if self._cancelled or exchange.succeeded:
             return None
-        return await self._refusal(self._response)
+        return await self._refusal(exchange)
 
-    async def _refusal(self, response: httpx2.Response) -> ProviderError:
+    async def _signed(self) -> Exchange:
+        signed = b"".join(self._body) if self._access.signs_body else b""
+        url, headers = await self._access.signed(self.request.path, self.request.headers, signed)
+        return Exchange(url, headers, self._body, self._connection)
+
+    async def _refusal(self, exchange: Exchange) -> ProviderError:
+        status = exchange.status or 0
         data = bytearray()
-        while len(data) < MAX_ERROR and (piece := await self._interruptible(self._piece, self._patience())):
-            data += piece
-        text = _error_words(bytes(data)) or f"{response.status_code} status code (no body)"
-        return self._error(kind_of(text, response.status_code), text)
+        try:
+            while len(data) < MAX_ERROR and (piece := await self._interruptible(exchange.piece, self._patience())):
+                data += piece
+        except (NetworkError, Silence) as error:
+            # The status may be clear all the same. If not, it is the provider's fault, and not that of the request.
+            kind, text = kind_of("", status), self._silence() if isinstance(error, Silence) else error.text
+            return self._error(NetworkError if kind is InvalidRequestError else kind, text)
+        text = self._access.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")
+        return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _piece(self) -> bytes | None:
-        return None if self._bytes is None else await anext(self._bytes, None)
+        return None if self._exchange is None else await self._exchange.piece()
 
     async def _interruptible(self, act: Callable[[], Awaitable[T]], seconds: float) -> T | None:
         """Await with a limit; ``None`` if ``cancel()`` was called. A scope per await: none is held across a yield."""
-        with anyio.CancelScope(deadline=anyio.current_time() + max(seconds, 0.0)) as self._scope:
+        if self._over is not None:
+            seconds = min(seconds, self._over - time.monotonic())
+            if seconds <= 0:
+                raise Silence
+        with (
+            hidden_in_logs(self._access.secrets),
+            anyio.CancelScope(deadline=anyio.current_time() + max(seconds, 0.0)) as self._scope,
+        ):
             if self._cancelled:
                 self._scope.cancel()
             return await act()
         self._scope = None
         if not self._cancelled:
-            raise TimeoutError
+            raise Silence
         return None
 
     def _patience(self) -> float:
@@ -199,14 +214,19 @@ class Stream:
 
     def _silence(self) -> str:
         timeouts = self._connection.timeouts
+        if self._over is not None and time.monotonic() >= self._over:
+            return f"the answer was not complete within {timeouts.total:g} seconds"
         if self._told:
             return f"nothing came for {timeouts.between_events:g} seconds"
         return f"no event came within {timeouts.first_event:g} seconds"
 
+    def _fresh_decoder(self, now: int = 0) -> Decoder:
+        return Decoder(self.request, now, self._access.secrets)
+
     # -- failures ----------------------------------------------------------------------------------------------------
 
-    def _broken(self, text: str) -> tuple[list[Event], ProviderError]:
-        return self._decoder.fail(text), self._error(NetworkError, text)
+    def _broken(self, error: ProviderError) -> tuple[list[Event], ProviderError]:
+        return self._decoder.fail(error.text), self._error(type(error), error.text, error.retryable)
 
     def _failure(self) -> ProviderError:
         """What kind of failure the decoder has read out of an answer."""
@@ -219,14 +239,20 @@ class Stream:
             return self._error(NetworkError, text)
         return self._error(kind_of(text, None), text)
 
-    def _error(self, kind: type[ProviderError], text: str) -> ProviderError:
-        headers = {} if self._response is None else self._response.headers
+    def _error(self, kind: type[ProviderError], text: str, retryable: bool | None = None) -> ProviderError:
+        """Every failure of a stream is made here, without the secrets that its words may hold."""
+        status = None if self._exchange is None else self._exchange.status
+        headers = {} if self._exchange is None else self._exchange.headers
+        named = request_id(headers)
+        if status is not None and 300 <= status < 400:
+            retryable = False
         return kind(
-            self._access.without_key(text),
+            self._access.secrets.shown(text),
             provider=self.request.model.provider,
             model=self.request.model.id,
-            status=None if self._response is None else self._response.status_code,
-            request_id=request_id(headers),
+            status=status,
+            request_id=named and self._access.secrets.shown(named, longest=200),
+            retryable=retryable,
             retry_after=retry_after(headers, time.time()),
         )
 
@@ -235,16 +261,21 @@ class Stream:
         retries = self._connection.retries
         if not failure.retryable or self.attempts > retries.attempts or self._cancelled:
             return None
+        wait = self._pause(failure)
+        return None if self._over is not None and wait is not None and time.monotonic() + wait >= self._over else wait
+
+    def _pause(self, failure: ProviderError) -> float | None:
+        retries = self._connection.retries
         if failure.retry_after is not None:
             return failure.retry_after if failure.retry_after <= retries.longest_retry_after else None
-        longest = min(retries.longest_wait, retries.first_wait * 2 ** (self.attempts - 1))
+        longest = min(retries.longest_wait, retries.first_wait * 2.0 ** min(self.attempts - 1, 60))
         return float(longest * random.uniform(0.5, 1.0))
 
     def _take(self, events: list[Event], failure: ProviderError | None = None) -> None:
         """Queue events; the last one settles the message."""
         last = events[-1] if events else None
         if isinstance(last, Error):
-            message = replace(last.message, error_message=self._access.without_key(last.message.error_message or ""))
+            message = last.message
             if failure is not None:
                 message = replace(message, diagnostics=[*message.diagnostics, _diagnostic(failure, message.timestamp)])
             events[-1] = Error(message, last.partial, failure)
@@ -256,40 +287,30 @@ class Stream:
     # -- the connection ----------------------------------------------------------------------------------------------
 
     async def _drain(self) -> None:
-        """Read what little follows the last event, so that the connection can be used again; then let it go."""
-        if self._bytes is not None and self.error is None and not self._cancelled:
-            with anyio.move_on_after(DRAIN):
-                try:
-                    async for _ in self._bytes:
-                        pass
-                except httpx2.TransportError:
-                    pass
+        """Let the connection go; after a good answer, so that it can be used again."""
+        if self._exchange is not None and self.error is None and not self._cancelled:
+            await self._exchange.drain()
         await self._disconnect()
 
     async def _disconnect(self) -> None:
-        response, data = self._response, self._bytes
-        self._response = self._bytes = None
-        with anyio.CancelScope(shield=True):
-            if data is not None:
-                await data.aclose()
-            if response is not None:
-                await response.aclose()
+        exchange, self._exchange = self._exchange, None
+        if exchange is not None:
+            await exchange.close()
 
 
-def _body(request: Request, connection: Connection) -> list[bytes | memoryview]:
+def _body(request: Request, connection: Connection) -> Pieces:
     """The body in pieces; a callback that may change it gets a copy, because bodies share with what is stored."""
     if connection.on_request is None:
         return request.pieces()
     copy = copy_json(request.body)
     changed = connection.on_request(copy)
-    return [msgspec.json.encode(copy if changed is None else changed)]
-
-
-async def _sent(pieces: list[bytes | memoryview]) -> AsyncGenerator[bytes, None]:
-    """A long body, without making one piece of it."""
-    for piece in pieces:
-        for at in range(0, len(piece), SLICE):
-            yield bytes(piece[at : at + SLICE])
+    body = copy if changed is None else changed
+    if not isinstance(body, dict):
+        raise TypeError(f"on_request returns the body as a dict, or None, not a {type(body).__name__}")
+    try:
+        return [msgspec.json.encode(body)]
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise TypeError(f"on_request left a body that is not JSON ({type(error).__name__}: {error})") from error
 
 
 def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:
@@ -304,14 +325,18 @@ def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:
     return Diagnostic("provider-error", now, failure.text, told)
 
 
+def _redirected(exchange: Exchange, text: str) -> str:
+    """A redirect is not followed: the key would go wherever it leads."""
+    where = exchange.headers.get("location")
+    if where is None or exchange.status is None or not 300 <= exchange.status < 400:
+        return text
+    return f"the endpoint redirects to {shown_address(where)}, which is not followed; set base_url if it is right"
+
+
 def _error_words(data: bytes) -> str:
     """What the body of an error says, in JSON or in anything else."""
     try:
         body = read_json(data)
     except UNREADABLE:
-        return " ".join(data[:2000].decode("utf-8", "replace").split())
+        return " ".join(data.decode("utf-8", "replace").split())
     return error_text(body[0] if isinstance(body, list) and body else body)
-
-
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__} {error}".strip()

@@ -19,7 +19,7 @@ from ..types import (
     ToolResultMessage,
     UserMessage,
 )
-from ..types.text import scrub, scrub_json
+from ..types.text import in_label, scrub, scrub_json
 from ..types.value import encode
 from .values import is_summary, text_of_summary
 
@@ -177,5 +177,4 @@ def _arguments(call: ToolCall) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name that keeps its mark on one line and short."""
-    return " ".join(scrub(name).split())[:80] or "no name"
+    return in_label(name) or "no name"

@@ -21,6 +21,9 @@ OwnReasoning = Literal["signed", "any", "none"]
 ForeignReasoning = Literal["labelled", "drop", "keep-signed"]
 """What policy ``auto`` does with readable thinking of another origin."""
 
+PrefixMismatch = Literal["drop_block", "error"]
+"""What a target does with thinking that is bound to something else than what is before it now."""
+
 
 class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields that all protocols have in common."""
@@ -36,9 +39,17 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     # Where foreign thinking shown as text makes the model leak its own or refuse (pydantic-ai#6692, oh-my-pi#7241,
     # pi#9554; seen until 2026-10), it is dropped under every policy.
     reasoning_as_text: bool = True
+    # Other models whose signed thinking the target reads, as globs on the model's id: policy `auto` keeps it. "Each
+    # model reads its own thinking blocks and those of a fixed set of other models" (platform.claude.com, "Preserved
+    # thinking", 2026-10); the signature of any other model is refused (llxprt-code#2335, openclaw#107221, 2026-07) or,
+    # on the newest models, its block is silently dropped.
+    reads_thinking_of: tuple[str, ...] = ()
     # Thinking is bound to the system prompt, the tools and all messages before it, and refused after any edit
     # ("The block is bound to a different conversation", pydantic-ai#7984, 2026-09).
     prefix_bound: bool = False
+    # What is asked of such a target where a block is bound to something else: to leave the block out, or to refuse the
+    # request, which is what it does when it is not asked. Our digest covers only answers that segue has decoded.
+    prefix_mismatch: PrefixMismatch = "drop_block"
 
     # A history with tool calls is refused unless the request defines a tool ("Requests which include `tool_use` or
     # `tool_result` blocks must define tools"; "The toolConfig field must be defined when using toolUse and toolResult
@@ -48,6 +59,9 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     images_in_results: bool = False
     # A tool result has a flag that says it failed; where not, its text says so.
     error_flag: bool = False
+
+    # Objects inside arguments of a call may have a key without a character; where not, such entries are left out.
+    empty_keys: bool = True
 
     # Limits of size. They are told by preview and never repaired; None where no limit is known.
     max_tools: int | None = None

@@ -15,6 +15,10 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     needs_tools: bool = True
     # toolResult.status: Claude and Nova; "This model doesn't support the status field." (Writer)
     error_flag: bool = False
+    # "The format of the value at messages.262.content.1.toolUse.input is invalid. Provide a json object for the field
+    # and try again." for {"": ""}, also deep inside, and also where the model itself wrote it (pi#7782, 2026-08;
+    # opencode#46296, 2026-08: only keys that are exactly empty, at any depth).
+    empty_keys: bool = False
     # At most 20 images, each of at most 3.75 MB and 8,000 pixels on a side (Converse API reference, 2026).
     max_images: int | None = 20
     max_image_bytes: int | None = 3_932_160
@@ -44,6 +48,9 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     json_results: bool = False
     # "This model doesn't support the reasoningContent.reasoningText.signature field." (all but Claude)
     reasoning_signature: bool = False
+    # Reasoning comes as `redactedContent` alone and goes back as it came; "This model doesn't support the
+    # reasoningContent.reasoningText.text field for assistant messages." (GPT-5.6 and later, inspect_ai#5217, 2026-09)
+    redacted_reasoning: bool = False
     # cachePoint blocks: Claude and Nova; one hour only on Claude.
     cache_points: Literal["none", "5m", "1h"] = "none"
     sampling: bool = True

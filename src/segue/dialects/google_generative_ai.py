@@ -20,9 +20,13 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
 
     # Ids on calls and responses: Vertex answers `Unknown name "id"` (pydantic-ai#5081, vercel/ai#15664).
     send_ids: bool = False
-    # "Function call is missing a thought_signature in functionCall parts": the first call of each model content,
-    # Gemini 3 and later. The dummy is documented by Google for calls of other origin.
+    # "Function call is missing a thought_signature in functionCall parts": the first call of each model content. The
+    # dummy is documented by Google for calls of other origin.
     dummy_signature: str | None = "skip_thought_signature_validator"
+    # Whether a call without one is always refused: Gemini 3 and later. 2.5 Flash and Flash-Lite have refused some too
+    # (LLM-API-Key-Proxy#160, 2026-05; rowboat#694, 2026-07), so that the dummy is sent there for calls of others; its
+    # own have none where it did not think.
+    signature_required: bool = True
     # "Requests ending with a model turn are not supported": 3.6 Flash, 3.5 Flash-Lite and later.
     prefill: bool = False
     # Full JSON Schema for tools (`parametersJsonSchema`) instead of the OpenAPI subset.

@@ -60,12 +60,21 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     reasoning_field: ReasoningField | None = None
     # Other fields in which it is taken back when that is where it came in.
     reasoning_accepts: tuple[ReasoningField, ...] = ()
+    # Thinking may come in <think> tags at the beginning of the content: servers without a reasoning parser for a model
+    # hand its text through (vLLM without `--reasoning-parser`, llama.cpp with `--reasoning-format none`, Ollama with a
+    # template that does not know thinking; documentation of each, 2026-11). How it goes back, `reasoning_field` says.
+    tagged_reasoning: bool = False
     # Which assistant messages must carry it (`loop`: those with calls since the user last spoke; all with calls get
     # it), and the smallest placeholder that counts ("thinking is enabled but reasoning_content is missing in assistant
     # tool call message", Kimi, where "" counts as missing: pi#4178; "The `reasoning_content` in the thinking mode must
     # be passed back to the API", DeepSeek V4, where "" is accepted).
     reasoning_required: Literal["never", "loop", "calls", "always"] = "never"
     reasoning_placeholder: str = " "
+    # The field of an answer that names the upstream behind a router. Signed and encrypted `reasoning_details` go back
+    # to one upstream only, the first whose entries go back: "Encrypted payloads can only be replayed to the
+    # endpoint that created them", a 404 of OpenRouter with `pinned_endpoint_slug` "openai/gpt-5.6-luna-20260709|azure"
+    # (pi#8874, open-webui#28240, 2026-08). It pins a request to that endpoint itself, where it has the model.
+    upstream_field: Literal["provider"] | None = None
     # What stands for the signature of an unsigned call in `reasoning_details`, whose encrypted entries carry the id of
     # their call ("Gemini models require OpenRouter reasoning details to be preserved in each request", LibreChat
     # agents#37; Google's documented dummy, in the form that Roo-Code#10759 sends, 2026-01).
@@ -89,7 +98,8 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Function tools with reasoning_effort are not supported … in /v1/chat/completions … or set reasoning_effort to
     # 'none'." (GPT-5.5 and later); gpt-6-astra refuses 'none' too and has no tools here at all.
     tools_with_reasoning: bool = True
-    # `strict` in tools, and `stream_options`: "Extra inputs are not permitted, field: 'stream_options'" (Fireworks).
+    # `strict` in tools, and asking for the usage of a stream (`stream_options`), which some gateways need and older
+    # servers refuse: "extra_forbidden … stream_options, include_usage" (Mistral's API, avante.nvim#2347, 2025).
     strict_tools: bool = False
     stream_usage: bool = True
     # Where the id of the user goes. `metadata` itself "is only allowed when 'store' is enabled" (OpenAI, in public
@@ -98,9 +108,12 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # How reading is cached: by itself, by itself with `prompt_cache_retention: 24h` on request, or at markers.
     caching: Literal["automatic", "24h", "markers"] = "automatic"
     # Unknown keys are a 400 or 422, in messages ("property 'reasoning_content' is unsupported", Groq, jan#8136) and at
-    # the top ("body.store: property 'body.store' is unsupported", Cerebras, openclaude#740); what is known at the top
-    # besides the fields that all members have. Only lint reads these two.
+    # the top ("body.store: property 'body.store' is unsupported", Cerebras, openclaude#740); whether fields of the top
+    # are known that no other member has in the types of its SDK (`store`, `verbosity` …); what is known at the top and
+    # in answers beyond all of these. Only lint reads these four.
     strict_keys: bool = True
+    openai_fields: bool = False
     body_fields: tuple[str, ...] = ()
+    message_fields: tuple[str, ...] = ()
     # Whose Python SDK it is.
     sdk: Literal["openai", "groq", "cerebras"] = "openai"

@@ -31,11 +31,10 @@ class _Line:
     for what it has is out of that question for good, so that a line of any length costs a few looks at each call.
     """
 
-    __slots__ = ("_passed", "calls", "served")
+    __slots__ = ("_passed", "calls")
 
     def __init__(self) -> None:
         self.calls: list[int] = []
-        self.served = False
         self._passed = {"no result": 0, "no real result": 0, "a later stand-in": 0}
 
     def first(self, what: str, has: Callable[[int], bool]) -> int | None:
@@ -57,7 +56,22 @@ class Pairing:
     ``messages`` may grow: ``extend`` goes on where it stopped.
     """
 
-    __slots__ = ("_early", "_lines", "_matched", "_nameless", "_nearest", "batches", "messages", "strays")
+    __slots__ = (
+        "_disturbed",
+        "_early",
+        "_fixed",
+        "_lacking",
+        "_lacks",
+        "_lines",
+        "_matched",
+        "_nameless",
+        "_nearest",
+        "_taken_ahead",
+        "_turn",
+        "batches",
+        "messages",
+        "strays",
+    )
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.messages = messages
@@ -70,6 +84,14 @@ class Pairing:
         self._nearest: dict[str, tuple[Batch, int]] = {}  # by id: the last answer so far with such a call, and which
         self._early: list[int] = []
         self._nameless: list[int] = []
+        self._turn = -1  # the last message that is not a result
+        # What results without a place of their own were matched by. A later result for one of these batches, or for one
+        # before the last result without an id, disturbs that.
+        self._taken_ahead: set[int] = set()
+        self._fixed = -1
+        self._disturbed = False
+        self._lacks: dict[int, int] = {}  # by batch: how many of its calls have no real result
+        self._lacking: list[int] = []  # the batches that have such calls
         self._walk(0)
         if self._early:
             self._answer_ahead(self._early)
@@ -80,12 +102,12 @@ class Pairing:
         """Match ``messages`` again, of which the first ``kept`` are what they were. The index of the first answer or
         stray that is not, and ``kept`` where there is none."""
         first = kept
-        if kept == self._matched and not self._early and not self._nameless:
-            first = self._walk(kept)
-            if not self._early and not self._nameless:
+        if kept == self._matched:
+            first = self._grow(kept)
+            if not self._disturbed:
                 return first
         batches, strays = self.batches, self.strays
-        self._match()  # results without a place of their own are matched last, whoever comes later
+        self._match()  # results without a place of their own are matched last, whatever comes later
         for at, batch in batches.items():
             # A result at the same index may be another one, unless it is one of those that were kept.
             if at < first and (self.batches[at].answers != batch.answers or max(batch.answers) >= kept):
@@ -93,11 +115,32 @@ class Pairing:
         changed = [at for at in {*strays, *self.strays} if strays.get(at) != self.strays.get(at)]
         return min([first, *changed])
 
+    def _grow(self, kept: int) -> int:
+        """Match what is new, in which results that wait for the next answer are included. The first answer or stray
+        before it that is not what it was."""
+        early, nameless, turn = len(self._early), len(self._nameless), self._turn
+        first = self._walk(kept)
+        if self._disturbed:
+            return first
+        seen = early
+        while self._turn > turn and early and self._early[early - 1] > turn:
+            early -= 1
+        waiting = self._early[early:seen]
+        if self._early[early:]:
+            before = {at: self.strays.pop(at, None) for at in waiting}
+            self._answer_ahead(self._early[early:])
+            first = min([first, *(at for at in waiting if self.strays.get(at) != before[at])])
+        if self._nameless[nameless:]:
+            first = min(first, self._answer_nameless(self._nameless[nameless:]))
+        return first
+
     def _walk(self, start: int) -> int:
         """Match messages from ``start`` on, each in its turn; the first answer before it that got another result."""
         messages, nearest, first = self.messages, self._nearest, start
         for index, message in enumerate(messages[start:] if start else messages, start):
             kind = type(message)
+            if kind is not ToolResultMessage:
+                self._turn = index
             if kind is AssistantMessage:
                 calls = [block for block in message.content if type(block) is ToolCall]
                 if calls:
@@ -112,6 +155,8 @@ class Pairing:
                         self._answer_again(batch, index)
                     if batch.index < first:
                         first = batch.index
+                    if batch.index < self._fixed or batch.index in self._taken_ahead:
+                        self._disturbed = True
                 elif message.tool_call_id:  # type: ignore[union-attr]
                     self._early.append(index)
                 else:
@@ -150,8 +195,8 @@ class Pairing:
             self.strays[index] = "duplicate"
 
     def _answer_ahead(self, early: list[int]) -> None:
-        """Results stored before their call: the next answer's, if no user message stands between, the tool agrees
-        and no result stored after the call answers it for real."""
+        """Results stored before their call: the next answer's, if no user message is between them and the tool agrees.
+        Where every such call has a result that counts more, this one is a duplicate, as it would be behind them."""
         ahead: dict[int, Batch | None] = dict.fromkeys(early)
         batch: Batch | None = None
         for index in range(len(self.messages) - 1, early[0] - 1, -1):
@@ -166,17 +211,20 @@ class Pairing:
         for index, batch in ahead.items():
             result = self._result(index)
             line = self._lines_of(batch).get((result.tool_call_id, result.tool_name)) if batch is not None else None
+            if batch is not None:
+                self._taken_ahead.add(batch.index)
             if batch is None or line is None:
                 self.strays[index] = "orphan"
             elif not self._take(batch, line, index):
-                self.strays[index] = "duplicate" if line.served else "orphan"
+                self.strays[index] = "duplicate"
 
-    def _answer_nameless(self, nameless: list[int]) -> None:
+    def _answer_nameless(self, nameless: list[int]) -> int:
         """Results without an id: the nearest earlier answer with a call that lacks a real result, calls without an
-        id first."""
+        id first. The first answer that got one."""
         self._lines.clear()
-        lacks = {index: [*map(self._real, batch.answers)].count(False) for index, batch in self.batches.items()}
-        lacking = [index for index, count in lacks.items() if count]
+        self._count_lacking()
+        lacks, lacking, first = self._lacks, self._lacking, len(self.messages)
+        self._fixed = nameless[-1]
         for index in nameless:
             place = bisect(lacking, index) - 1
             if place < 0:
@@ -187,12 +235,28 @@ class Pairing:
             line = lines.get((None, result.tool_name))
             if line is None or self._first_lacking(batch, line) is None:
                 line = lines[None, None]
+            first = min(first, batch.index)
             if not self._take(batch, line, index):
                 self.strays[index] = "duplicate"
             elif not result.synthetic:
                 lacks[batch.index] -= 1
                 if not lacks[batch.index]:
                     del lacking[place]
+        return first
+
+    def _count_lacking(self) -> None:
+        """Count again what the batches lack that later results may have changed: those behind the last nameless one."""
+        fresh: list[int] = []
+        for index in reversed(self.batches):
+            if index < self._fixed:
+                break
+            count = [*map(self._real, self.batches[index].answers)].count(False)
+            self._lacks[index] = count
+            if count:
+                fresh.append(index)
+        while self._lacking and self._lacking[-1] > self._fixed:
+            self._lacking.pop()
+        self._lacking += reversed(fresh)
 
     def _take(self, batch: Batch, line: _Line, index: int) -> bool:
         """The first call with no result takes it; else a real one replaces a synthetic one. False: nobody wants it."""
@@ -208,7 +272,6 @@ class Pairing:
         if answers[at] >= 0:
             self.strays[answers[at]] = "duplicate"
         answers[at] = index
-        line.served = True
         return True
 
     def _first_lacking(self, batch: Batch, line: _Line) -> int | None:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from ..types import FAILED_STOPS, AssistantMessage, Change, Message, Model, ToolDefinition, ToolResultMessage
 from .frame import Frame
+from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
 from .passes.ids import Ids
 from .passes.images import Images
@@ -27,7 +28,7 @@ from .scan import FAILED, TORN, scan
 from .step import Pass, Step, Target
 from .steps import Steps
 
-PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Names, Ids)
+PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Arguments, Names, Ids)
 
 
 Apply = Callable[[Step, Any], None]

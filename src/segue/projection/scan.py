@@ -18,6 +18,9 @@ UNSIGNED = 16  # thinking without a signature
 ODD = 32  # text that may be blank, values that JSON may not be able to hold, and no content at all
 TORN = 64  # results that are missing, stored elsewhere than after their calls, or of another tool
 
+EMPTY_KEY = b'"":'
+"""In JSON: an empty key, or one that ends in a quote. No text has it, because quotes in texts are escaped."""
+
 
 def scan(content: Sequence[Block]) -> int:
     """The bits of these blocks."""
@@ -65,12 +68,19 @@ def _are_plain(arguments: dict[str, Any]) -> bool:
                 break
         elif kind is not int and kind is not bool:
             break
-        if type(name) is not str or not name.isascii():
+        if type(name) is not str or not name or not name.isascii():
             break
     else:
         return True
     written = _written(arguments)
-    return written is not None and b"null" not in written  # which may be NaN or an infinity
+    # Null may be NaN or an infinity.
+    return written is not None and b"null" not in written and EMPTY_KEY not in written
+
+
+def has_empty_key(arguments: dict[str, Any]) -> bool:
+    """Whether an object inside these arguments may have an empty key; asked of what JSON can hold."""
+    written = _written(arguments)
+    return written is not None and EMPTY_KEY in written
 
 
 def _written(value: Any) -> bytes | None:

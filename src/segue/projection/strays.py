@@ -3,6 +3,7 @@
 from typing import Literal
 
 from ..types import AssistantMessage, ImageContent, TextContent, ToolCall, ToolResultMessage, UserContent, UserMessage
+from ..types.text import in_label
 from ..types.texts import EMPTY_RESULT, IMAGES_BELOW, ORPHAN, as_error
 from .scan import TORN, scan
 from .step import Step, Target
@@ -47,4 +48,4 @@ def _as_text(result: ToolResultMessage) -> list[UserContent]:
         text = IMAGES_BELOW if images else EMPTY_RESULT
     if result.is_error:
         text = as_error(text)
-    return [TextContent(f"{ORPHAN.format(result.tool_name)}\n{text}"), *images]
+    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images]

@@ -11,6 +11,7 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
     "result-duplicate": ("result left out that came twice", "results left out that came twice"),
     "image-downgraded": ("image replaced by text", "images replaced by text"),
     "thinking-dropped": ("thought left out", "thoughts left out"),
+    "arguments-adapted": ("call with arguments left out", "calls with arguments left out"),
     "tool-duplicate": ("tool left out that is defined twice", "tools left out that are defined twice"),
     "result-orphaned": ("result without a call", "results without a call"),
     "result-synthesized": ("missing result filled in", "missing results filled in"),

@@ -2,9 +2,10 @@
 for anything that a provider may send."""
 
 from ..types import AssistantMessage
-from ..types.codec import read_json
+from ..types.codec import read_halves, read_json
 from ..types.events import Event
 from ..types.other_tools import UNREADABLE
+from ..types.secret import NO_SECRETS, Secrets
 from ..wire.common.answer import Answer, Failure
 from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing
 from ..wire.common.reader import MALFORMED
@@ -16,11 +17,12 @@ class Decoder:
     """The answer to ``request``: feed it bytes as they come, in pieces of any size, and close it when they end.
 
     Streams and whole answers are told apart by how they begin. ``now`` (Unix ms) is the time that the message is given.
+    ``secrets`` are kept out of errors and diagnostics.
     """
 
-    def __init__(self, request: Request, now: int = 0) -> None:
+    def __init__(self, request: Request, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
         protocol = protocol_of(request.model.protocol)
-        self._answer = Answer(request.model, request, now)
+        self._answer = Answer(request.model, request, now, secrets)
         self._reader = protocol.reader(self._answer)
         self._framing: Framing | None = protocol.framing()
         self._whole = bytearray()
@@ -103,7 +105,7 @@ class Decoder:
             if not data:
                 continue
             try:
-                event(name, read_json(data))
+                event(name, read_halves(data))
             except (*UNREADABLE, *MALFORMED) as error:
                 self._misread(name, data, error)
 
@@ -115,7 +117,7 @@ class Decoder:
 
     def _read_whole(self, data: bytes) -> None:
         try:
-            body = read_json(data)
+            body = read_halves(data)
             if isinstance(body, dict):
                 self._reader.whole(body)
             else:  # Gemini streams an array of events to those who do not ask for server-sent ones
@@ -128,7 +130,7 @@ class Decoder:
         self._answer.break_off("the answer is not complete")
 
     def _misread(self, name: str, data: bytes, error: Exception) -> None:
-        shown = data[:200].decode("utf-8", "replace")
+        shown = self._answer.secrets.shown(data.decode("utf-8", "replace"), longest=200)
         self._answer.break_off(f"the provider sent what cannot be understood ({type(error).__name__}): {name} {shown}")
 
     def _told(self) -> list[Event]:

@@ -1,18 +1,22 @@
 """Bodies that others made: ``lint`` says what a provider would refuse, ``ingest`` reads the history out of one."""
 
+import json
 from typing import Any
 
 import msgspec
 
-from ..errors import FormatError
+from ..errors import FormatError, SegueError
 from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.codec import read_json
 from ..types.expect import expect_model
-from ..types.text import scrub
+from ..types.text import has_half_escapes, scrub, scrub_json
+from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
 
+TOO_DEEP = "nested too deeply to be read"
+UNREAD = "this body cannot be read; please report it"
 Given = dict[str, Any] | bytes | str
 
 
@@ -23,8 +27,10 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
-    document = read_body(body)
-    return run(_protocol(document, protocol).rules, document, model)
+    document = _with_halves(body, _read(body))
+    if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
+        return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
+    return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
 def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
@@ -36,7 +42,31 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     if model is not None:
         expect_model(model)
     document = read_body(body)
-    return _protocol(document, protocol).ingest(document, model, now)
+    read = _protocol(document, protocol).ingest
+    try:
+        try:
+            return read(document, model, now)
+        except UnicodeEncodeError:  # half characters, which a dict may hold and JSON text that was read does not
+            return read(scrub_json(document), model, now)
+    except SegueError:
+        raise
+    except RecursionError:
+        raise FormatError(TOO_DEEP) from None
+    except MALFORMED as error:  # readers say what is wrong and where; this is for what none of them has thought of
+        raise FormatError(f"{UNREAD} ({type(error).__name__}: {error})") from None
+
+
+def _with_halves(body: Given, document: Any) -> Any:
+    """A body that was given as text, read again with the half characters in it, which reading has replaced."""
+    if not isinstance(body, bytes | str):
+        return document
+    data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
+    if (isinstance(body, bytes) or scrub(body) is body) and not has_half_escapes(data):
+        return document
+    try:
+        return json.loads(body)
+    except RecursionError:
+        raise FormatError(TOO_DEEP) from None
 
 
 def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
@@ -62,7 +92,19 @@ def recognise(body: dict[str, Any]) -> str:
 
 def read_body(body: Given) -> dict[str, Any]:
     """A body as a dict, whatever it was given as."""
-    if isinstance(body, dict):
+    return _expect_object(_read(body))
+
+
+def _expect_object(document: Any) -> dict[str, Any]:
+    if not isinstance(document, dict):
+        advice = '; put a list of messages in one: {"messages": […]}' if isinstance(document, list) else ""
+        raise FormatError(f"a request body is a JSON object, not a {type(document).__name__}{advice}")
+    return document
+
+
+def _read(body: Any) -> Any:
+    """A body as Python values, whatever it was given as."""
+    if not isinstance(body, bytes | str):
         return body
     data = scrub(body).encode() if isinstance(body, str) else body
     try:
@@ -71,9 +113,7 @@ def read_body(body: Given) -> dict[str, Any]:
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from None
     except RecursionError:
-        raise FormatError("nested too deeply to be read") from None
+        raise FormatError(TOO_DEEP) from None
     except msgspec.DecodeError as error:
         raise FormatError(f"not JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise FormatError("a request body is a JSON object")
     return document

@@ -12,6 +12,7 @@ from ..projection.step import PendingChange, Report, spelled_out
 from ..projection.summary import summarize
 from ..types import Change, Message, Model, Options
 from ..wire.common.dataurl import to_builtins, to_json
+from ..wire.common.headers import joined
 from ..wire.protocol import Protocol
 from .fold import Fold
 from .tokens import guessed_frame
@@ -65,7 +66,7 @@ class Request:
         self.model = model
         self.options = options
         self.path = protocol.path(model, options, body)
-        self.headers = {"content-type": "application/json"} | protocol.headers(model, options) | model.headers
+        self.headers = {"content-type": "application/json"} | joined(protocol.headers(model, options), model.headers)
         self._protocol = protocol
         self._snapshot = snapshot
         self._unwritten = body  # with `HISTORY` in place of the turns that were written before

@@ -19,8 +19,8 @@ class Patience(Struct, frozen=True, kw_only=True):
     longest_pause: float = 10.0
     # The same when there is no other to go to.
     longest_pause_alone: float = 60.0
-    # The first rest of a member that keeps failing, and of one whose account or key is the trouble. Each failed probe
-    # doubles it, up to 16 times the first.
+    # The first rest of a member that keeps failing, and of one whose account, key or model is the trouble. Each failed
+    # probe doubles it, up to 16 times the first.
     rest: float = 30.0
     long_rest: float = 900.0
     # A probe that nobody reports on (its turn was cancelled, its caller is gone) counts as over after this time.

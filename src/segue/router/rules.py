@@ -1,7 +1,7 @@
 """What to do about each kind of failure, as a table. ``router.py`` looks it up and takes the first step it can.
 
-Another member can cure what is wrong with this one: its load, its limits, its account, its window. It cannot cure a
-request that is wrong in itself, and it must not be used to get around a refusal.
+Another member can cure what is wrong with this one: its load, its limits, its account, its model, its window. It cannot
+cure a request that is wrong in itself, and it must not be used to get around a refusal.
 """
 
 from typing import Literal
@@ -12,6 +12,7 @@ from ..errors import (
     AuthenticationError,
     ContextOverflowError,
     InvalidRequestError,
+    ModelNotFoundError,
     NetworkError,
     OverloadedError,
     ProviderError,
@@ -40,6 +41,7 @@ RULES: dict[type[ProviderError], Rule] = {
     NetworkError: Rule(("again", "other"), "rest", "the member cannot be reached"),
     QuotaError: Rule(("other",), "long_rest", "the account has nothing left to spend"),
     AuthenticationError: Rule(("other",), "long_rest", "the key is not accepted"),
+    ModelNotFoundError: Rule(("other",), "long_rest", "the member does not have this model"),
     ContextOverflowError: Rule(("larger", "compact"), None, "the conversation does not fit into the window"),
     InvalidRequestError: Rule((), None, "the request is at fault, and would be with any other member"),
     RefusedError: Rule((), None, "a refusal is an answer, not a failure to get around"),

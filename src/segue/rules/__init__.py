@@ -2,6 +2,7 @@
 providers say when a conversation has outgrown its model."""
 
 from .overflow import is_context_overflow, is_overflow_text
-from .rule import Finding, Rule, Severity, run
+from .rule import Fault, Finding, Rule, Severity, run
+from .walks import shared
 
-__all__ = ["Finding", "Rule", "Severity", "is_context_overflow", "is_overflow_text", "run"]
+__all__ = ["Fault", "Finding", "Rule", "Severity", "is_context_overflow", "is_overflow_text", "run", "shared"]

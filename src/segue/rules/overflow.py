@@ -4,9 +4,10 @@ Providers say it in words of their own, and some say nothing. The words are the 
 provider; the rows of ``LOOKALIKES`` are what reads alike and needs another remedy, and win over all of them. A new
 phrase is one row, or one more alternative in its provider's row; a word that other errors use, too, belongs in neither.
 
-A body that is too large counts as well: the remedy is the same, a shorter conversation. A bare HTTP 400 does not:
-gateways send it for any fault, and taking it for an overflow has cost users healthy conversations
-(earendil-works/pi#9482, 2026-09). A bare 413 has that one meaning.
+A body that is too large counts as well: the remedy is the same, a shorter conversation. A bare 413 has that one
+meaning. A bare HTTP 400 has it from one provider only (``FROM_ONE``): gateways send it for any fault, and compacting
+because of one has cost users healthy conversations (earendil-works/pi#9482, 2026-09). So it is an overflow to
+``is_context_overflow``, which only answers a question, but never the reason for which segue compacts by itself.
 """
 
 import re
@@ -15,6 +16,7 @@ from functools import cache
 from msgspec import Struct
 
 from ..types import AssistantMessage
+from ..types.secret import LONGEST_TEXT
 
 
 class Phrase(Struct, frozen=True):
@@ -41,7 +43,8 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
     if message.stop_reason == "aborted":
         return False
     if message.stop_reason == "error":
-        return is_overflow_text(message.error_message or "")
+        text = message.error_message or ""
+        return is_overflow_text(text, message.provider) or _BARE.match(text) is not None
     if context_window is None or context_window <= 0:
         return False
     usage = message.usage
@@ -51,9 +54,17 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
     return read > context_window
 
 
-def is_overflow_text(text: str) -> bool:
-    """Whether a provider's words for an error say overflow."""
+_BARE = re.compile(r"\W*400 (?:status code )?\(no body\)\W*$", re.IGNORECASE)
+
+
+def is_overflow_text(text: str, provider: str = "") -> bool:
+    """Whether a provider's words for an error say overflow. Only the beginning of a long text is looked at: what is
+    wrong comes first, and every pattern is tried at every character."""
+    own = FROM_ONE.get(provider)
+    if own is not None and re.match(own.pattern, text, re.IGNORECASE):
+        return True
     overflow, lookalike = _compiled()
+    text = text[:LONGEST_TEXT]
     return overflow.search(text) is not None and lookalike.search(text) is None
 
 
@@ -75,10 +86,10 @@ OVERFLOW: tuple[Phrase, ...] = (
     ),
     Phrase(
         "Amazon Bedrock",
-        r"\binput is too long\b|expected maxLength: \d{5,}",
+        r"\binput is too long\b|expected maxLength: \d{5,}|number of input tokens exceeds maximum length",
         "Input is too long for requested model.",
-        "continuedev/continue#9592, ryanadoty/Amazon-Bedrock-Amazon-RDS-POC#9",
-        "2026-01",
+        "continuedev/continue#9592, ryanadoty/Amazon-Bedrock-Amazon-RDS-POC#9; the last in tests of public clients",
+        "2026-11",
     ),
     Phrase(
         "OpenAI",
@@ -109,7 +120,8 @@ OVERFLOW: tuple[Phrase, ...] = (
     Phrase(
         "Mistral",
         r"too large for model with [\d,]+ maximum context length"
-        r"|prompt plus .?max_tokens.? cannot exceed the model.?s context length",
+        r"|prompt plus .?max_tokens.? cannot exceed the model.?s context length"
+        r"|prompt [\d,]+ > [\d,]+ maximum context length",
         "Prompt contains 152960 tokens and 0 draft tokens, too large for model with 131072 maximum context length",
         "jupyterlite/ai#291; documentation of max_tokens in mistralai 3.7.0",
         "2026-11",
@@ -141,6 +153,13 @@ OVERFLOW: tuple[Phrase, ...] = (
         "413 status code (no body)",
         "cline/cline#5140, openclaw/openclaw#119596",
         "2026-08",
+    ),
+    Phrase(
+        "Perplexity",
+        r"total length of all messages is too long|too_many_prompt_tokens",
+        "The total length of all messages is too long.",
+        "recorded in tests of public clients of its API, with the type too_many_prompt_tokens",
+        "2026-11",
     ),
     Phrase(
         "xAI",
@@ -355,6 +374,17 @@ OVERFLOW: tuple[Phrase, ...] = (
         "2026-02",
     ),
 )
+
+FROM_ONE: dict[str, Phrase] = {
+    "cerebras": Phrase(
+        "Cerebras",
+        r"\W*400 (?:status code )?\(no body\)",
+        "400 status code (no body)",
+        "earendil-works/pi, packages/ai/src/utils/overflow.ts (Cerebras: 400/413 with no body); pi#4940, pi#9482",
+        "2026-09",
+    ),
+}
+"""By provider: what means overflow from it alone, at the beginning of the text."""
 
 LOOKALIKES: tuple[Phrase, ...] = (
     Phrase(

@@ -11,9 +11,10 @@ from .entries import (
     Said,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
 )
 from .postgres import PostgresStore
-from .sqlite import SQLiteStore
+from .sqlite import ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
 from .where import default_path, open_store
@@ -23,6 +24,7 @@ __all__ = [
     "CallStarted",
     "Compacted",
     "Entry",
+    "ExposedStoreWarning",
     "Failed",
     "ModelChosen",
     "PostgresStore",
@@ -34,6 +36,7 @@ __all__ = [
     "Stored",
     "TurnBegun",
     "TurnEnded",
+    "TurnRenewed",
     "default_path",
     "export_session",
     "import_session",

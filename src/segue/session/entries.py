@@ -40,6 +40,10 @@ class TurnBegun(Entry, frozen=True, tag="turnBegun"):
     owner: str = ""
 
 
+class TurnRenewed(Entry, frozen=True, tag="turnRenewed"):
+    """The turn still runs where it began: nothing else was written for a while."""
+
+
 class TurnEnded(Entry, frozen=True, tag="turnEnded"):
     """The turn is over: its answer is there, or it failed, was cancelled, or was found broken off on opening."""
 
@@ -82,4 +86,4 @@ class Compacted(Entry, frozen=True, tag="compaction"):
     details: dict[str, Any] = {}
 
 
-AnyEntry = Said | Prompted | TurnBegun | TurnEnded | ModelChosen | CallStarted | Failed | Compacted
+AnyEntry = Said | Prompted | TurnBegun | TurnRenewed | TurnEnded | ModelChosen | CallStarted | Failed | Compacted

@@ -5,13 +5,15 @@ returned, the server has it as durably as its own ``synchronous_commit`` says, w
 """
 
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SessionError, SettingError
+from ..types.secret import Secrets
 from .migrations import TABLE, missing, spelled
 from .tables import Doubled, Tables
 
@@ -38,7 +40,8 @@ class PostgresStore(Tables):
 
     def __init__(self, dsn: str) -> None:
         self._psycopg = _psycopg()
-        self._dsn = dsn
+        self._named = self._read_address(dsn)
+        self._secrets = Secrets(filter(None, (self._named.get("password"), os.environ.get("PGPASSWORD"))))
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._idle: list[tuple[Connection[Any], float]] = []
         self._closed = False
@@ -95,14 +98,21 @@ class PostgresStore(Tables):
                 connection.close()
         raise SessionError("the store is closed")
 
-    def _connect(self) -> "Connection[Any]":
-        try:
-            named = self._psycopg.conninfo.conninfo_to_dict(self._dsn)
-        except self._psycopg.ProgrammingError:
-            # The driver quotes what it cannot read, and there may be a password in it.
+    def _read_address(self, dsn: str) -> dict[str, Any]:
+        named: dict[str, Any] | None = None
+        # The driver quotes what it cannot read, and there may be a password in it.
+        with suppress(self._psycopg.Error, UnicodeError):
+            named = self._psycopg.conninfo.conninfo_to_dict(dsn)
+        if named is None or _is_torn(dsn):
             raise SessionError(
-                "the address of the PostgreSQL server cannot be read; it is postgresql://user:password@host:port/database"
-            ) from None
+                "the address of the PostgreSQL server cannot be read; it is "
+                "postgresql://user:password@host:port/database, where @, :, / and % in a user or password are written "
+                "as %40, %3A, %2F and %25, or words of libpq (host=… dbname=…); a file of such a name is ./name"
+            )
+        return named
+
+    def _connect(self) -> "Connection[Any]":
+        named = dict(self._named)
         named.setdefault("connect_timeout", os.environ.get("PGCONNECT_TIMEOUT", PATIENCE))
         named["client_encoding"] = "utf8"
         # Poolers between us and the server may not keep prepared statements.
@@ -125,11 +135,11 @@ class PostgresStore(Tables):
         try:
             yield
         except errors.UniqueViolation:
-            raise Doubled from None
+            raise Doubled("there is such a row already") from None
         except errors.LockNotAvailable as error:
             raise SessionError(f"another writer has held this session for more than {PATIENCE} s") from error
         except self._psycopg.Error as error:
-            raise SessionError(f"PostgreSQL: {' '.join(str(error).split())}") from error
+            raise SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}") from None
 
     # -- tables ------------------------------------------------------------------------------------------------------
 
@@ -151,6 +161,18 @@ def _done(tables: "_Statements") -> int:
     if tables.rows("SELECT to_regclass('segue_migrations') IS NULL")[0][0]:
         return 0
     return tables.rows("SELECT max(number) FROM segue_migrations")[0][0] or 0
+
+
+def _is_torn(dsn: str) -> bool:
+    """Whether a character of the password ends it too early, so that the rest of it is taken for a host or a port,
+    which errors quote."""
+    _, found, rest = dsn.partition("://")
+    if not found:
+        return False
+    authority, _, path = re.sub(r"[?#].*", "", rest, flags=re.DOTALL).partition("/")
+    user, _, hosts = authority.rpartition("@")
+    ports = [host.rpartition("]")[2].rpartition(":")[2] for host in hosts.split(",") if ":" in host.rpartition("]")[2]]
+    return "@" in user or (not user and "@" in path) or not all(port.isdigit() or not port for port in ports)
 
 
 class _Statements:

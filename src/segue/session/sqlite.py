@@ -3,12 +3,17 @@
 ``synchronous`` is FULL. With NORMAL a commit survives the end of the process but not that of the machine, and what was
 acknowledged must survive both: a call is run because the log says that it was started, and after a power cut the log
 must still say so. An fsync an append is the price, some hundred microseconds on a good disk.
+
+A file that is removed or replaced while it is open still takes what is written, and nobody finds it again. So the names
+of the store's files are looked up before an append is acknowledged.
 """
 
 import os
 import sqlite3
+import stat
 import threading
 import time
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,12 +21,19 @@ from typing import Any
 
 from ..errors import SessionError
 from .migrations import TABLE, missing, spelled
-from .tables import Doubled, Tables
+from .tables import Doubled, Tables, fitting
 
 PATIENCE = 30.0
 """Seconds to wait for other processes that write."""
 
 MEMORY = ":memory:"
+
+PARTS = ("", "-wal", "-shm")
+"""What the names of a store's files end in, behind its path."""
+
+
+class ExposedStoreWarning(UserWarning):
+    """A file with sessions that other users of this machine may read or change."""
 
 
 class SQLiteStore(Tables):
@@ -33,10 +45,13 @@ class SQLiteStore(Tables):
         self._lock = threading.RLock()
         self._process = os.getpid()
         self._connection: sqlite3.Connection | None = None
+        self._files: dict[str, tuple[int, int]] = {}
         with self._errors():
             self._connection = _connect(self.path)
         try:
             self._migrate()
+            self._files = _files_of(self.path)
+            _warn_if_exposed(self.path)
         except BaseException:
             self.close()
             raise
@@ -57,11 +72,13 @@ class SQLiteStore(Tables):
     def _writing(self) -> "Iterator[_Statements]":
         with self._lock, self._errors():
             connection = self._opened()
+            self._check_names()
             # At once for writing: a transaction that begins by reading cannot wait when it turns to writing.
             connection.execute("BEGIN IMMEDIATE")
             try:
                 yield _Statements(connection)
                 connection.execute("COMMIT")
+                self._check_names()
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
@@ -75,14 +92,25 @@ class SQLiteStore(Tables):
             raise SessionError(f"{self.path}: the store was opened before this process was forked; open it again here")
         return self._connection
 
+    def _check_names(self) -> None:
+        """A ``SessionError`` if the path leads to another file than the one that is open, or to none."""
+        for name, known in self._files.items():
+            if _identity(name) != known:
+                raise SessionError(
+                    f"{name}: the file was removed or replaced while it was in use; what is written to it is lost, "
+                    "open the store again"
+                )
+
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
         except sqlite3.IntegrityError:
-            raise Doubled from None
+            raise Doubled(f"{self.path}: there is such a row already") from None
         except sqlite3.Error as error:
             raise SessionError(f"{self.path}: {_in_words(error)}") from error
+        except (UnicodeError, OverflowError) as error:  # what SQLite reads from a damaged file, in Python's words
+            raise SessionError(f"{self.path}: the file is damaged ({type(error).__name__}: {error})") from None
 
     def _migrate(self) -> None:
         if not missing(self._done(), self.path):
@@ -97,7 +125,7 @@ class SQLiteStore(Tables):
     def _done(self) -> int:
         if not self._rows("SELECT 1 FROM sqlite_master WHERE name = 'segue_migrations'"):
             return 0
-        return self._rows("SELECT max(number) FROM segue_migrations")[0][0] or 0
+        return fitting(self._rows("SELECT coalesce(max(number), 0) FROM segue_migrations")[0], tuple[int])[0]
 
 
 class _Statements:
@@ -150,6 +178,34 @@ def _make_private(path: str) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise SessionError(f"{path}: no store can be made there: {error.strerror}") from None
+
+
+def _warn_if_exposed(path: str) -> None:
+    if path == MEMORY or os.name != "posix":
+        return
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    if mode & 0o077:
+        may = "read and change" if mode & 0o022 else "read"
+        advice = f"make it yours alone: chmod 600 {path}"
+        text = f"{path}: other users of this machine may {may} these sessions (mode {mode:04o}); {advice}"
+        warnings.warn(text, ExposedStoreWarning, stacklevel=3)
+
+
+def _files_of(path: str) -> dict[str, tuple[int, int]]:
+    """The files of a store that are there now, each by its full name: the working directory may change."""
+    if path == MEMORY:
+        return {}
+    named = {name: _identity(name) for name in (os.path.abspath(path) + part for part in PARTS)}
+    return {name: identity for name, identity in named.items() if identity is not None}
+
+
+def _identity(name: str) -> tuple[int, int] | None:
+    """Which file a name leads to. An open file keeps its number: no other one can have it."""
+    try:
+        found = os.stat(name)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _in_words(error: sqlite3.Error) -> str:

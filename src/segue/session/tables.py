@@ -7,18 +7,22 @@ session stand in a line. The number of the last entry is in that row: what someb
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+import msgspec
 
 from ..errors import ConflictError, SessionError
 from .entries import AnyEntry
 from .rows import LATEST, Row, checked_name, clean_title, entry_of, row_of
 from .store import SessionInfo, Stored
 
+T = TypeVar("T")
+
 CHUNK = 256
 """How many entries are read at once: neither a lock nor a connection is held while the caller looks at them."""
 
 
-class Doubled(Exception):
+class Doubled(SessionError):
     """A row with this name or key is there already."""
 
 
@@ -151,7 +155,8 @@ class Tables(ABC):
         found = self._rows("SELECT serial, head FROM segue_sessions WHERE id = ?", checked_name(session))
         if not found:
             raise _is_not_there(session)
-        return self._entries(session, found[0][0], max(after, 0), found[0][1])
+        serial, head = fitting(found[0], tuple[int, int])
+        return self._entries(session, serial, max(after, 0), head)
 
     def head(self, session: str) -> int:
         """The number of the last entry, 0 if there is none."""
@@ -186,7 +191,7 @@ class Tables(ABC):
             )
             if len(chunk) < upto - after:
                 raise SessionError(f"session {session} was deleted while it was being read")
-            for number, body in chunk:
+            for number, body in fitting(chunk, list[tuple[int, bytes]]):
                 yield Stored(number, entry_of(body, session, number))
             after = upto
 
@@ -204,7 +209,7 @@ class Tables(ABC):
         )
         if not found:
             raise _is_not_there(session)
-        return Log(*found[0])
+        return fitting(found[0], Log)
 
     def _add(
         self, tables: Transaction, session: str, rows: Sequence[Row], after: int, changed: int | None = None
@@ -239,6 +244,14 @@ class Tables(ABC):
                 key = row.key.decode(errors="replace")
                 return f"session {session} has an entry with the key {key!r} already, as number {found[0][0]}"
         return f"session {session} has one of these entries already"
+
+
+def fitting(row: Any, kind: type[T]) -> T:
+    """What a database gave, as the types that were put there; a ``SessionError`` if something else is there."""
+    try:
+        return msgspec.convert(row, kind)
+    except msgspec.ValidationError as error:
+        raise SessionError(f"the tables of the store are damaged: {error}") from None
 
 
 def _checked(entries: Sequence[AnyEntry]) -> list[Row]:
@@ -287,16 +300,7 @@ def _fitting(number: int) -> int:
 
 
 def _info(row: Sequence[Any]) -> SessionInfo:
-    session, created, changed, head, title, parent, parent_entry = row
-    return SessionInfo(
-        id=session,
-        created=created,
-        changed=changed,
-        entries=head,
-        title=title,
-        parent=parent,
-        parent_entry=parent_entry,
-    )
+    return fitting(dict(zip(SessionInfo.__struct_encode_fields__, row, strict=True)), SessionInfo)
 
 
 def _is_there(session: str) -> SessionError:

@@ -14,17 +14,34 @@ from .voice import Body, Refusal
 if TYPE_CHECKING:
     from .standin import StandIn
 
-KEY_HEADERS = ("x-api-key", "api-key", "x-goog-api-key", "authorization")
-
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Any
+    _has_begun = False
 
     def do_POST(self) -> None:
         standin: StandIn = self.server.standin
-        size = int(self.headers.get("content-length") or 0)
+        self._has_begun = False
+        try:
+            self._respond()
+        except (ConnectionError, TimeoutError):  # the client has gone
+            raise
+        except Exception as error:  # noqa: BLE001, a fault of the stand-in or its script, which must be seen
+            standin.failures.append(error)
+            self.close_connection = True
+            if not self._has_begun:  # a status that no client tries again
+                self._refuse(standin.voice.invalid(f"the stand-in itself failed: {type(error).__name__}: {error}"))
+
+    def _respond(self) -> None:
+        standin: StandIn = self.server.standin
+        length = self.headers.get("content-length") or "0"
+        if not (length.isascii() and length.isdigit()):
+            self.close_connection = True  # where the next request begins is not known
+            self._refuse(standin.voice.invalid(f"content-length is not a number: {length}"))
+            return
+        size = int(length)
         data = self.rfile.read(size)
         if len(data) < size:  # the client is gone, in the middle of its request: there is nobody to answer
             self.close_connection = True
@@ -33,8 +50,9 @@ class Handler(BaseHTTPRequestHandler):
         if route is None:
             self._refuse(Refusal(404, "not_found_error", f"no such path: {self.path}"))
             return
-        if not self._key_is_right(standin.key):
-            self._refuse(standin.voice.faults["wrong-key"])
+        unproven = standin.proof.refusal(self.path, self.headers, data)
+        if unproven is not None:
+            self._refuse(unproven)
             return
         try:
             body = msgspec.json.decode(data, type=dict[str, Any])
@@ -53,18 +71,17 @@ class Handler(BaseHTTPRequestHandler):
         if objection is not None:
             self._refuse(objection)
             return
-        self._answer(standin.next_answer(body), model, streams, body)
-
-    def _key_is_right(self, key: str | None) -> bool:
-        if key is None:
-            return True
-        sent = next((self.headers[name] for name in KEY_HEADERS if self.headers.get(name)), "")
-        # A signed request proves its key in a way that is not checked here.
-        return sent.removeprefix("Bearer ") == key or sent.startswith("AWS4-HMAC-SHA256 ")
+        bindings = standin.bindings(body, {name.lower(): value for name, value in self.headers.items()}, model)
+        if bindings.refused is not None:
+            self._refuse(standin.voice.invalid(bindings.refused))
+            return
+        self._answer(standin.next_answer(body), model, streams, body, bindings.transformed)
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, answer: Reply | Fault, model: Any, streams: bool, asked: Body) -> None:
+    def _answer(
+        self, answer: Reply | Fault, model: Any, streams: bool, asked: Body, transformed: list[Body] | None = None
+    ) -> None:
         standin: StandIn = self.server.standin
         fault = answer if isinstance(answer, Fault) else None
         refusal = None if fault is None else standin.voice.faults.get(fault.kind)
@@ -72,7 +89,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(refusal, fault.retry_after)
             return
         reply = answer if isinstance(answer, Reply) else (answer.reply or _LONG)
-        spoken = standin.spoken(reply, model, asked)
+        spoken = standin.spoken(reply, model, asked, transformed)
         if not streams:
             self._whole(standin.voice.whole(spoken), fault)
             return
@@ -141,6 +158,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _begin(self, status: int, content_type: str) -> None:
         standin: StandIn = self.server.standin
+        self._has_begun = True
         self.send_response(status)
         self.send_header("content-type", content_type)
         self.send_header(standin.voice.request_id, f"req_{len(standin.requests)}")

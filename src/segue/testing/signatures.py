@@ -1,4 +1,7 @@
-"""Signatures that a stand-in issues and later verifies: bound to the text that they sign and to this one stand-in."""
+"""Signatures that a stand-in issues and later verifies: bound to the text that they sign and to this one stand-in.
+
+A signature may also hold what else it is bound to, as Claude's do, which the stand-in reads back.
+"""
 
 import hmac
 from base64 import b64decode, b64encode
@@ -12,21 +15,21 @@ class Signer:
         self._key = seed.encode()
         self._count = 0
 
-    def issue(self, text: str = "") -> str:
-        """A fresh signature of ``text``."""
+    def issue(self, text: str = "", bound_to: bytes = b"") -> str:
+        """A fresh signature of ``text``, which holds ``bound_to``."""
         self._count += 1
         nonce = self._count.to_bytes(8)
-        return b64encode(b"\x12" + nonce + self._mac(nonce, text)).decode()
+        return b64encode(b"\x12" + nonce + self._mac(nonce + bound_to, text) + bound_to).decode()
 
     def verify(self, signature: object, text: str = "") -> bool:
         """Whether ``signature`` was issued here, for this very text."""
-        if not isinstance(signature, str):
-            return False
-        try:
-            raw = b64decode(signature, validate=True)
-        except ValueError:
-            return False
-        return len(raw) == 41 and hmac.compare_digest(raw[9:], self._mac(raw[1:9], text))
+        raw = _raw(signature)
+        return len(raw) >= 41 and hmac.compare_digest(raw[9:41], self._mac(raw[1:9] + raw[41:], text))
+
+    @staticmethod
+    def bound_to(signature: object) -> bytes:
+        """What a signature says that it is bound to; nothing, where it is not one of ours."""
+        return _raw(signature)[41:]
 
     def digest(self, text: str) -> str:
         """What only this account can make of ``text``, the same every time, in hex: for ids that it must know again."""
@@ -34,3 +37,10 @@ class Signer:
 
     def _mac(self, nonce: bytes, text: str) -> bytes:
         return hmac.new(self._key, nonce + text.encode("utf-8", "surrogatepass"), sha256).digest()
+
+
+def _raw(signature: object) -> bytes:
+    try:
+        return b64decode(signature, validate=True) if isinstance(signature, str) else b""
+    except ValueError:
+        return b""

@@ -6,6 +6,7 @@ this very stand-in issued. What is right is answered by script, streamed or whol
 
 import threading
 from collections import deque
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from socket import SHUT_RDWR
@@ -17,9 +18,10 @@ from ..errors import FormatError, ModelError
 from ..render import ingest, lint
 from ..types import Context, Model, ToolCall
 from .handler import Handler
-from .script import Fault, Reply, Script, Scripted, said
+from .keys import Proof
+from .script import Fault, Reply, Script, as_reply, checked_script
 from .signatures import Signer
-from .voice import Body, Refusal, Spoken, Voice
+from .voice import Bindings, Body, Refusal, Spoken, Voice
 from .voices import voice_of
 
 
@@ -29,7 +31,11 @@ class StandIn:
     ``provider`` is a provider of the catalog, whose dialects it then has; ``protocol`` chooses among those that the
     provider speaks. ``script`` has the answers in their order; when it is used up, or without one, every request is
     answered with a short text. Signatures are good for one ``account``. ``requests`` has the bodies that came, also
-    those that were refused, and ``refused`` what was said to them.
+    those that were refused, and ``refused`` what was said to them. ``secret`` is the AWS secret that belongs to
+    ``key``: with it, the signatures of requests to Bedrock are verified, which needs botocore.
+
+    A script that makes no sense is refused here, with a ``TypeError`` or a ``ValueError``. What fails in a request,
+    such as a function of the script, is raised again by ``stop()``, and so by leaving the ``with`` statement.
     """
 
     def __init__(
@@ -41,7 +47,10 @@ class StandIn:
         key: str | None = "standin-key",
         account: str = "",
         port: int = 0,
+        secret: str | None = None,
     ) -> None:
+        _check_texts(provider=provider, protocol=protocol, key=key, account=account, secret=secret)
+        self._port = _checked_port(port)
         row = get_provider(provider)
         self.provider = row.id
         self.protocol = protocol or row.protocols[0]
@@ -53,10 +62,12 @@ class StandIn:
         self.closing = threading.Event()
         self.voice: Voice = voice_of(self.protocol, self.provider)
         self._signer = Signer(f"{self.provider}:{self.protocol}:{account}")
-        self._script: deque[Any] = deque(script)
+        self.proof = Proof(row.auth or self.voice.auth, key, secret, self.voice.faults["wrong-key"])
+        self.failures: list[Exception] = []
+        """What failed in the stand-in itself."""
+        self._script: deque[Any] = deque(checked_script(script))
         self._lock = threading.Lock()
         self._count = 0
-        self._port = port
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
@@ -75,7 +86,12 @@ class StandIn:
         return self
 
     def stop(self) -> None:
-        """Close every connection and the port."""
+        """Close every connection and the port. What failed in a request is raised here."""
+        self._close()
+        if self.failures:
+            raise self.failures[0]
+
+    def _close(self) -> None:
         self.closing.set()
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
@@ -89,7 +105,12 @@ class StandIn:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        if error is None:
+            self.stop()
+            return
+        self._close()
+        for failure in self.failures:
+            error.add_note(f"the stand-in failed, too: {type(failure).__name__}: {failure}")
 
     @property
     def url(self) -> str:
@@ -99,8 +120,9 @@ class StandIn:
 
     def say(self, *answers: Any) -> None:
         """Add answers to the script."""
+        checked = checked_script(answers)
         with self._lock:
-            self._script.extend(answers)
+            self._script.extend(checked)
 
     # -- what the handler asks ---------------------------------------------------------------------------------------
 
@@ -130,27 +152,53 @@ class StandIn:
         """The next answer of the script."""
         with self._lock:
             answer: Any = self._script.popleft() if self._script else f"Answer {len(self.requests)}."
-        if callable(answer):
-            answer = answer(self.conversation(body))
-        return _as_reply(answer)
+        if not callable(answer):
+            return as_reply(answer, "an answer")
+        return as_reply(_called(answer, self.conversation(body)), "what a function of the script returns")
 
     def conversation(self, body: Body) -> Context:
         """The conversation that a request holds."""
         return ingest(body, self.protocol)
 
-    def spoken(self, reply: Reply, model: Model, asked: Body | None = None) -> Spoken:
+    def bindings(self, body: Body, headers: Mapping[str, str], model: Model) -> Bindings:
+        """What becomes of blocks in this request that are bound to something else."""
+        return self.voice.bindings(body, headers, self._signer, model)
+
+    def spoken(
+        self, reply: Reply, model: Model, asked: Body | None = None, transformed: list[Body] | None = None
+    ) -> Spoken:
         """A reply with everything in it that the provider makes."""
         with self._lock:
             self._count += 1
-            content = self.voice.complete(reply.content, self._signer, model)
+            bound = self.voice.bind(reply.content, asked or {}, self._signer, model)
+            content = self.voice.complete(bound, self._signer, model)
             calls = any(isinstance(block, ToolCall) for block in content)
             stop = reply.stop or ("toolUse" if calls else "stop")
             name = f"{self.provider}-{self._count}"
-            return Spoken(name, model, content, stop, reply.usage, asked=asked or {})
+            return Spoken(name, model, content, stop, reply.usage, asked=asked or {}, transformed=transformed)
 
 
-def _as_reply(answer: Scripted) -> Reply | Fault:
-    return said(answer) if isinstance(answer, str) else answer
+def _called(answer: Callable[[Context], Any], context: Context) -> Any:
+    try:
+        return answer(context)
+    except OSError as error:  # of the function, not of the connection
+        raise RuntimeError(f"a function of the script failed: {error}") from error
+
+
+def _checked_port(port: Any) -> int:
+    if isinstance(port, bool) or not isinstance(port, int):
+        raise TypeError(f"a port is a number, not {type(port).__name__}")
+    if not 0 <= port <= 65535:
+        raise ValueError(f"a port is a number from 0 to 65535, not {port}")
+    return port
+
+
+def _check_texts(provider: Any, **texts: Any) -> None:
+    for name, text in {"provider": provider, **texts}.items():
+        if not isinstance(text, str) and (text is not None or name in ("provider", "account")):
+            raise TypeError(f"{name} is a str, not {type(text).__name__}")
+        if text == "" and name in ("key", "secret"):
+            raise ValueError(f"an empty {name} is none: None lets every request in")
 
 
 class _Server(ThreadingHTTPServer):

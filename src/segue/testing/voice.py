@@ -30,6 +30,8 @@ class Spoken(Struct, frozen=True):
     created: int = 1_700_000_000
     # The request: some of an answer depends on it.
     asked: Body = {}
+    # What the provider says that it left out of the request; None: it says nothing of that.
+    transformed: list[Body] | None = None
 
 
 class Refusal(Struct, frozen=True):
@@ -38,6 +40,13 @@ class Refusal(Struct, frozen=True):
     status: int
     kind: str
     text: str
+
+
+class Bindings(Struct, frozen=True):
+    """What the provider makes of signed blocks that are bound to something else: a refusal, or a list of changes."""
+
+    refused: str | None = None
+    transformed: list[Body] | None = None
 
 
 class Voice(Struct, frozen=True, kw_only=True):
@@ -54,6 +63,10 @@ class Voice(Struct, frozen=True, kw_only=True):
     content_type: str = "text/event-stream"
     # Everything in a request that only the provider can have signed and that it did not: the path and what it answers.
     forged: Callable[[Body, Signer, Model], Iterable[str]]
+    # The blocks of a reply to this request with signatures that are bound to it, where the provider binds them; and
+    # what it makes of such blocks in a request, given its headers.
+    bind: Callable[[list[AssistantContent], Body, Signer, Model], list[AssistantContent]] = lambda content, *_: content
+    bindings: Callable[[Body, Mapping[str, str], Signer, Model], Bindings] = lambda *_: Bindings()
     # What it says to a request for a stream that this model answers only in one piece; None: it streams.
     whole_only: Callable[[Body, Model], str | None] = lambda body, model: None
     # The body of an error, the headers of its own, an error in the middle of a stream, and bytes in a stream that are
@@ -65,5 +78,7 @@ class Voice(Struct, frozen=True, kw_only=True):
     # What it says to a request that breaks a rule, and to faults on demand.
     invalid: Callable[[str], Refusal]
     faults: Mapping[FaultKind, Refusal]
+    # How a request proves who sends it, unless the provider's row names another way (`keys.HEADERS`).
+    auth: str = "bearer"
     # Headers of every answer; the one that names the request.
     request_id: str = "x-request-id"

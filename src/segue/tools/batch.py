@@ -1,8 +1,8 @@
 """The calls of one answer on their way to their results.
 
-One coroutine does all the telling and writing, so that starts and results stand in the journal in one order: the calls
-are checked, asked about, and run in groups; each group is filled up in the order of the calls. A result that is ready
-waits until those before it are written.
+One coroutine does all the reporting and writing: the calls are checked, asked about, and run in groups. A result is
+written as soon as it is there, whatever its call waits for, and the end of a call is reported after that: a crash loses
+nothing that was reported.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Journal(Protocol):
         """Awaited before a call executes: from then on its outcome counts as unknown."""
 
     async def finished(self, result: ToolResultMessage) -> None:
-        """Awaited once for each call, in the order of the calls."""
+        """Awaited once for each call, when it has its result; its end is reported when this has returned."""
 
 
 class Item:
@@ -51,6 +51,13 @@ class Item:
         """What is told before its result."""
         self.task: asyncio.Task[tuple[State, ToolResultMessage]] | None = None
         self.result: ToolResultMessage | None = None
+        self.end: State = "cancelled"
+        self.is_written = False
+        """Whether its result is in the journal, or on its way there."""
+
+    @property
+    def runs(self) -> bool:
+        return self.task is not None and self.result is None
 
     def answered(self, ended: Ended, synthetic: bool = False) -> ToolResultMessage:
         return ToolResultMessage(self.call.id, self.call.name, ended.content, ended.is_error, synthetic)
@@ -66,8 +73,6 @@ class Batch:
         self.items = [Item(call) for call in calls]
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._written = 0
-        """How many results are written, or are just being written."""
         self._complaint: Exception | None = None
         """What the one who is told has raised: it is passed on when everything is written."""
 
@@ -90,21 +95,19 @@ class Batch:
         """The scheduler is closed: what runs is cancelled, what waits is not run."""
         if not self._closing.done():
             self._closing.set_result(None)
-        for item in self.items:
-            if item.task is not None:
-                item.task.cancel()
+        self._stop(self.items)
 
     async def _run(self) -> None:
         for item in self.items:
             self._check(item)
+        await self._write()
         for item in self.items:
             if item.result is None:
                 await self._ask(item)
+                await self._write()
         ready = [item for item in self.items if item.result is None]
         for group in _groups(ready):
             await self._execute(group)
-            await self._write()  # before the next group starts: the order of the log does not depend on the clock
-        await self._write()
 
     # -- before it runs ----------------------------------------------------------------------------------------------
 
@@ -166,25 +169,29 @@ class Batch:
 
     async def _execute(self, group: list[Item]) -> None:
         """Run a group: as many at a time as may be, each started in its turn."""
-        waiting, running = deque(group), set[asyncio.Task[tuple[State, ToolResultMessage]]]()
+        waiting, running = deque(group), list[Item]()
         while waiting or running:
             while waiting and len(running) < self.limits.parallel:
                 item = waiting.popleft()
-                task = await self._start(item)
-                if task is not None:
-                    running.add(task)
-            await self._write()
-            if running:
-                _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                self._collect(group)
+                await self._start(item)
+                running += [item] if item.runs else []
+            running = await self._next_ended(running)
 
-    async def _start(self, item: Item) -> "asyncio.Task[tuple[State, ToolResultMessage]] | None":
+    async def _next_ended(self, running: list[Item]) -> list[Item]:
+        """Wait until one of them has ended, and write what there is to write; those that still run."""
+        tasks = [item.task for item in running if item.task is not None]
+        if tasks:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        self._collect(running)
+        await self._write()
+        return [item for item in running if item.runs]
+
+    async def _start(self, item: Item) -> None:
         if self._is_closed(item):
-            return None
+            return
         await outcome(asyncio.ensure_future(self.journal.started(item.call)))
         self._tell(item, "executing")
         item.task = asyncio.create_task(self._supervise(item))
-        return item.task
 
     def _is_closed(self, item: Item) -> bool:
         if self.scheduler.closed:
@@ -228,31 +235,42 @@ class Batch:
                 self._end(item, *item.task.result())
 
     async def _write(self) -> None:
-        """Write the results that are ready and have none before them that is not."""
-        while self._written < len(self.items):
-            result = self.items[self._written].result
-            if result is None:
-                return
-            self._written += 1  # what is begun here is done, even if we are cancelled meanwhile
-            await outcome(asyncio.ensure_future(self.journal.finished(result)))
+        """Write the results that are there and are not written yet."""
+        for item in self.items:
+            if item.result is not None and not item.is_written:
+                item.is_written = True  # what is begun here is done, even if we are cancelled meanwhile
+                await outcome(asyncio.ensure_future(self._record(item, item.result)))
+
+    async def _record(self, item: Item, result: ToolResultMessage) -> None:
+        """Write a result; then, and not before, the end of its call is reported."""
+        await self.journal.finished(result)
+        text = next((block.text for block in result.content if isinstance(block, TextContent)), "")
+        self._tell(item, item.end, "" if item.end == "success" else text)
 
     # -- when it is broken off ---------------------------------------------------------------------------------------
 
     async def _cancelled(self) -> None:
-        """What waits is not run; what runs is stopped; then every call that has no result yet gets one."""
+        """What has ended is written; what waits is not run; what runs is stopped, and written when it has ended."""
+        running = [item for item in self.items if item.runs]
+        self._collect(running)
         for item in self.items:
             if item.task is None and item.result is None:
                 self._cancel(item, words.CANCELLED)
-        await self._stop_running()
-        self._collect(self.items)
+        self._stop(running)
         await self._write()
+        while running:
+            running = await self._next_ended(running)
 
     async def _stop_running(self) -> None:
-        tasks = [item.task for item in self.items if item.task is not None]
-        for task in tasks:
-            task.cancel()
+        tasks = self._stop(self.items)
         if tasks:
             await asyncio.wait(tasks)
+
+    def _stop(self, items: list[Item]) -> "list[asyncio.Task[tuple[State, ToolResultMessage]]]":
+        tasks = [item.task for item in items if item.task is not None]
+        for task in tasks:
+            task.cancel()
+        return tasks
 
     # -- states ------------------------------------------------------------------------------------------------------
 
@@ -269,9 +287,7 @@ class Batch:
         self._end(item, "cancelled", item.answered(told(text, self.limits), synthetic=True))
 
     def _end(self, item: Item, state: State, result: ToolResultMessage) -> None:
-        item.result = result
-        text = next((block.text for block in result.content if isinstance(block, TextContent)), "")
-        self._tell(item, state, "" if state == "success" else text)
+        item.end, item.result = state, result
 
 
 def _groups(items: list[Item]) -> list[list[Item]]:

@@ -1,15 +1,23 @@
-"""Files for what is too long for a history: private to the user, named by what is in them."""
+"""Files for what is too long for a history: private to the user, named by what is in them, and not kept for ever."""
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
+import time
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from .limits import Limits
+
+_OUTPUT = re.compile(r"[0-9a-f]{16}\.[a-z]{1,5}")
+_UNFINISHED = re.compile(r"\.[0-9a-f]{32}")
+_LEFT = 24 * 3600
+"""Seconds after which nobody writes to an unfinished file any more: its process was killed."""
 
 
 def folder(limits: Limits) -> Path:
@@ -36,7 +44,29 @@ def keep(parts: Iterable[bytes], suffix: str, limits: Limits) -> Path:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+    prune(there, limits, time.time(), kept)
     return kept
+
+
+def prune(there: Path, limits: Limits, now: float, spared: Path | None = None) -> None:
+    """Delete outputs that are too old, and the oldest of those that are too many; files of others are left alone."""
+    found: list[tuple[float, int, Path]] = []
+    with suppress(OSError), os.scandir(there) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                about = entry.stat(follow_symlinks=False)
+                if not stat.S_ISREG(about.st_mode):
+                    continue
+                if _OUTPUT.fullmatch(entry.name):
+                    found.append((about.st_mtime, about.st_size, there / entry.name))
+                elif _UNFINISHED.fullmatch(entry.name) and now - about.st_mtime > _LEFT:
+                    os.unlink(entry.path)
+    room = limits.kept_bytes
+    for changed, size, file in sorted(found, key=lambda each: (each[2] != spared, -each[0], each[2].name)):
+        room -= size
+        if file != spared and (room < 0 or now - changed > limits.kept_seconds):
+            with suppress(OSError):  # another process may have been quicker
+                file.unlink()
 
 
 def _private() -> Path:

@@ -22,9 +22,13 @@ class Limits(Struct, frozen=True):
     """Seconds that running tools get after a cancellation or a timeout before they are abandoned."""
     directory: str | None = None
     """Where whole outputs are kept; ``None``: a folder ``segue-outputs`` in the temporary one, private to the user."""
+    kept_seconds: float = 7 * 24 * 3600
+    """How long whole outputs are kept there; older ones are deleted when another is kept. ``math.inf``: no limit."""
+    kept_bytes: float = 1_000_000_000
+    """How many bytes of whole outputs are kept there; the oldest are deleted first. ``math.inf``: no limit."""
 
     def __post_init__(self) -> None:
-        least = {"parallel": 1, "timeout": 0, "output": 0, "images": 0, "grace": 0}
+        least = {"parallel": 1, "timeout": 0, "output": 0, "images": 0, "grace": 0, "kept_seconds": 0, "kept_bytes": 0}
         for name, low in least.items():
             value = getattr(self, name)
             if math.isnan(value) or value < low or (name == "timeout" and value == 0):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .mcp_ways import Way
 
 _CONNECT = 60.0
+_LARGEST = 200_000
+"""Characters of a tool's description and schema: every request would carry them."""
 
 
 class McpServer:
@@ -35,7 +37,7 @@ class McpServer:
         self.tools: list[Tool] = []
         """What the server offers, once the context is entered."""
         self.left_out: dict[str, str] = {}
-        """Tools that no model can be given, since their schemas are none: their names, and what is wrong."""
+        """Tools that no model can be given: their names, and what is wrong with them."""
         self._way, self._prefix, self._approval = way, prefix, approval
         self._connections: list[Connection] = []
         """The present one last; before it, lost ones that still have calls."""
@@ -83,14 +85,18 @@ class McpServer:
             words = self._way.last_words()  # for the person who starts it, not for a model
             told = f"; its last words: {words}" if words else ""
             raise ToolServerError(f"the MCP server {self.name} cannot be used: {error}{told}") from None
-        self.tools, self.left_out = [], {}
-        for made in map(self._tool, listed):
+        self.tools, self.left_out = [], dict(self._connections[-1].left_out)
+        for each in listed:
+            fault = _fault_of(each)
             try:
+                made = self._tool(each)
                 Arguments(made)
-            except SettingError as error:
-                self.left_out[made.name] = str(error)
-            else:
+            except (SettingError, ValueError, TypeError, RecursionError) as error:
+                fault = fault or str(error)
+            if fault is None:
                 self.tools.append(made)
+            else:
+                self.left_out[each.name] = fault
         return self
 
     async def __aexit__(
@@ -138,7 +144,7 @@ class McpServer:
     async def _call(self, name: str, /, **arguments: Any) -> ToolResultMessage:
         from mcp import MCPError
 
-        from .mcp_connection import Lost
+        from .mcp_connection import Garbled, Lost
 
         try:
             try:
@@ -149,6 +155,9 @@ class McpServer:
             return await self._answer(name, arguments)  # the server has not seen the call: it may be made once more
         except MCPError as error:
             return _failed(f"the MCP server {self.name} refused the call: {_sentence(error)}")
+        except Garbled as error:
+            effect = "Whether the call had an effect is not known."
+            return _failed(f"the answer of the MCP server {self.name} cannot be read: {_sentence(error)} {effect}")
         except ToolServerError as error:
             return _failed(f"the MCP server {self.name} is gone: {_sentence(error)} The call was not made.")
         except Lost as lost:
@@ -162,6 +171,16 @@ class McpServer:
 
         connection = await self._connected()
         return result_of(await connection.call(name, arguments))
+
+
+def _fault_of(listed: "Listed") -> str | None:
+    """Why no model can be given a tool, apart from its schema."""
+    if not listed.name.strip():
+        return "a tool has no name"
+    size = len(listed.description or "") + len(listed.model_dump_json(include={"input_schema"}))
+    if size > _LARGEST:
+        return f"tool {listed.name!r}: its description and schema have {size:,} characters, more than {_LARGEST:,}"
+    return None
 
 
 def _without_secrets(url: str) -> str:

@@ -7,10 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, CallToolResult
+from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult
 from mcp.types import Tool as Listed
 
 from ..errors import ToolServerError
+from .mcp_stream import UNREADABLE, Messages, Reading, Writing
 from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
 from .waiting import until_done
 
@@ -19,6 +20,8 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 _MOST_PAGES = 100
 _PATIENCE = 2.0
+_LONGEST = 500
+"""Characters of an error that are passed on."""
 
 
 class Lost(Exception):
@@ -27,6 +30,14 @@ class Lost(Exception):
     def __init__(self, reason: str, unsent: bool) -> None:
         self.reason, self.unsent = reason, unsent
         super().__init__(reason)
+
+
+class Garbled(Exception):
+    """The answer to a call cannot be read, or is not one; the connection is as it was."""
+
+
+MALFORMED = (ValueError, TypeError, LookupError, RuntimeError)
+"""What the package raises for an answer that is not as the protocol has it."""
 
 
 class Connection:
@@ -38,6 +49,7 @@ class Connection:
         self._way = way
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
+        self._messages = Messages(self._ended)
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._fault: BaseException | None = None
         self._task = asyncio.create_task(self._live())
@@ -53,25 +65,36 @@ class Connection:
     def is_lost(self) -> bool:
         return self._ended.is_set() or self._task.done()
 
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Tools of the list that are not as the protocol has them: their names, and what is wrong."""
+        return self._messages.left_out
+
     async def opened(self, seconds: float) -> list[Listed]:
         """Wait until the server has said what it can do; its tools."""
         try:
             async with asyncio.timeout(seconds):
                 client = await asyncio.shield(self._client)
+                self._messages.version = client.protocol_version
                 return await _listed(client)
         except TimeoutError:
             raise ToolServerError(f"no answer within {seconds:g} seconds") from None
-        except (MCPError, ValueError, RuntimeError) as error:  # it refuses, or says what no server says
-            raise ToolServerError(str(error)) from None
+        except (MCPError, *MALFORMED) as error:  # it refuses, or says what no server says
+            raise ToolServerError(_brief(error)) from None
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool; ``Lost`` if the connection breaks, ``MCPError`` if the server refuses."""
+        """Call a tool; ``Lost`` if the connection breaks, ``MCPError`` if the server refuses, ``Garbled`` if its answer
+        cannot be read."""
         if self.is_lost:
             raise Lost(self._why(), unsent=True)
         self.calls += 1
         try:
             return await self._client.result().call_tool(name, arguments)
+        except MALFORMED as error:
+            raise Garbled(_brief(error)) from None
         except MCPError as error:
+            if error.data == UNREADABLE or error.code == PARSE_ERROR:
+                raise Garbled(_brief(error)) from None
             if error.data == EXPIRED:
                 self._ended.set()
             if error.data in (UNSENT, BROKEN, EXPIRED):
@@ -96,7 +119,7 @@ class Connection:
 
     async def _live(self) -> None:
         try:
-            async with Client(_watched(self._way.open(), self._ended)) as client:
+            async with Client(_watched(self._way.open(), self._messages)) as client:
                 self._client.set_result(client)
                 await self._closing.wait()
         except Exception as error:  # noqa: BLE001, whatever breaks is told to those who wait for answers
@@ -112,37 +135,10 @@ class Connection:
         return "; ".join(dict.fromkeys(told)) or "it closed the connection"
 
 
-class _Watched:
-    """A stream of messages that says when it has ended."""
-
-    def __init__(self, stream: Any, ended: asyncio.Event) -> None:
-        self._stream, self._ended = stream, ended
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __aiter__(self) -> "_Watched":
-        return self
-
-    async def __anext__(self) -> Any:
-        try:
-            return await self._stream.__anext__()
-        except BaseException:  # its end, a fault or a cancellation: in any case nothing more comes
-            self._ended.set()
-            raise
-
-    async def __aenter__(self) -> "_Watched":
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: Any) -> Any:
-        return await self._stream.__aexit__(*error)
-
-
 @asynccontextmanager
-async def _watched(transport: AbstractAsyncContextManager[Any], ended: asyncio.Event) -> AsyncIterator[Any]:
+async def _watched(transport: AbstractAsyncContextManager[Any], messages: Messages) -> AsyncIterator[Any]:
     async with transport as (reading, writing):
-        yield _Watched(reading, ended), writing
+        yield Reading(reading, messages), Writing(writing, messages)
 
 
 async def _listed(client: Client) -> list[Listed]:
@@ -158,6 +154,10 @@ async def _listed(client: Client) -> list[Listed]:
         if not cursor:
             break
     return tools
+
+
+def _brief(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:

@@ -1,9 +1,10 @@
 """What an MCP server answers, as blocks of a result. What a model cannot be shown is named."""
 
+import json
+from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 from mcp import types as mcp
 
 from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
@@ -15,7 +16,7 @@ def result_of(answer: mcp.CallToolResult) -> ToolResultMessage:
     """The result of a call; whom it answers is not known here."""
     blocks = [_BLOCKS[type(block)](block) for block in answer.content]
     if not blocks and answer.structured_content is not None:
-        blocks = [TextContent(scrub(msgspec.json.encode(answer.structured_content).decode()))]
+        blocks = [TextContent(scrub(json.dumps(answer.structured_content, ensure_ascii=False)))]
     return ToolResultMessage("", "", blocks, is_error=bool(answer.is_error))
 
 
@@ -44,9 +45,16 @@ def _resource(block: mcp.EmbeddedResource) -> ToolResultContent:
 
 
 def _shown(data: str, kind: str, what: str) -> ToolResultContent:
-    if kind in MIME_TYPES:
+    if kind in MIME_TYPES and _is_base64(data):
         return ImageContent(data, kind)
     return TextContent(scrub(f"[{what} ({kind}, {len(data) * 3 // 4} bytes) cannot be shown]"))
+
+
+def _is_base64(data: str) -> bool:
+    try:
+        return bool(b64decode(data, validate=True))
+    except ValueError:
+        return False
 
 
 _BLOCKS: dict[type[Any], Callable[[Any], ToolResultContent]] = {

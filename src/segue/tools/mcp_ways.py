@@ -11,6 +11,8 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
+from ..client.access import endpoint, sendable
+
 _LAST_WORDS = 500
 _LARGEST_EVENT = 64_000_000  # images come as one event
 _NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -41,6 +43,7 @@ class Program:
             args=list(args),
             env=None if env is None else dict(env),
             cwd=None if cwd is None else os.fspath(cwd),
+            encoding_error_handler="replace",  # a bad byte costs its line, not the connection
         )
         self._said = ""
 
@@ -62,7 +65,8 @@ class Address:
     """A server that is spoken with over HTTP."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
-        self._url, self._headers = url, dict(headers or {})
+        self._url, user = endpoint(url, query=True)
+        self._headers = sendable({**(headers or {}), **user}, "the headers of the MCP server")
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Any]:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from .lifeline import Lifeline
+
 _MARK = "SEGUE_COMMAND"
 _LOOK = 0.02
 _MOMENT = 0.25
@@ -17,7 +19,7 @@ _POLITE = 0.5
 
 
 class Command:
-    """A running command: it leads a process group of its own.
+    """A running command: it leads a process group of its own, and ends with this process.
 
     What it starts carries its mark in the environment, so that what leaves the group is found, too, where the system
     shows the environments of processes (Linux).
@@ -26,15 +28,21 @@ class Command:
     def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], output: int) -> None:
         mark = secrets.token_hex(16)
         self._mark = f"{_MARK}={mark}".encode()
-        self._process = subprocess.Popen(
-            words,
-            cwd=folder,
-            env={**environment, _MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+        self._lifeline = Lifeline(f"{_MARK}={mark}")
+        try:
+            self._process = subprocess.Popen(
+                words,
+                cwd=folder,
+                env={**environment, _MARK: mark},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._lifeline.release()
+            raise
+        self._lifeline.hold(self._process.pid)
 
     async def ended(self) -> None:
         """Wait until the command itself has ended; what it has started may still run."""
@@ -80,6 +88,7 @@ class Command:
             if not self.is_left():
                 break
             time.sleep(0.001)
+        self._lifeline.release()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
 

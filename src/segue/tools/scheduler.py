@@ -52,7 +52,7 @@ class Scheduler:
     async def run(
         self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None] = _quiet
     ) -> None:
-        """Run the calls of an answer as one batch; ``journal`` gets one result for each, in the order of the calls.
+        """Run the calls of an answer as one batch; ``journal`` gets one result for each, as soon as it is there.
 
         When the task is cancelled, what waits is not run, what runs is stopped, and every call still gets its result
         before the cancellation goes on. Whatever tools do, nothing is raised but what the journal raises.

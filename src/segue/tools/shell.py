@@ -12,14 +12,15 @@ from msgspec import Struct
 from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
 from .current import running
+from .environment import without_secrets
 from .limits import Limits
+from .posix import expect_posix
 from .processes import Command
 from .spool import Spool
 from .tool import Tool, tool
 
 _PLAIN = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 """Nobody sits at a terminal: no colours, no pages to turn, no questions."""
-_ALSO_SECRET = frozenset({"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"})
 _PART = 1 << 16
 _ROUNDS = 32  # more than a pipe holds
 
@@ -35,11 +36,10 @@ def shell_tool(
     """The tool ``shell``, which runs commands in ``root``: that is where they start, not where they must stay.
 
     ``approval=False`` runs them unasked. ``timeout``: seconds for a command whose call names none; ``longest``: the
-    most that a call may name. ``env``: the environment; without it that of this process, less the keys of providers.
+    most that a call may name. ``env``: the environment; without it that of this process, less its secrets.
     """
+    expect_posix("commands (the tool shell)", hasattr(os, "killpg"))
     folder = os.path.realpath(root)
-    if os.name != "posix":
-        raise SettingError("the tool shell needs a POSIX system (Linux, macOS)")
     if not os.path.isdir(folder):
         raise SettingError(f"the root of the tools is no directory: {folder}")
     if not 0 < timeout <= longest:
@@ -99,7 +99,7 @@ class Shell(Struct, frozen=True):
         return [*notes, *_told(status)], status != 0
 
     def _environment(self) -> dict[str, str]:
-        return {**_without_keys(), **_PLAIN} if self.environment is None else {**_PLAIN, **self.environment}
+        return {**without_secrets(), **_PLAIN} if self.environment is None else {**_PLAIN, **self.environment}
 
 
 @asynccontextmanager
@@ -136,11 +136,3 @@ def _told(status: int) -> list[str]:
         names = {number.value: number.name for number in signal.Signals}
         return [f"ended by signal {names.get(-status, -status)}"]
     return [f"exit status {status}"] if status else []
-
-
-def _without_keys() -> dict[str, str]:
-    """The environment of this process, less what a model should not be able to print."""
-    from ..catalog import Catalog
-
-    secret = {name for provider in Catalog.default().providers.values() for name in provider.keys} | _ALSO_SECRET
-    return {name: value for name, value in os.environ.items() if name not in secret}

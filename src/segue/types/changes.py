@@ -20,6 +20,7 @@ ChangeCode = Literal[
     "text-sanitized",
     "empty-dropped",
     "empty-filled",
+    "arguments-adapted",
     "name-projected",
     "id-projected",
     "tool-duplicate",
@@ -43,6 +44,7 @@ LOSSY: frozenset[ChangeCode] = frozenset(
         "result-duplicate",
         "image-downgraded",
         "thinking-dropped",
+        "arguments-adapted",
         "tool-duplicate",
         "option-dropped",
     }

@@ -4,6 +4,7 @@ Reading first takes the fast way, which is all there is to a document that we wr
 look taken: at what other tools write differently (``other_tools``), and then at how to say what is wrong (``explain``).
 """
 
+import json
 from collections.abc import Hashable
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -66,6 +67,27 @@ def read_json(data: bytes) -> Any:
         if repaired == data:
             raise
         return _any(repaired)
+
+
+def read_halves(data: bytes) -> Any:
+    """Any JSON document, with half characters as they came: the other half may be in the next one. Raises one of
+    ``UNREADABLE``."""
+    try:
+        return _any(data)
+    except msgspec.DecodeError:
+        repaired = scrub_escapes(data)
+        if repaired == data:
+            raise
+        _any(repaired)  # nothing else is wrong with it: numbers, constants, nesting
+        return json.loads(data)
+
+
+def json_text(value: Any) -> str:
+    """JSON text of what ``read_halves`` returned; half characters stay as they are."""
+    try:
+        return encode(value).decode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _explained(error: Exception, data: bytes, kind: Any) -> FormatError:

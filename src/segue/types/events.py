@@ -1,8 +1,10 @@
 """What a stream of an answer tells, one event at a time, the same for every protocol.
 
 ``start``; then for each block its start, deltas and end, with the block's index (blocks may interleave); then exactly
-one of ``done`` and ``error``. A block that was cut off by an error has no end. ``partial`` is the answer so far, the
-same object on every event: looking at it costs what is looked at, and nothing is copied for those who do not look.
+one of ``done`` and ``error``. A block that was cut off by an error has no end. Deltas have whole characters, and add up
+to the block, with one exception: where the provider sends a finished text that is not what it streamed, the end has
+the finished one, and the message a diagnostic (``text-differs``, ``arguments-differ``). ``partial`` is the answer so
+far, the same object on every event: looking at it costs what is looked at, and nothing is copied for those who do not.
 """
 
 from typing import ClassVar, Literal, Protocol

@@ -73,8 +73,8 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
     history may name what no catalog knows.
 
     ``endpoint`` is a fingerprint of the endpoint and account that answered, and reveals no secret; signatures are
-    bound to it. ``prefix_digest`` covers everything that was sent before this answer; some models bind their thinking
-    to it.
+    bound to it. Behind a router, ``|`` and the upstream that answered follow. ``prefix_digest`` covers everything that
+    was sent before this answer; some models bind their thinking to it.
     """
 
     content: list[AssistantContent]

@@ -2,15 +2,16 @@
 
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import field
 
 from ..dialects import Dialect
+from .secret import Guarded
 from .usage import ModelCost
 
 Modality = Literal["text", "image"]
 
 
-class Model(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """A model as the catalog knows it. To change one field: ``msgspec.structs.replace(model, base_url=…)``."""
 
     id: str

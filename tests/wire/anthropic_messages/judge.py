@@ -8,6 +8,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, Required, Union, get_args, get_origin
 
+from anthropic.types.beta import BetaThinkingConfigParam
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from typing_extensions import get_type_hints, is_typeddict
 
@@ -16,8 +17,17 @@ Check = Callable[[Any, str], list[str]]
 
 def faults(body: dict[str, Any]) -> list[str]:
     """Everything in ``body`` that the SDK's types or one of the two API versions refuse."""
+    return type_faults(body) or [*versions(body), *exchange(body)]
+
+
+def type_faults(body: dict[str, Any]) -> list[str]:
+    """Everything in ``body`` that the SDK's types refuse."""
     params = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
-    return check(params)(body, "") or [*versions(body), *exchange(body)]
+    thinking = body.get("thinking")
+    if isinstance(thinking, dict) and "block_binding" in thinking:  # a beta, which has types of its own
+        found = check(BetaThinkingConfigParam)(thinking, "thinking")
+        return found or type_faults({**body, "thinking": {k: v for k, v in thinking.items() if k != "block_binding"}})
+    return check(params)(body, "")
 
 
 # -- the SDK's types -------------------------------------------------------------------------------------------------
@@ -38,7 +48,7 @@ def check(kind: Any) -> Check:
     if origin in (list, Sequence, Iterable):
         return many(check(args[0]))
     if origin in (dict, Mapping):
-        return lambda value, path: [] if isinstance(value, dict) else [f"{path}: no object"]
+        return named(check(args[1]))
     return plain(kind)
 
 
@@ -65,6 +75,15 @@ def many(item: Check) -> Check:
     return all_of
 
 
+def named(item: Check) -> Check:
+    def all_of(value: Any, path: str) -> list[str]:
+        if not isinstance(value, dict):
+            return [f"{path}: no object"]
+        return [fault for name, each in value.items() for fault in item(each, f"{path}.{name}")]
+
+    return all_of
+
+
 def any_of(branches: list[Check]) -> Check:
     def one_of(value: Any, path: str) -> list[str]:
         closest: list[str] | None = None
@@ -82,6 +101,7 @@ def any_of(branches: list[Check]) -> Check:
 def record(kind: Any) -> Check:
     hints = get_type_hints(kind, include_extras=True)
     open_ended = getattr(kind, "__pydantic_config__", {}).get("extra") == "allow"
+    open_ended = open_ended or getattr(kind, "__extra_items__", None) is object
     needed = [name for name, hint in hints.items() if get_origin(hint) is Required]
     members: dict[str, Check] = {}
 

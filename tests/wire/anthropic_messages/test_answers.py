@@ -10,6 +10,7 @@ from anthropic import Anthropic
 from anthropic.types import Message
 from support.loopback import serve
 from support.streams import StreamCase, cases, decoded
+from support.waiting import HANGS
 
 import segue
 from segue.types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
@@ -31,7 +32,7 @@ STOPPED = {
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx2.Client]:
-    with httpx2.Client() as client:
+    with httpx2.Client(timeout=HANGS) as client:
         yield client
 
 

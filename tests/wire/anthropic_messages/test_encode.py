@@ -26,6 +26,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
+from segue.wire.common.binding import BETA
 
 BASH = ToolDefinition("bash", "Run", {"type": "object", "properties": {"cmd": {"type": "string"}}})
 
@@ -37,6 +38,8 @@ def get(ref: str) -> Model:
 OPUS, HAIKU, SONNET_46, OPUS_48 = map(
     get, ("claude-opus-5-5", "claude-haiku-4-5", "claude-sonnet-4-6", "claude-opus-4-8")
 )
+OPUS_48 = get("claude-opus-4-8")
+HAIKU_55 = get("claude-haiku-5-5")
 OLD = get("claude-3-5-haiku-20241022")
 
 
@@ -196,9 +199,9 @@ def test_thinking_of_another_origin_never_carries_a_signature() -> None:
     )
 
 
-def test_under_policy_auto_another_claude_of_the_account_keeps_signature_and_order() -> None:
+def test_under_policy_auto_a_model_that_reads_another_claude_keeps_its_signature_and_order() -> None:
     answer = own(HAIKU, ThinkingContent("hm", "sig"), call(1), ThinkingContent("so", "sig"))
-    made = encode(Context(messages=[GO, answer, result(1)], tools=[BASH]), SONNET_46, None, "phi-core")
+    made = encode(Context(messages=[GO, answer, result(1)], tools=[BASH]), OPUS, None, "phi-core")
     assert [short(block) for block in made.body["messages"][1]["content"]] == ["thinking", "call toolu_1", "thinking"]
 
 
@@ -348,9 +351,9 @@ def option(model: Model, **options: Any) -> tuple[dict[str, Any], list[str]]:
 @pytest.mark.parametrize(
     ("model", "level", "thinking", "effort"),
     [
-        (OPUS, "low", {"type": "adaptive"}, "low"),
-        (OPUS, "minimal", {"type": "adaptive"}, "low"),
-        (OPUS, "max", {"type": "adaptive"}, "max"),
+        (OPUS_48, "low", {"type": "adaptive"}, "low"),
+        (OPUS_48, "minimal", {"type": "adaptive"}, "low"),
+        (OPUS_48, "max", {"type": "adaptive"}, "max"),
         (SONNET_46, "xhigh", {"type": "adaptive"}, "high"),
         (SONNET_46, "off", {"type": "disabled"}, None),
         (HAIKU, "off", {"type": "disabled"}, None),
@@ -365,6 +368,32 @@ def test_a_level_of_reasoning_is_asked_for_as_the_model_knows_it(
     assert added["thinking"] == thinking
     assert added.get("output_config") == ({"effort": effort} if effort else None)
     assert dropped == []
+
+
+@pytest.mark.parametrize("level", [None, "off", "low", "max"])
+def test_a_bound_model_is_asked_to_leave_out_thinking_that_is_bound_to_something_else(level: str | None) -> None:
+    made = request(GO, reasoning=level)
+    assert made.headers["anthropic-beta"] == BETA
+    asked = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    assert made.body["thinking"] == asked
+    strict = replace(OPUS, dialect=replace(OPUS.dialect, prefix_mismatch="error"))
+    asked["block_binding"] = {"prefix_mismatch_behavior": "error"}
+    assert request(GO, model=strict, reasoning=level).body["thinking"] == asked
+
+
+def test_a_bound_model_that_can_stop_thinking_does_so_as_long_as_no_thinking_goes_back() -> None:
+    assert request(GO, model=HAIKU_55, reasoning="off").body["thinking"] == {"type": "disabled"}
+    answer = own(HAIKU_55, ThinkingContent("hm", "sig"), TextContent("so"))
+    made = request(GO, answer, UserMessage("and?"), model=HAIKU_55, reasoning="off")
+    assert made.body["thinking"]["type"] == "adaptive" and "option-dropped" in codes(made)
+
+
+@pytest.mark.parametrize("name", ["anthropic-beta", "Anthropic-Beta"])
+def test_the_beta_of_a_row_goes_along_with_ours(name: str) -> None:
+    row = replace(OPUS, headers={name: "other-2026, " + BETA})
+    made = request(GO, model=row)
+    betas = [value for header, value in made.headers.items() if header.lower() == "anthropic-beta"]
+    assert betas == [f"{BETA},other-2026"]
 
 
 @pytest.mark.parametrize(("model", "level"), [(OPUS, "off"), (OLD, "high")])
@@ -527,7 +556,9 @@ def test_path_headers_and_arguments_of_the_sdk() -> None:
     made = request(GO, stream=True)
     assert made.path == "/v1/messages"
     assert made.headers["anthropic-version"] == "2026-10-21"
-    assert made.sdk_kwargs() == made.body
+    assert made.sdk_kwargs() == {**made.body, "extra_headers": {"anthropic-beta": BETA}}
+    free = request(GO, model=HAIKU)
+    assert free.sdk_kwargs() == free.body and "anthropic-beta" not in free.headers
     made.body["anthropic_version"] = "vertex-2023-10-16"
     assert made.sdk_kwargs()["extra_body"] == {"anthropic_version": "vertex-2023-10-16"}
 

@@ -247,6 +247,7 @@ def test_every_body_that_was_encoded_is_recognised() -> None:
         for context in CONVERSATIONS.values():
             assert PROTOCOL.recognise(encode(context, model).body) == 100
     alone = encode(Context(messages=[UserMessage("hi")]), MODEL).body
+    del alone["thinking"]  # which a model that binds its thinking is always asked for
     assert recognise(alone) == 50
 
 

@@ -47,6 +47,15 @@ def test_histories_of_every_origin_please_the_judges(name: str) -> None:
         judged(encode(context, TARGETS[name]).body, TARGETS[name])
 
 
+def test_no_message_is_the_systems() -> None:
+    """ "role 'system' must precede an 'assistant' message or end the array" (claude-code#73821, 2026-07): none is sent,
+    also to models that take one inside messages."""
+    for model in TARGETS.values():
+        for context in CONVERSATIONS.values():
+            roles = {turn["role"] for turn in encode(context, model).body["messages"]}
+            assert roles <= {"user", "assistant"}
+
+
 @counts
 @given(st.data(), models, options, policies)
 def test_torn_histories_with_any_options_please_the_judges(

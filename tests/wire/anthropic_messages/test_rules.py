@@ -55,9 +55,19 @@ BROKEN: dict[str, list[tuple[str, list[Any], dict[str, Any]]]] = {
         ("messages[0].content[0].cache_control.a", [user(TEXT | {"cache_control": {"type": "ephemeral", "a": 1}})], {}),
         ("messages[2].content[0].name", [USER, assistant(CALL), user(RESULT | {"name": "bash"})], {"tools": [TOOL]}),
     ],
-    "ANT-06": [("messages[0].content[0]", [user({"text": "x"})], {}), ("messages[0].content", [{"role": "user"}], {})],
+    "ANT-06": [
+        ("messages[0].content[0]", [user("x")], {}),
+        ("messages[0].content", [{"role": "user", "content": None}], {}),
+        ("messages[0].content[0].type", [user({"type": "video"})], {}),
+    ],
+    "ANT-60": [
+        ("messages[0].content[0].type", [user({"text": "x"})], {}),
+        ("messages[0].content", [{"role": "user"}], {}),
+    ],
     "ANT-07": [
         ("messages[0].content[0]", [user(CALL)], {"tools": [TOOL]}),
+    ],
+    "ANT-07b": [
         ("messages[1].content[0]", [USER, assistant({"type": "document"}), USER], {}),
         ("messages[0].content[0].citations", [user(TEXT | {"citations": [{}]})], {}),
     ],
@@ -151,7 +161,8 @@ def test_where_a_rule_is_broken(rule: str, path: str, messages: list[Any], rest:
         ([assistant({"type": "compaction", "content": "before"}), USER], {}),
         ([USER, {"role": "assistant", "content": []}, USER], {}),
         ([USER, assistant(THINKING, CALL), user(RESULT, TEXT)], {"tools": [TOOL], "thinking": {"type": "adaptive"}}),
-        ([USER, assistant(CALL | {"type": "server_tool_use"})], {"model": "claude-opus-4-6"}),
+        ([USER, assistant(CALL | {"type": "server_tool_use", "name": "web_search"})],
+         {"model": "claude-opus-4-6", "tools": [{"type": "web_search_20250305", "name": "web_search"}]}),
         ([USER, {"role": "system", "content": [], "output_config": {}}, assistant(TEXT), USER], {}),
         ([USER], {"tools": [{"type": "bash_20250124", "name": "bash"}]}),
     ],

@@ -28,6 +28,12 @@ def faults(request: Request) -> list[str]:
     return [*report.generate_report().splitlines(), *_walk(kwargs, shape, "")]
 
 
+def body_faults(body: dict[str, Any]) -> list[str]:
+    """Everything that is wrong with a body as it goes over the wire, where bytes are base64."""
+    kwargs, shape = {"modelId": "any", **body}, SERVICE.operation_model("Converse").input_shape
+    return [*VALIDATOR.validate(kwargs, shape).generate_report().splitlines(), *_walk(kwargs, shape, "")]
+
+
 def on_the_wire(request: Request) -> tuple[str, Any]:
     """The path and the body that boto3 would send for the keyword arguments."""
     sent = SERIALIZER.serialize_to_request(request.sdk_kwargs(), operation(request))

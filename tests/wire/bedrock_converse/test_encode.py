@@ -596,3 +596,26 @@ def test_the_judge_sees_what_is_wrong() -> None:
         "topK",
     ):
         assert fault in text
+
+
+@pytest.mark.parametrize("level", [None, "low"])
+def test_a_bound_claude_is_asked_to_leave_out_thinking_that_is_bound_to_something_else(level: Any) -> None:
+    fields = sent("us.anthropic.claude-opus-5-5", USER, options=Options(reasoning=level)).body[
+        "additionalModelRequestFields"
+    ]
+    assert fields["anthropic_beta"] == ["thinking-binding-controls-2026-08-01"]
+    assert fields["thinking"] == {
+        "type": "adaptive",
+        "block_binding": {"prefix_mismatch_behavior": "drop_block"},
+    }
+    assert "additionalModelRequestFields" not in sent(FABLE, USER).body
+
+
+def test_a_bound_claude_that_can_stop_thinking_does_so_as_long_as_no_thinking_goes_back() -> None:
+    haiku = "us.anthropic.claude-haiku-5-5"
+    off = Options(reasoning="off")
+    assert sent(haiku, USER, options=off).body["additionalModelRequestFields"] == {"thinking": {"type": "disabled"}}
+    thought = answer(model(haiku), ThinkingContent("hm", "sig"), TextContent("so"))
+    request = sent(haiku, USER, thought, UserMessage("and?"), options=off)
+    assert request.body["additionalModelRequestFields"]["thinking"]["type"] == "adaptive"
+    assert "option-dropped" in codes(request)

@@ -7,7 +7,6 @@ import pytest
 from conftest import SOAK
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from segue.wire.common.texts import CLOSING
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import clean_contexts, torn_contexts
@@ -16,6 +15,7 @@ from wire.bedrock_converse.judge import faults, on_the_wire
 from segue.errors import ProjectionError
 from segue.render import Request, encode, ingest, lint
 from segue.types import Context, Model, Options, UserMessage
+from segue.types.texts import CLOSING
 from segue.wire.bedrock_converse import PROTOCOL
 
 MODELS = distinct_on_the_wire("bedrock-converse")

@@ -26,6 +26,7 @@ PROTOCOL = "google-generative-ai"
 DUMMY = "skip_thought_signature_validator"
 IMAGE = ImageContent("aGVsbG8=", "image/png")
 INLINE = {"inlineData": {"mimeType": "image/png", "data": "aGVsbG8="}}
+GEMINI_2_0 = segue.get_model("google/gemini-2.0-flash")
 GEMINI_2_5 = segue.get_model("google/gemini-2.5-flash")
 GEMINI_3 = segue.get_model("google/gemini-3-pro-preview")
 GEMINI_3_8 = segue.get_model("google/gemini-3.8-flash")
@@ -85,7 +86,7 @@ def test_a_batch_of_results_is_one_content_in_the_order_of_the_calls_and_the_use
     )
     assert request.body["contents"] == [
         user("Hi"),
-        model_(call("one", n=1), call("one", n=2), call("two")),
+        model_({**call("one", n=1), "thoughtSignature": DUMMY}, call("one", n=2), call("two")),
         user(response("one", "first"), response("one", "second"), response("two", "third", error=True)),
         user("Thanks"),
         user("Bye"),
@@ -210,7 +211,12 @@ def test_an_unsigned_first_call_of_every_content_gets_the_dummy_in_all_turns_ali
         if content["role"] == "model"
     ]
     assert signed == [[None, DUMMY, None], [None, DUMMY, "c2ln"], [None, "c2ln", None]]
-    assert DUMMY not in sent(GEMINI_2_5, *history).json().decode()
+    older = sent(GEMINI_2_5, *history).body["contents"]
+    unsigned = [content["parts"][1].get("thoughtSignature") for content in older if content["role"] == "model"]
+    assert unsigned == [DUMMY, DUMMY, DUMMY], "2.5 has refused a call without a signature, too"
+    own = sent(GEMINI_2_5, *turn(GEMINI_2_5, None, None)).json().decode()
+    assert DUMMY not in own, "what it did not sign itself goes back as it was"
+    assert DUMMY not in sent(GEMINI_2_0, *history).json().decode()
 
 
 @pytest.mark.parametrize("signature", ["reasoning_content", "Es4DC", '{"id":"rs_1"}', "abc=defg", "é123"])

@@ -9,7 +9,6 @@ import pytest
 from conftest import SOAK
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from segue.wire.common.texts import CLOSING
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -18,6 +17,7 @@ from wire.google_generative_ai.judge import faults, normal, sent_by_sdk, turn_fa
 from segue.projection import project
 from segue.render import encode, lint
 from segue.types import Context, Model, Options, ToolResultMessage
+from segue.types.texts import CLOSING
 
 PROTOCOL = "google-generative-ai"
 TARGETS = distinct_on_the_wire(PROTOCOL)

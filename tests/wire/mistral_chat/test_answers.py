@@ -11,6 +11,7 @@ from mistralai.client import Mistral
 from mistralai.client.models import DeltaMessage, UsageInfo
 from support.loopback import serve
 from support.streams import StreamCase, cases, decoded
+from support.waiting import HANGS
 
 import segue
 from segue.types import AssistantMessage, TextContent, ThinkingContent
@@ -74,7 +75,7 @@ def assert_same(heard: Heard, message: AssistantMessage) -> None:
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx2.Client]:
-    with httpx2.Client() as client:
+    with httpx2.Client(timeout=HANGS) as client:
         yield client
 
 

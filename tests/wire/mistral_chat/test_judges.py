@@ -7,7 +7,6 @@ import pytest
 from conftest import SOAK
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from segue.wire.common.texts import CLOSING
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import built_in, distinct_on_the_wire
@@ -17,6 +16,7 @@ from segue.errors import ProjectionError
 from segue.projection.pairing import Pairing
 from segue.render import encode, lint
 from segue.types import Context, Message, Model, Options, ToolResultMessage
+from segue.types.texts import CLOSING
 
 PROTOCOL = "mistral-chat"
 TARGETS: dict[str, Model] = distinct_on_the_wire(PROTOCOL) | {

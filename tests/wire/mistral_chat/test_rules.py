@@ -13,7 +13,8 @@ from segue.rules import run
 from segue.wire.mistral_chat.rules import RULES
 
 CASES = Path(__file__).parents[2] / "cases" / "rules" / "mistral-chat"
-UNSEEN = {"MIS-15"}  # the judges know no window
+# The judges know no window, pass arguments on as they are, open no images, and read halves of characters.
+UNSEEN = {"MIS-15", "MIS-17", "MIS-18", "MIS-19"}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.number)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NotRequired, Required, Union, get_args, get_ori
 import cerebras.cloud.sdk.types.chat.completion_create_params as cerebras_types
 import groq.types.chat.completion_create_params as groq_types
 import openai.types.chat.completion_create_params as openai_types
-from typing_extensions import is_typeddict
+from typing_extensions import TypeAliasType, is_typeddict
 
 from segue.render import Request
 
@@ -20,7 +20,7 @@ from segue.render import Request
 EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
     "openai": (set(), set(), False),
     "azure": (set(), set(), False),
-    "groq": (set(), set(), False),
+    "groq": (set(), {"stream_options"}, False),  # only the types of its chunks speak of it (SDK groq 1.7.0)
     "cerebras": (set(), set(), False),
     "moonshot": ({"reasoning_content"}, {"thinking"}, False),
     "deepseek": ({"reasoning_content"}, {"thinking"}, False),
@@ -54,8 +54,13 @@ def faults(request: Request) -> list[str]:
         streams = body.get("stream") is True
         kinds = (openai_types.CompletionCreateParamsNonStreaming, openai_types.CompletionCreateParamsStreaming)
         expected = kinds[streams]
-        body = _without_extensions(body, *EXTENSIONS[provider])
+    body = _without_extensions(body, *EXTENSIONS[provider])
     return found + _check(body, expected, "body")
+
+
+def type_faults(body: dict[str, Any]) -> list[str]:
+    """What the types of the openai SDK have against a body that is not streamed."""
+    return _check(body, openai_types.CompletionCreateParamsNonStreaming, "body")
 
 
 def _without_extensions(body: Any, of_answers: set[str], of_body: set[str], name_of_tool: bool) -> Any:
@@ -86,7 +91,8 @@ def _unmarked(content: Any) -> Any:
 def _fields(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
     hints = get_type_hints(kind, include_extras=True)
     required = {name for name, hint in hints.items() if get_origin(hint) is Required}
-    return hints, frozenset(required | kind.__required_keys__)
+    optional = {name for name, hint in hints.items() if get_origin(hint) is NotRequired}
+    return hints, frozenset(required | kind.__required_keys__ - optional)
 
 
 def _check(value: Any, kind: Any, path: str) -> list[str]:
@@ -94,6 +100,10 @@ def _check(value: Any, kind: Any, path: str) -> list[str]:
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in (Any, object):
         return []
+    if isinstance(kind, TypeAliasType):
+        return _check(value, kind.__value__, path)
+    if isinstance(origin, TypeAliasType):
+        return _check(value, origin.__value__[arguments], path)
     if origin in (Required, NotRequired) or (origin is not None and hasattr(kind, "__metadata__")):
         return _check(value, arguments[0], path)
     if origin in (Union, types.UnionType):

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.targets import built_in
 from wire.openai_completions.judge import faults
 
@@ -106,9 +107,19 @@ def test_the_choice_of_a_tool(ref: str, choice: str, expected: Any) -> None:
     assert dropped(sent(ref, tool_choice=choice)) == ["tool_choice"]
 
 
-def test_a_stream_asks_for_usage_where_that_is_known() -> None:
-    assert rest(sent(GPT, stream=True)) == {"stream": True, "stream_options": {"include_usage": True}}
-    assert rest(sent(GROQ, stream=True)) == {"stream": True}
+@pytest.mark.parametrize("provider", [name for name, row in built_in().providers.items() if NAME in row.protocols])
+def test_a_stream_asks_for_usage(provider: str) -> None:
+    """Gateways pass on what was asked for: without it, the usage of their streams is 0."""
+    request = sent(f"{provider}/some-model", stream=True)
+    assert request.body["stream_options"] == {"include_usage": True}
+    assert "stream_options" not in sent(f"{provider}/some-model").body
+
+
+def test_a_stream_does_not_ask_where_that_is_refused() -> None:
+    model = built_in().resolve(GPT, NAME)
+    strict = replace(model, dialect=replace(model.dialect, stream_usage=False))
+    request = encode(Context(messages=[UserMessage("go")]), strict, Options(stream=True))
+    assert rest(request) == {"stream": True}
 
 
 def test_the_user_of_a_request() -> None:

@@ -56,6 +56,22 @@ def codes(request: Request) -> list[tuple[str, int | None]]:
     return [(change.code, change.message) for change in request.changes]
 
 
+class TestReasoningItems:
+    """OAR-11: with a summary, if an empty one, and without content of its own."""
+
+    @pytest.mark.parametrize("summary", [{}, {"summary": None}, {"summary": []}])
+    def test_an_item_that_was_stored_without_a_summary_goes_back_with_an_empty_one(self, summary: Any) -> None:
+        stored = {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", **summary}
+        request = sent(own(ThinkingContent("", json.dumps(stored)), TextContent("a", "msg_1")), UserMessage("next"))
+        assert items(request)[0] == {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary": []}
+
+    def test_an_item_with_content_of_its_own_does_not_go_back_with_it(self) -> None:
+        content = [{"type": "reasoning_text", "text": "hm"}]
+        stored = {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary": [], "content": content}
+        request = sent(own(ThinkingContent("", json.dumps(stored)), TextContent("a", "msg_1")), UserMessage("next"))
+        assert not any("content" in item for item in items(request) if item.get("type") == "reasoning")
+
+
 class TestSameOrigin:
     def test_an_answer_goes_back_as_the_items_that_it_was(self) -> None:
         signature = reasoning(1, summary=[{"type": "summary_text", "text": "hm"}], status="completed")
@@ -128,7 +144,7 @@ class TestSameOrigin:
                 [ThinkingContent("", reasoning(1, encrypted_content="")), TextContent("Hi.", "msg_1")], id="no content"
             ),
             pytest.param(
-                [ThinkingContent("", reasoning(1, summary=None)), TextContent("Hi.", "msg_1")], id="no summary"
+                [ThinkingContent("", reasoning(1, summary="x")), TextContent("Hi.", "msg_1")], id="no list of summaries"
             ),
             pytest.param([ThinkingContent("", reasoning(1)), TextContent("Hi.")], id="a message without an id"),
             pytest.param([ThinkingContent("", reasoning(1)), TextContent("Hi.", "{broken")], id="a broken message"),

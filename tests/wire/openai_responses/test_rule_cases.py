@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typing_extensions
 from hypothesis import given
 from hypothesis import strategies as st
+from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
 import segue
 from segue.rules import run
 from segue.wire.openai_responses import PROTOCOL
-from segue.wire.openai_responses.shapes import ITEMS, PARAMETERS
+from segue.wire.openai_responses.shapes import ITEMS
 
 CASES = Path(__file__).parents[2] / "cases" / "rules" / "openai-responses"
 USER = {"role": "user", "content": "hi"}
@@ -74,12 +76,15 @@ NAMES = (
     *("arguments", "phase", "text", "file_data", "effort"),
 )
 junk = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", *ITEMS]),
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", *sorted(ITEMS)]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
     max_leaves=12,
 )
 
 
-@given(st.dictionaries(st.sampled_from(sorted(PARAMETERS)), junk, max_size=6), st.booleans())
+PARAMETERS = sorted(typing_extensions.get_type_hints(ResponseCreateParamsStreaming))
+
+
+@given(st.dictionaries(st.sampled_from(PARAMETERS), junk, max_size=6), st.booleans())
 def test_rules_take_any_json(body: dict[str, Any], known: bool) -> None:
     run(PROTOCOL.rules, body, segue.get_model("openai/gpt-5.4") if known else None)

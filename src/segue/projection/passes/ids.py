@@ -29,8 +29,12 @@ class Ids(Pass):
         # The target accepts more kinds of ids that it made itself.
         self._own = _WANTED[form, True]
         self._others = _WANTED[form, False]
-        self._taken: dict[str, None] = {}  # in their order, so that the last ones can be given back
-        self._attempts: dict[str, int] = {}  # by stored id, the first attempt that may still be free
+        self._taken: dict[str, tuple[str, int] | None] = {}
+        """In their order, so that the last ones can be given back; for each that was minted, the stored id and the
+        attempt at which the search for it began."""
+        self._attempts: dict[str, int] = {}
+        """By stored id, the first attempt that may be free: without it, an id that every turn uses would be looked for
+        from the first attempt on, each time."""
 
     def mark(self) -> int:
         """How many ids are taken."""
@@ -39,8 +43,9 @@ class Ids(Pass):
     def back(self, mark: int) -> None:
         """Give back all but the first ``mark`` ids."""
         while len(self._taken) > mark:
-            self._taken.popitem()
-        self._attempts.clear()  # they only save trying again what is taken
+            _, minted = self._taken.popitem()
+            if minted is not None:
+                stored, self._attempts[stored] = minted
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         wanted, taken = self._own if step.own else self._others, self._taken
@@ -50,7 +55,8 @@ class Ids(Pass):
             sent = wanted[stored]
             if sent is None or sent in taken or self._ask is not None:
                 sent = self._another(call, message, sent == stored)
-            taken[sent] = None
+            else:
+                taken[sent] = None
             if sent != stored:
                 places = places or step.places()
                 at = places[number]
@@ -63,15 +69,23 @@ class Ids(Pass):
                 step.results[number] = replace(result, tool_call_id=sent)
 
     def _another(self, call: ToolCall, message: AssistantMessage, fits: bool) -> str:
-        """An id that no call has yet, where the one that the target wants cannot be had."""
+        """An id that is not taken yet, and is from now on, where the one that the target wants cannot be had."""
         stored, taken = call.id, self._taken
         if self._shape.counted:
-            return f"{self._shape.prefix}{self.target.names.rendered(call.name)}:{len(taken)}"
-        if self._ask is not None:
-            return stored if fits and stored not in taken else self._asked(self._ask, stored, message)
-        attempt = self._attempts.get(stored, 0)
-        while (minted := fresh_id(stored, self._form, attempt)) in taken:
-            attempt = self._attempts[stored] = attempt + 1
+            given = f"{self._shape.prefix}{self.target.names.rendered(call.name)}:{len(taken)}"
+        elif self._ask is not None:
+            given = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
+        else:
+            return self._minted(stored)
+        taken[given] = None
+        return given
+
+    def _minted(self, stored: str) -> str:
+        first = attempt = self._attempts.get(stored, 0)
+        while (minted := fresh_id(stored, self._form, attempt)) in self._taken:
+            attempt += 1
+        self._attempts[stored] = attempt + 1
+        self._taken[minted] = stored, first
         return minted
 
     def _asked(self, ask: IdFunction, stored: str, message: AssistantMessage) -> str:

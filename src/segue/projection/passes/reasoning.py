@@ -3,6 +3,7 @@
 Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
 """
 
+from fnmatch import fnmatchcase
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -47,8 +48,7 @@ class Reasoning(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         if not step.own:
-            keeps = self._may_keep and same_account(message, self.target.model) and self._still_bound(message)
-            self._render(step, keeps)
+            self._render(step, self._may_keep and self._keeps_signed(message))
             return
         thoughts = [block for block in step.content if type(block) is ThinkingContent]
         if thoughts:
@@ -133,6 +133,14 @@ class Reasoning(Pass):
         if keeps_signed and block.thinking_signature is not None:
             return block
         return self._as_text(index, at, thinking)
+
+    def _keeps_signed(self, message: AssistantMessage) -> bool:
+        """Under `auto`, another model of the same account may read what this one signed, if its row says so."""
+        return (
+            same_account(message, self.target.model)
+            and any(fnmatchcase(message.model, glob) for glob in self.target.dialect.reads_thinking_of)
+            and self._still_bound(message)
+        )
 
     def _loses(self, index: int, at: int, signature: str | None) -> bool:
         """Whether a text or call has a signature, which does not go to another model."""

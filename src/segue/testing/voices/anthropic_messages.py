@@ -12,6 +12,7 @@ from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Body, Refusal, Spoken, Voice
 from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
+from .thinking_bindings import bind, bindings
 
 _STOPS: dict[StopReason, str] = {
     "stop": "end_turn",
@@ -47,8 +48,14 @@ def _block(block: AssistantContent) -> Body:
     assert_never(block)
 
 
+def _bind(content: list[AssistantContent], asked: Body, signer: Signer, model: Model) -> list[AssistantContent]:
+    named = with_ids(content, "toolu_", 24, signer)  # a call is part of what later thinking is bound to
+    return bind(named, asked, signer, model, _block)
+
+
 def _message(spoken: Spoken) -> Body:
-    return {
+    told = {} if spoken.transformed is None else {"input_transformations": spoken.transformed}
+    return told | {
         "id": f"msg_{answer_id(spoken, 12)}",
         "type": "message",
         "role": "assistant",
@@ -147,10 +154,13 @@ VOICE = Voice(
     whole=_whole,
     events=_events,
     forged=_forged,
+    bind=_bind,
+    bindings=bindings,
     error=_error,
     error_event=_error_event,
     broken_event=b'event: content_block_delta\ndata: {"type": "\n\n',
     invalid=_invalid,
     faults=_FAULTS,
+    auth="x-api-key",
     request_id="request-id",
 )

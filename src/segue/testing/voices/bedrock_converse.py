@@ -206,5 +206,6 @@ VOICE = Voice(
     broken_event=frame("contentBlockDelta", b'{"contentBlockIndex":0,"delta":{"te'),
     invalid=_invalid,
     faults=_FAULTS,
+    auth="aws",
     request_id="x-amzn-RequestId",
 )

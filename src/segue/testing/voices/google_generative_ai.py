@@ -48,7 +48,7 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
     #2565, 2025-08). Texts are signed after thinking alone, so that a plain script gives a plain answer."""
     dialect = _dialect(model)
     thinks = any(isinstance(block, ThinkingContent) for block in content)
-    signs_always = dialect.dummy_signature is not None
+    signs_always = dialect.signature_required
     # There is no part for thinking that is withheld: the signature is all that shows of it.
     made = [block for block in content if not (isinstance(block, ThinkingContent) and block.redacted)]
     if dialect.send_ids:
@@ -218,5 +218,6 @@ VOICE = Voice(
     broken_event=b'data: {"candidates": [{"content": \r\n\r\n',
     invalid=_invalid,
     faults=_FAULTS,
+    auth="x-goog-api-key",
     request_id="x-goog-request-id",
 )

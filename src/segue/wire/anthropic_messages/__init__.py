@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialects import AnthropicMessages
 from ...types import Model, Options
+from ..common.binding import BETA, HEADER
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import AnthropicTurns, body
@@ -19,14 +20,15 @@ def _path(model: Model, options: Options, body: Body) -> str:
 def _headers(model: Model, options: Options) -> dict[str, str]:
     dialect = model.dialect
     assert isinstance(dialect, AnthropicMessages)
-    return {"anthropic-version": dialect.api_version}
+    return {"anthropic-version": dialect.api_version} | ({HEADER: BETA} if dialect.prefix_bound else {})
 
 
 def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
     """For ``anthropic.Anthropic().messages.create(**kwargs)``; what it has no argument for goes into ``extra_body``."""
     kwargs: dict[str, Any] = {name: value for name, value in body.items() if name in SDK_FIELDS}
     others = {name: value for name, value in body.items() if name not in SDK_FIELDS}
-    return kwargs | ({"extra_body": others} if others else {})
+    headers = {HEADER: BETA} if "block_binding" in body.get("thinking", {}) else {}
+    return kwargs | ({"extra_body": others} if others else {}) | ({"extra_headers": headers} if headers else {})
 
 
 PROTOCOL = Protocol(

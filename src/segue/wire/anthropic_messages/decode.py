@@ -28,6 +28,7 @@ class Reader:
         self.open: dict[Any, Draft | None] = {}  # by index; None for blocks that the record has no place for
         self.inputs: dict[Any, Any] = {}  # by index: what a call began with, where it began with more than nothing
         self.usage: dict[str, Any] = {}
+        self.transformed: list[Mapping[str, Any]] = []
         self.stop: str | None = None
         self.why = ""
 
@@ -64,11 +65,16 @@ class Reader:
         self.answer.response_id = message.get("id")
         self.answer.response_model = message.get("model")
         self.take_usage(message.get("usage"))
+        self.take_transformations(message)
         self.answer.begin()
 
     def block_start(self, data: Mapping[str, Any]) -> None:
         block, index = data["content_block"], data.get("index")
         make = _BLOCKS.get(block.get("type"))
+        if make is None and block.get("type") not in _SILENT:
+            self.answer.left_out(f"blocks of type {block.get('type')}")
+        if block.get("citations"):
+            self.answer.left_out("citations")
         self.open[index] = None if make is None else make(self.answer, block)
         if block.get("input"):
             self.inputs[index] = block["input"]
@@ -84,7 +90,8 @@ class Reader:
             draft.add(delta.get(field) or "")
         elif kind == "signature_delta" and type(draft) is ThinkingDraft:
             draft.sign(delta.get("signature"))
-        # citations_delta, compaction_delta and what is new have no place in the record.
+        else:
+            self.answer.left_out("citations" if kind == "citations_delta" else f"deltas of type {kind}")
 
     def unannounced(self, index: Any, kind: str) -> Draft | None:
         """A block whose start did not come; none for one that is left out on purpose."""
@@ -114,14 +121,28 @@ class Reader:
         if details:
             self.why = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
         self.take_usage(data.get("usage"))
+        self.take_transformations(data)
 
     def message_stop(self, data: Mapping[str, Any]) -> None:
         for index in list(self.inputs):
             self.block_stop({"index": index})
+        for entry in self.transformed:
+            what = " ".join(str(entry[key]) for key in ("type", "reason") if entry.get(key))
+            text = f"the provider changed the request before the model saw it: {what} at {entry.get('path')}"
+            self.answer.note("input-transformed", text, dict(entry))
         self.answer.finish(self.stop, STOPS, self.why)
 
     def error(self, data: Mapping[str, Any]) -> None:
         self.answer.fail(error_text(data))
+
+    def take_transformations(self, data: Mapping[str, Any]) -> None:
+        """``input_transformations``: thinking of the request that was dropped, or that failed a check. "When streaming,
+        the array is final in `message_start`; the final `message_delta` event carries it only when a server-side model
+        fallback happened mid-stream, in which case it … replaces the one in `message_start`" (SDK anthropic 2.8.0,
+        ``beta_raw_message_delta_event.py``). It comes with the beta ``thinking-binding-controls-2026-08-01``."""
+        given = data.get("input_transformations")
+        if given is not None:
+            self.transformed = [dict(entry) for entry in given]
 
     def take_usage(self, usage: Mapping[str, Any] | None) -> None:
         """Usage is cumulative: what came last counts, field by field."""
@@ -157,6 +178,7 @@ _OPENED_BY: dict[str, Callable[[Answer], Draft]] = {
 
 # Blocks begin empty in a stream and whole in a whole answer. Tools that the provider runs itself (server_tool_use and
 # their results) have no place in the record.
+_SILENT = frozenset({"fallback"})  # which model answers: nothing that it said
 
 
 def _text(answer: Answer, block: Mapping[str, Any]) -> Draft:

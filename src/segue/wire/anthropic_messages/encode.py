@@ -22,6 +22,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.content import plain_text
+from ...types.text import in_label
 from ...types.texts import CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.outgoing import Outgoing
 from ..common.turns import Turns
@@ -70,7 +71,8 @@ def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
     body["messages"] = turns.turns
     if out.tools:
         body["tools"] = out.each_tool(_tool)
-    add_options(out, body, prefilled=turns.state.role == "assistant", thinks=turns.state.loop_thinks)
+    state = turns.state
+    add_options(out, body, state.role == "assistant", state.loop_thinks, state.replays)
     return body
 
 
@@ -79,11 +81,13 @@ def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
-    running tool loop begin with thinking (text beside results does not end a loop)."""
+    running tool loop begin with thinking (text beside results does not end a loop); ``replays``: any answer holds
+    thinking."""
 
     role: str = ""
     answered: bool = False
     loop_thinks: bool = True
+    replays: bool = False
 
 
 class AnthropicTurns(Turns[AnthropicMessages, State]):
@@ -98,7 +102,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             self.turns[-1].content.append(result)
         else:
             self.turns.append(Turn("user", [result]))
-        self.state = State("user", True, state.loop_thinks)
+        self.state = State("user", True, state.loop_thinks, state.replays)
 
     def add_user(self, message: UserMessage) -> None:
         self._add("user", self._shown(message.content))
@@ -107,23 +111,26 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.turns[-1].content += [plain_text(MOVED_IMAGES), *images]
 
     def add_answer(self, message: AssistantMessage) -> None:
-        self._add("assistant", self._answer(message))
+        blocks, thinks = self._answer(message)
+        self._add("assistant", blocks, thinks)
 
-    def _add(self, role: str, blocks: list[Block]) -> None:
-        last, thinks = self.state.role, self.state.loop_thinks
+    def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
+        """Add a message; ``thinking``: it holds some."""
+        last, thinks, replays = self.state.role, self.state.loop_thinks, self.state.replays or thinking
         if not blocks:
-            self.state = State(last, False, thinks)
+            self.state = State(last, False, thinks, replays)
         elif last == role:
             if not self.state.answered:  # otherwise this is where the user speaks
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
-            self.state = State(role, False, thinks)
+            self.state = State(role, False, thinks, replays)
         else:
             if not last and role == "assistant":  # ANT-04
                 self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
                 self.turns.append(Turn("user", [plain_text(OPENING)]))
             self.turns.append(Turn(role, blocks))
-            self.state = State(role, False, role == "user" or (thinks and type(blocks[0]) in THOUGHTS))
+            thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
+            self.state = State(role, False, thinks, replays)
 
     def close(self) -> None:
         """The user has the last word (ANT-14), also where nothing else is left to send (ANT-01), except before a
@@ -138,11 +145,12 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             return
         self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
-        self.state = State("user", False, True)
+        self.state = State("user", False, True, self.state.replays)
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, message: AssistantMessage) -> list[Block]:
+    def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
+        """The blocks of an answer, and whether there is thinking among them."""
         blocks: list[Block] = []
         called = behind = thinks = speaks = dropped = False
         for block in message.content:
@@ -171,8 +179,8 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if thinks and not speaks:
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
             self.note("thinking-dropped", "an answer of nothing but thinking is refused")
-            return []
-        return blocks
+            return [], False
+        return blocks, thinks
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never
@@ -217,7 +225,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
             self.note("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
-            return plain_text(UNSENDABLE.format(block.mime_type or "its kind"))
+            return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
         return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 

@@ -9,6 +9,7 @@ from msgspec import to_builtins
 
 from ...dialects import AnthropicMessages
 from ...types.text import scrub
+from ..common.binding import UNBOUND_OFF
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[AnthropicMessages]
@@ -43,13 +44,15 @@ def _expected_thinking(out: Out) -> int:
     return BUDGETS["medium" if level in (None, "off") else level]
 
 
-def add_options(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
+def add_options(out: Out, body: Body, prefilled: bool, thinks: bool, replays: bool) -> None:
     """Everything that the options ask for. The order matters: a forced tool yields to thinking.
 
     ``prefilled``: the last turn is an answer to be continued; ``thinks``: all answers of the running tool loop begin
-    with thinking.
+    with thinking; ``replays``: some answer holds thinking.
     """
     _add_thinking(out, body, prefilled, thinks)
+    if out.dialect.prefix_bound:
+        _add_binding(out, body, replays)
     _add_tool_choice(out, body)
     _drop_sampling(out)
     _add_stops(out, body)
@@ -83,6 +86,19 @@ def _add_thinking(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
             body["output_config"] = {"effort": effort}
     else:
         _add_budget(out, body, BUDGETS[level], thinks)
+
+
+def _add_binding(out: Out, body: Body, replays: bool) -> None:
+    """ANT-40: what becomes of thinking that is bound to something else than what is before it now. The model thinks
+    adaptively also where it is not asked to, so that asking changes nothing else ("Fix a thinking block bound to a
+    different conversation", platform.claude.com, 2026-11). While thinking is off, nothing can be asked for."""
+    thinking = body.setdefault("thinking", {"type": "adaptive"})
+    if thinking["type"] == "disabled":
+        if not replays:
+            return
+        out.drop_option("reasoning", UNBOUND_OFF)
+        thinking = body["thinking"] = {"type": "adaptive"}
+    thinking["block_binding"] = {"prefix_mismatch_behavior": out.dialect.prefix_mismatch}
 
 
 def _nearest_effort(wanted: str, known: tuple[str, ...]) -> str | None:

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...rules import Rule
+from ...dialects import AnthropicMessages
+from ...rules import Rule, shared
 from ...types import Model
-from .media import MEDIA_TYPES, kind_of
-from .rules_messages import ENCODER, dialect
+from ..common.checks import half_characters, shown
+from ..common.images import data_fault, size_of
+from .media import MEDIA_TYPES
+from .rules_messages import ENCODER, dialect, newest_version
 from .shapes import SAMPLING
 from .walk import Found, Json, kind, messages, nested, objects, of_type, text, tools
 
@@ -29,19 +32,57 @@ def _images(body: Json, model: Model | None) -> Found:
             yield f"{path}.source", "the source of an image is base64, url or file"
         elif source["type"] == "base64":
             yield from _base64(f"{path}.source", source, known.max_image_bytes if known is not None else None)
+        else:
+            yield from _address(f"{path}.source", source)
 
 
 def _base64(path: str, source: Json, most: int | None) -> Found:
     label, data = source.get("media_type"), text(source, "data")
     if label not in MEDIA_TYPES:
-        yield f"{path}.media_type", f"{label!r} is none of {', '.join(MEDIA_TYPES)}"
-    elif kind_of(data) not in (None, label):
-        yield f"{path}.data", f"the image is no {label}"
+        yield f"{path}.media_type", f"{shown(label)!r} is none of {', '.join(MEDIA_TYPES)}"
+    elif fault := data_fault(data, label):
+        yield f"{path}.data", fault
     size = len(data) * 3 // 4
     if most is not None and size > most:
         yield f"{path}.data", f"{size} bytes; at most {most} are allowed"
-    if not data:
-        yield f"{path}.data", "an image has data"
+
+
+def _address(path: str, source: Json) -> Found:
+    if source.get("type") == "url" and not text(source, "url").lower().startswith(("https://", "http://")):
+        yield f"{path}.url", "a url begins with https:// or http://"
+    elif source.get("type") == "file" and not text(source, "file_id"):
+        yield f"{path}.file_id", "a file has an id"
+
+
+MANY = 20
+"""How many images a request may have before the smaller limit of pixels holds."""
+
+
+def _pixels(body: Json, model: Model | None) -> Found:
+    known = dialect(model) if model is not None else AnthropicMessages()
+    found = list(of_type(body, "image"))
+    limit = known.max_image_pixels_of_many if len(found) > MANY else known.max_image_pixels
+    for path, block in found:
+        source = block.get("source")
+        size = size_of(text(source, "data")) if isinstance(source, dict) and kind(source) == "base64" else None
+        if limit is not None and size is not None and max(size) > limit:
+            yield f"{path}.source.data", f"{size[0]} x {size[1]} pixels; at most {limit} in a request like this"
+
+
+def _document_sources(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "document"):
+        source = block.get("source")
+        if not isinstance(source, dict):
+            continue
+        where, name = f"{path}.source", kind(source)
+        if name == "base64" and (fault := data_fault(text(source, "data"), "application/pdf")):
+            yield f"{where}.data", fault
+        elif name == "text" and not text(source, "data").strip():
+            yield f"{where}.data", "a document holds more than white space"
+        elif name == "content" and not source.get("content"):
+            yield f"{where}.content", "a document is not empty"
+        elif name in ("url", "file"):
+            yield from _address(where, source)
 
 
 def _documents(body: Json, model: Model | None) -> Found:
@@ -55,16 +96,22 @@ def _documents(body: Json, model: Model | None) -> Found:
 # -- cache markers ---------------------------------------------------------------------------------------------------
 
 
-def _marked(body: Json) -> Iterator[tuple[str, Json, Any]]:
+@shared
+def _marked(body: Json) -> list[tuple[str, Json, Any]]:
     """Path, holder and marker of everything that is marked, in the order in which the API reads."""
-    holders = [
-        *tools(body),
-        *objects(body.get("system"), "system"),
-        *((path, block) for path, _, block in nested(body)),
+    return [
+        (f"{path}.cache_control".lstrip("."), holder, holder["cache_control"])
+        for path, holder in _holders(body)
+        if holder.get("cache_control") is not None
     ]
-    for path, holder in [*holders, ("", body)]:
-        if holder.get("cache_control") is not None:
-            yield f"{path}.cache_control".lstrip("."), holder, holder["cache_control"]
+
+
+def _holders(body: Json) -> Iterator[tuple[str, Json]]:
+    yield from tools(body)
+    yield from objects(body.get("system"), "system")
+    for path, _, block in nested(body):
+        yield path, block
+    yield "", body
 
 
 def _few_markers(body: Json, model: Model | None) -> Found:
@@ -92,6 +139,9 @@ def _good_markers(body: Json, model: Model | None) -> Found:
 
 
 def _sampling(body: Json, model: Model | None) -> Found:
+    """Where a body names its API version, as Bedrock and Vertex want it, that one holds: both are the old one."""
+    if "anthropic_version" in body and (model is None or dialect(model).sampling):
+        return
     for name in SAMPLING:
         if name in body:
             yield name, "gone from API version 2026-10-21 on, and refused by newer models on the old one"
@@ -105,42 +155,36 @@ def _limit(body: Json, model: Model | None) -> Found:
         yield "max_tokens", f"{value} is more than the {model.max_tokens} that the model can put out"
 
 
+def _stops(body: Json, model: Model | None) -> Found:
+    stops = body.get("stop_sequences")
+    for at, stop in enumerate(stops if isinstance(stops, list) else []):
+        if isinstance(stop, str) and not stop.strip():
+            yield f"stop_sequences[{at}]", ""
+
+
 def _half_characters(body: Json, model: Model | None) -> Found:
-    waiting: list[tuple[str, Any]] = [("", body)]
-    while waiting:
-        path, value = waiting.pop()
-        if isinstance(value, str):
-            if _is_torn(value):
-                yield path, ""
-        elif isinstance(value, dict):
-            for name, below in reversed(value.items()):
-                where = f"{path}.{name}".lstrip(".")
-                if isinstance(name, str) and _is_torn(name):
-                    yield path, "half a character in a name"
-                elif isinstance(below, str | dict | list):
-                    waiting.append((where, below))
-        elif isinstance(value, list):
-            waiting += [(f"{path}[{at}]", item) for at, item in reversed(list(enumerate(value)))]
-
-
-def _is_torn(value: str) -> bool:
-    if value.isascii():
-        return False
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    return half_characters(body)
 
 
 REQUEST: tuple[Rule, ...] = (
     Rule(
         number="ANT-44",
-        title="Images are JPEG, PNG, GIF or WebP, as they say they are, and neither too many nor too large.",
-        answers="image.source.base64: Image does not match the provided media type",
-        source="SDK anthropic 2.8.0, 2026-11; claude-code#46656",
+        title="Images are JPEG, PNG, GIF or WebP in base64, as they say, or have an address; and are not too many.",
+        answers="image.source.base64: Image does not match the provided media type / invalid base64 data / "
+        "image cannot be empty",
+        source="claude-code#15746 and #12750, 2025-12; anthropic-sdk-typescript#603; gajae-code#2813, 2026-07; SDK "
+        "anthropic 2.8.0, 2026-11",
         prevented_by="wire/anthropic_messages/media.py",
         check=_images,
+    ),
+    Rule(
+        number="ANT-44b",
+        title="An image has at most 8000 pixels on a side, and 2000 in a request with more than 20 images.",
+        answers="At least one of the image dimensions exceed max allowed size: 8000 pixels / for many-image requests: "
+        "2000 pixels",
+        source="claude-code#46656; charmbracelet/crush#3810, 2026-09",
+        prevented_by="render/preview.py",
+        check=_pixels,
     ),
     Rule(
         number="ANT-45",
@@ -150,6 +194,14 @@ REQUEST: tuple[Rule, ...] = (
         prevented_by=ENCODER,
         check=_documents,
         severity="warning",
+    ),
+    Rule(
+        number="ANT-45b",
+        title="A document has data, of the kind that it says, or an address.",
+        answers="document.source.base64: PDF cannot be empty / invalid base64 data",
+        source="as of images (ANT-44); SDK anthropic 2.8.0 (DocumentBlockParam), 2026-11",
+        prevented_by=ENCODER,
+        check=_document_sources,
     ),
     Rule(
         number="ANT-46",
@@ -169,11 +221,12 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-48",
-        title="No temperature, top_p or top_k.",
+        title="No temperature, top_p or top_k from API version 2026-10-21 on, and on newer models.",
         answers="temperature: Extra inputs are not permitted",
         source="documentation, Migrating to API version 2026-10-21; MinusPod#926",
         prevented_by=OPTIONS,
         check=_sampling,
+        only=lambda model: newest_version(model) or not dialect(model).sampling,
     ),
     Rule(
         number="ANT-49",
@@ -190,5 +243,13 @@ REQUEST: tuple[Rule, ...] = (
         source="seen in public source code, 2026",
         prevented_by="projection/passes/text.py",
         check=_half_characters,
+    ),
+    Rule(
+        number="ANT-56",
+        title="A stop sequence holds more than white space.",
+        answers="stop_sequences: each stop sequence must contain non-whitespace",
+        source="documentation; seen in public source code, 2026",
+        prevented_by=OPTIONS,
+        check=_stops,
     ),
 )

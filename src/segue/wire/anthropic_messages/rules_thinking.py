@@ -2,12 +2,11 @@
 
 from ...rules import Rule
 from ...types import Model
-from .rules_messages import ENCODER, UNQUOTED, dialect
+from .rules_messages import ENCODER, THOUGHTS, UNQUOTED, dialect
 from .walk import Found, Json, Turn, kind, of_type, text, turns
 
 OPTIONS = "wire/anthropic_messages/options.py"
 REASONING = "projection/passes/reasoning.py"
-THOUGHTS = ("thinking", "redacted_thinking")
 
 
 def _mode(body: Json) -> str:
@@ -34,10 +33,10 @@ def _loop(joined: list[Turn]) -> list[Turn]:
     answers: list[Turn] = []
     for turn in reversed(joined):
         if turn.role == "assistant":
-            answers.insert(0, turn)
+            answers.append(turn)
         elif not any(kind(block) == "tool_result" for _, block in turn.blocks):
             break
-    return answers
+    return answers[::-1]
 
 
 def _leading(body: Json, model: Model | None) -> Found:
@@ -54,6 +53,24 @@ def _off(body: Json, model: Model | None) -> Found:
         for path, block in last[0].blocks:
             if kind(block) in THOUGHTS:
                 yield path, "the last answer holds thinking, and thinking is off"
+
+
+def _binding(body: Json, model: Model | None) -> Found:
+    """The header that the field needs is not part of a body, so that it cannot be checked here."""
+    thinking = body.get("thinking")
+    if not isinstance(thinking, dict) or thinking.get("block_binding") is None:
+        return
+    asked, path = thinking["block_binding"], "thinking.block_binding"
+    if _mode(body) not in ("adaptive", "enabled"):
+        yield path, "only a model that is asked to think has it"
+    elif not isinstance(asked, dict):
+        yield path, "an object"
+    else:
+        for name in asked:
+            if name != "prefix_mismatch_behavior":
+                yield f"{path}.{name}", "unknown"
+        if asked.get("prefix_mismatch_behavior") not in (None, "drop_block", "error"):
+            yield f"{path}.prefix_mismatch_behavior", "drop_block or error"
 
 
 def _config(body: Json, model: Model | None) -> Found:
@@ -101,6 +118,15 @@ THINKING: tuple[Rule, ...] = (
         source="tailcallhq/forgecode#1853, 2025-11",
         prevented_by=ENCODER,
         check=_off,
+    ),
+    Rule(
+        number="ANT-40",
+        title="What becomes of thinking that is bound to another prefix is asked for in modes that think; the header "
+        "`anthropic-beta: thinking-binding-controls-2026-08-01` goes with it.",
+        answers="block_binding: Extra inputs are not permitted",
+        source="SDK anthropic 2.8.0, types/beta/beta_thinking_block_binding_param.py; sub2api#6677, 2026-09",
+        prevented_by=OPTIONS,
+        check=_binding,
     ),
     Rule(
         number="ANT-41",

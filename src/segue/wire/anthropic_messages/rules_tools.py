@@ -7,10 +7,11 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import repeated, shown
 from . import shapes
 from .rules_messages import ENCODER, UNQUOTED, dialect
 from .schema import adapted
-from .walk import Found, Json, Turn, blocks, content, kind, nested, objects, of_type, text, tools, turns
+from .walk import Found, Json, Turn, content, kind, nested, objects, of_type, text, tools, turns
 
 INTERACTIONS = "projection/passes/tool_interactions.py"
 IDS = "projection/passes/ids.py"
@@ -30,9 +31,11 @@ def _calls(turn: Turn | None) -> list[tuple[str, str]]:
 
 
 def _leading_results(turn: Turn | None) -> set[str]:
-    """The ids of the results that a turn begins with: the first other block ends them."""
+    """The ids of the results that the first message of a turn begins with: the first other block ends them."""
     found: set[str] = set()
-    for _, block in turn.blocks if turn is not None and turn.role == "user" else ():
+    if turn is None or turn.role != "user":
+        return found
+    for _, block in turn.blocks[: turn.first]:
         if kind(block) != "tool_result":
             break
         found.add(text(block, "tool_use_id"))
@@ -41,11 +44,11 @@ def _leading_results(turn: Turn | None) -> set[str]:
 
 def _answered(body: Json, model: Model | None) -> Found:
     joined = turns(body)
-    for index, turn in enumerate(joined):
-        results = _leading_results(joined[index + 1] if index + 1 < len(joined) else None)
+    for turn, after in pairwise([*joined, None]):
+        results = _leading_results(after)
         for path, call in _calls(turn):
             if call not in results:
-                yield path, f"the call {call!r} has no result at the beginning of the next turn"
+                yield path, f"the call {shown(call)!r} has no result at the beginning of the next message"
 
 
 def _orphans(body: Json, model: Model | None) -> Found:
@@ -68,18 +71,15 @@ def _single_results(body: Json, model: Model | None) -> Found:
 
 
 def _unique_ids(body: Json, model: Model | None) -> Found:
-    seen: set[str] = set()
-    for path, block in of_type(body, "tool_use"):
-        if text(block, "id") in seen:
-            yield f"{path}.id", f"{text(block, 'id')!r} is the id of an earlier call"
-        seen.add(text(block, "id"))
+    calls = of_type(body, "tool_use", "server_tool_use", "mcp_tool_use")
+    yield from repeated(((f"{path}.id", block.get("id")) for path, block in calls), "the id")
 
 
 def _id_pattern(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use", "tool_result"):
         name = "id" if kind(block) == "tool_use" else "tool_use_id"
         if not _ID(text(block, name)):
-            yield f"{path}.{name}", f"{block.get(name)!r} is no valid id"
+            yield f"{path}.{name}", f"{shown(block.get(name))!r} is no valid id"
 
 
 def _inputs(body: Json, model: Model | None) -> Found:
@@ -113,14 +113,11 @@ def _has_definitions(body: Json, model: Model | None) -> Found:
 def _names(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use"):
         if not _NAME(text(block, "name")):
-            yield f"{path}.name", f"{block.get('name')!r} is no valid name"
-    seen: set[str] = set()
+            yield f"{path}.name", f"{shown(block.get('name'))!r} is no valid name"
     for path, tool in tools(body):
         if tool.get("type") in (None, "custom") and not _NAME(text(tool, "name")):
-            yield f"{path}.name", f"{tool.get('name')!r} is no valid name"
-        if text(tool, "name") and text(tool, "name") in seen:
-            yield f"{path}.name", f"{text(tool, 'name')!r} is defined twice"
-        seen.add(text(tool, "name"))
+            yield f"{path}.name", f"{shown(tool.get('name'))!r} is no valid name"
+    yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in tools(body)), "the tool")
 
 
 def _choice(body: Json, model: Model | None) -> Found:
@@ -161,24 +158,31 @@ def _schemas(body: Json, model: Model | None) -> Found:
         if tool.get("type") not in (None, "custom"):
             continue
         strict += tool.get("strict") is True
-        schema: Any = tool.get("input_schema")
-        if adapted(schema) is not schema:
+        if not _is_schema(tool.get("input_schema")):
             yield f"{path}.input_schema", "no valid schema of draft 2020-12 with an object as root"
     if strict > 20:
         yield "tools", f"{strict} strict tools; at most 20 are allowed"
 
 
+def _is_schema(schema: Any) -> bool:
+    try:
+        return adapted(schema) is schema
+    except RecursionError:
+        return False
+
+
 # -- tools of the server ---------------------------------------------------------------------------------------------
 
-# By result block: how the type of the definition of its tool begins.
+# By name of the tool that was used: how the type of its definition begins (SDK anthropic 2.8.0, ServerToolUseBlock).
 _SERVER_TOOLS = {
-    "advisor_tool_result": "advisor",
-    "bash_code_execution_tool_result": "code_execution",
-    "code_execution_tool_result": "code_execution",
-    "text_editor_code_execution_tool_result": "code_execution",
-    "tool_search_tool_result": "tool_search_tool",
-    "web_fetch_tool_result": "web_fetch",
-    "web_search_tool_result": "web_search",
+    "advisor": "advisor",
+    "bash_code_execution": "code_execution",
+    "code_execution": "code_execution",
+    "text_editor_code_execution": "code_execution",
+    "tool_search_tool_bm25": "tool_search_tool",
+    "tool_search_tool_regex": "tool_search_tool",
+    "web_fetch": "web_fetch",
+    "web_search": "web_search",
 }
 
 
@@ -198,11 +202,19 @@ def _server_pairs(body: Json, model: Model | None) -> Found:
 
 
 def _server_tools(body: Json, model: Model | None) -> Found:
+    """Pairs of earlier turns stay, whatever is defined now; of the advisor and of a running tool the API reads them."""
     types = [text(tool, "type") for _, tool in tools(body)]
-    for path, _, block in blocks(body):
-        wanted = _SERVER_TOOLS.get(kind(block))
-        if wanted is not None and not any(name.startswith(wanted) for name in types):
-            yield path, f"no {wanted} tool is defined"
+    for path, _ in of_type(body, "advisor_tool_result"):
+        if not any(name.startswith("advisor") for name in types):
+            yield path, "no advisor tool is defined"
+    for turn in turns(body)[-1:]:
+        answered = {text(block, "tool_use_id") for _, block in turn.blocks if kind(block) in shapes.SERVER_RESULTS}
+        for path, block in turn.blocks:
+            wanted = _SERVER_TOOLS.get(text(block, "name"))
+            if kind(block) != "server_tool_use" or wanted is None or text(block, "id") in answered:
+                continue
+            if not any(name.startswith(wanted) for name in types):
+                yield path, f"no {wanted} tool is defined"
 
 
 def _mixed_turns(body: Json, model: Model | None) -> Found:
@@ -239,9 +251,11 @@ def _compactions(body: Json, model: Model | None) -> Found:
 TOOLS: tuple[Rule, ...] = (
     Rule(
         number="ANT-19",
-        title="Every call has its result at the beginning of the next turn.",
-        answers="`tool_use` ids were found without `tool_result` blocks immediately after",
-        source="claude-code#8612; claude-code#8210; claude-code#1237; langchain-aws#451",
+        title="Every call has its result at the beginning of the next message, all of a batch in that one.",
+        answers="`tool_use` ids were found without `tool_result` blocks immediately after. Each `tool_use` block must "
+        "have a corresponding `tool_result` block in the next message.",
+        source="claude-code#8612; claude-code#8210; claude-code#1237; langchain-aws#451. One probe of 2026-07 found a "
+        "batch in two messages accepted; Bedrock refuses it, and the words do: the stricter reading",
         prevented_by=INTERACTIONS,
         check=_answered,
     ),
@@ -335,7 +349,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-31",
-        title="A tool of the server that the history used is defined.",
+        title="A tool of the server that still runs is defined, and the advisor where the history has its results.",
         answers="but no `web_search` tool was provided",
         source="sources of pydantic-ai and litellm, 2026",
         prevented_by=ENCODER,

@@ -1,7 +1,13 @@
-"""Ways through a body that may be any JSON: whatever is not of the shape that is looked for is passed over."""
+"""Ways through a body that may be any JSON: whatever is not of the shape that is looked for is passed over.
+
+The walks over all messages are shared by the rules of one run.
+"""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
+
+from ...rules import shared
 
 Json = dict[str, Any]
 Found = Iterator[tuple[str, str]]
@@ -13,6 +19,8 @@ class Turn(NamedTuple):
     role: str
     path: str
     blocks: list[tuple[str, Json]]
+    # How many of the blocks are in the first message of the turn.
+    first: int = 0
 
 
 def items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -27,8 +35,9 @@ def objects(value: Any, path: str) -> Iterator[tuple[str, Json]]:
     return ((where, item) for where, item in items(value, path) if isinstance(item, dict))
 
 
-def messages(body: Json) -> Iterator[tuple[str, Json]]:
-    return objects(body.get("messages"), "messages")
+@shared
+def messages(body: Json) -> list[tuple[str, Json]]:
+    return list(objects(body.get("messages"), "messages"))
 
 
 def content(holder: Json, path: str) -> Iterator[tuple[str, Json]]:
@@ -39,28 +48,43 @@ def content(holder: Json, path: str) -> Iterator[tuple[str, Json]]:
     return objects(value, f"{path}.content")
 
 
-def blocks(body: Json) -> Iterator[tuple[str, str, Json]]:
+@shared
+def blocks(body: Json) -> list[tuple[str, str, Json]]:
     """Path, role and block of every block that stands directly in a message."""
+    found = []
     for path, message in messages(body):
         role = message.get("role")
         for where, block in content(message, path):
-            yield where, role if isinstance(role, str) else "", block
+            found.append((where, role if isinstance(role, str) else "", block))
+    return found
 
 
-def nested(body: Json) -> Iterator[tuple[str, str, Json]]:
+@shared
+def nested(body: Json) -> list[tuple[str, str, Json]]:
     """The same with the blocks inside of results and search results."""
+    found = []
     for path, role, block in blocks(body):
-        yield path, role, block
-        if block.get("type") in ("tool_result", "search_result", "mcp_tool_result"):
-            for where, inner in content(block, path):
-                yield where, role, inner
+        found.append((path, role, block))
+        if kind(block) in ("tool_result", "search_result", "mcp_tool_result"):
+            found += [(where, role, inner) for where, inner in content(block, path)]
+    return found
+
+
+@shared
+def _by_type(body: Json) -> dict[str, list[tuple[str, Json]]]:
+    found: dict[str, list[tuple[str, Json]]] = {}
+    for path, _, block in nested(body):
+        found.setdefault(kind(block), []).append((path, block))
+    return found
 
 
 def of_type(body: Json, *kinds: str) -> Iterator[tuple[str, Json]]:
-    """Blocks of these types, inside of results, too."""
-    return ((path, block) for path, _, block in nested(body) if kind(block) in kinds)
+    """Blocks of these types, inside of results, too; those of the first type first."""
+    found = _by_type(body)
+    return chain.from_iterable(found.get(name, ()) for name in kinds)
 
 
+@shared
 def turns(body: Json) -> list[Turn]:
     """All messages, joined by role. A ``system`` message in between separates nothing."""
     joined: list[Turn] = []
@@ -68,9 +92,11 @@ def turns(body: Json) -> list[Turn]:
         role = message.get("role")
         if role not in ("user", "assistant"):
             continue
+        inside = list(content(message, path))
         if not joined or joined[-1].role != role:
-            joined.append(Turn(role, path, []))
-        joined[-1].blocks.extend(content(message, path))
+            joined.append(Turn(role, path, inside, len(inside)))
+        else:
+            joined[-1].blocks.extend(inside)
     return joined
 
 

@@ -56,6 +56,8 @@ class Reader:
                 read = _BLOCKS.get(kind)
                 if read is not None:
                     read(self, index, value)
+                elif value:
+                    self.answer.left_out(kind)
             self.block_stop({"contentBlockIndex": index})
         self.message_stop(body)
         self.metadata(body)
@@ -75,17 +77,20 @@ class Reader:
         self.answer.begin()
 
     def block_start(self, data: Mapping[str, Any]) -> None:
-        # Some proxies start a text, too, with nothing in it (mulgadc/spinifex#844, 2026-08). Results of server tools
-        # and images have no place in the record.
-        use = (data.get("start") or {}).get("toolUse")
-        if use:
-            self.call(data.get("contentBlockIndex"), use)
+        # Some proxies start a text, too, with nothing in it (mulgadc/spinifex#844, 2026-08).
+        start = data.get("start") or {}
+        if start.get("toolUse"):
+            self.call(data.get("contentBlockIndex"), start["toolUse"])
+        for kind in start.keys() - {"toolUse", "text"}:  # results of server tools, images
+            self.answer.left_out(kind)
 
     def block_delta(self, data: Mapping[str, Any]) -> None:
         for kind, value in (data.get("delta") or {}).items():  # a union: one member
             add = _DELTAS.get(kind)
             if add is not None:
                 add(self, data.get("contentBlockIndex"), value)
+            elif value:
+                self.answer.left_out(kind)
 
     def block_stop(self, data: Mapping[str, Any]) -> None:
         index = data.get("contentBlockIndex")
@@ -144,6 +149,7 @@ class Reader:
         """A call, or only its beginning. One of a server tool (it has a ``type``) has no place in the record."""
         answer = self.beginning(index)
         if use.get("type"):
+            self.answer.left_out(f"{use['type']}, a call that the provider makes itself")
             self.foreign.add(index)
             return
         self.open[index] = answer.call(use.get("toolUseId"), use.get("name"))
@@ -166,7 +172,7 @@ class Reader:
         draft = self.open.get(index)
         if payload:
             if type(draft) is ThinkingDraft and draft.redacted:
-                draft.sign(_joined(draft.signature or "", payload))
+                draft.sign_more(payload, _joined)
             else:
                 self.open[index] = self.beginning(index).thinking(payload, redacted=True)
         if not text and not signature:
@@ -174,8 +180,8 @@ class Reader:
         if type(draft) is not ThinkingDraft or draft.redacted:
             draft = self.open[index] = self.beginning(index).thinking()
         draft.add(text or "")
-        if signature and signature != draft.signature:  # in one piece from Claude; strands adds pieces up
-            draft.sign((draft.signature or "") + signature)
+        if signature and [signature] != draft.signed:  # in one piece from Claude; strands adds pieces up
+            draft.sign_more(signature)
 
     def beginning(self, index: int | None) -> Answer:
         """The answer, for a new block: what was open in its place is whole."""
@@ -185,9 +191,12 @@ class Reader:
         return self.answer
 
 
-def _joined(before: str, payload: str) -> str:
-    """Two pieces of bytes in base64 as one."""
-    return b64encode(b64decode(before) + b64decode(payload)).decode()
+def _joined(pieces: list[str]) -> str:
+    """Pieces of bytes in base64 as one; what is no base64 stays as it came."""
+    try:
+        return b64encode(b"".join(map(b64decode, pieces))).decode()
+    except ValueError:
+        return "".join(pieces)
 
 
 _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
@@ -199,7 +208,7 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "metadata": Reader.metadata,
 }
 
-# `citation`, `toolResult` (of server tools) and `image` have no place in the record.
+# Others are left out, with a diagnostic: `citation`, `toolResult` (of server tools), `image`.
 _DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
     "text": Reader.text,
     "toolUse": Reader.arguments,
@@ -207,7 +216,7 @@ _DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
 }
 
 
-# Blocks of whole answers; those that are not here have no place in the record.
+# Blocks of whole answers; those that are not here are left out, with a diagnostic.
 
 
 def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
@@ -216,6 +225,8 @@ def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
 
 def _cited(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
     """Text with its sources; a stream has the text in deltas like any other."""
+    if value.get("citations"):
+        reader.answer.left_out("citation")
     for piece in value.get("content") or ():
         reader.text(index, piece.get("text") or "")
 

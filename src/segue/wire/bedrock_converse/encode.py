@@ -24,7 +24,9 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.text import in_label
 from ...types.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
 from ..common.turns import Turns
 from .options import complete
@@ -33,7 +35,7 @@ Out = Outgoing[BedrockConverse]
 Block = Any
 """A dict, or a struct that is written like one."""
 
-FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/jpg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 # Where a model has no tools (BED-14), these stand for its calls and their results.
 CALL_AS_TEXT = "[Call to {}] {}"
 RESULT_AS_TEXT = "[Result of the call to {}]"
@@ -78,7 +80,7 @@ def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
     """The request body around the turns."""
     # What is said beside results ends a loop, also where it is said only because the request ends here.
     speaks = type(turns.turns[-1].content[-1]) is not ToolResult
-    return complete(out, turns.turns, thinks=turns.state.loop_thinks or speaks)
+    return complete(out, turns.turns, turns.state.loop_thinks or speaks, turns.state.replays)
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
@@ -86,12 +88,14 @@ def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
 
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``tools``: it holds tool blocks; ``loop_thinks``: the answers since the user's last
-    words all begin with thinking; ``filled``: a filler opens the conversation."""
+    words all begin with thinking; ``filled``: a filler opens the conversation; ``replays``: any answer holds
+    thinking."""
 
     role: str = ""
     tools: bool = False
     loop_thinks: bool = True
     filled: bool = False
+    replays: bool = False
 
 
 class BedrockTurns(Turns[BedrockConverse, State]):
@@ -140,7 +144,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             filled = self._begin(role, blocks)
             self.turns.append(Turn(role, blocks))
             thinks = self.state.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
-        self.state = State(role, tools, thinks or (role == "user" and not tools), filled)
+        replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
+        self.state = State(role, tools, thinks or (role == "user" and not tools), filled, replays)
 
     def _begin(self, role: str, blocks: list[Block]) -> bool:
         """Add what a new turn needs before it; whether a filler opens the conversation."""
@@ -178,7 +183,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether there are tool blocks among them."""
         blocks: list[Block] = []
-        called = late = False  # whether there are calls, and anything after them
+        called = late = late_thinking = False  # whether there are calls, and anything or thinking after the last
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is not None and not block.text.strip():
@@ -188,18 +193,18 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 late = called
             elif type(block) is ToolCall:
                 blocks.append(ToolUse(Call(block.id, block.name, block.arguments)))
-                called = True
+                called, late_thinking = True, False
             elif type(block) is ThinkingContent:
                 thinking = self._thinking(block)
                 if thinking is not None:
                     blocks.append(thinking)
-                    late = called
+                    late = late_thinking = called
             else:
                 assert_never(block)
-        if blocks and type(blocks[-1]) is Reasoning:
+        if late_thinking or (blocks and type(blocks[-1]) is Reasoning):
             # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`."; all of it goes, or none
             # (ANT-37: blocks of an answer cannot be modified).
-            self.note("thinking-dropped", "an answer cannot end with thinking")
+            self.note("thinking-dropped", "an answer cannot end with thinking, nor have it after its calls")
             blocks = [block for block in blocks if type(block) is not Reasoning]
             late = ToolUse in map(type, blocks) and type(blocks[-1]) is not ToolUse
         if called and not self.dialect.tools:
@@ -218,6 +223,10 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if dialect.own_reasoning == "none":
             self.note("thinking-dropped", "this model does not take its own thinking back")
             return None
+        if dialect.redacted_reasoning:
+            if not block.redacted:
+                self.note("thinking-dropped", "this model takes its thinking back only as it came, encrypted")
+            return _reasoning(block) if block.redacted else None
         if dialect.reasoning_signature or block.thinking_signature is None:
             return _reasoning(block)
         # BED-20: "This model doesn't support the reasoningContent.reasoningText.signature field."
@@ -259,7 +268,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         self.note("tools-as-text", "this model has no tools")
         if message.is_error:
             self._say_error(content)
-        title = RESULT_AS_TEXT.format(message.tool_name)
+        title = RESULT_AS_TEXT.format(in_label(message.tool_name))
         if content and type(content[0]) is Text:
             return [Text(f"{title}\n{content[0].text}"), *content[1:]]
         return [Text(title), *content]
@@ -287,13 +296,14 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         return blocks
 
     def _image(self, block: ImageContent) -> Block:
-        kind = FORMATS.get(block.mime_type.lower())
-        if kind is None or not block.data:
+        kind = sendable(block.data, block.mime_type, tuple(FORMATS))
+        if kind is None:
             # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-            why = f"{block.mime_type} is not supported" if block.data else "it is empty"
+            why = f"{in_label(block.mime_type)} is not supported" if is_base64(block.data) else "it is not base64"
+            why = why if block.data else "it is empty"
             self.note("image-downgraded", f"an image shown as text: {why}")
             return Text(f"(image omitted: {why})")
-        return {"image": {"format": kind, "source": {"bytes": block.data}}}
+        return {"image": {"format": FORMATS[kind], "source": {"bytes": block.data}}}
 
 
 # BED-15: "Conversation blocks and tool result blocks cannot be provided in the same turn.", and so for calls.
@@ -320,7 +330,7 @@ def _is_prefill(out: Out, turns: list[Turn]) -> bool:
 def _call_as_text(block: ToolUse) -> Text:
     call = block.tool_use
     arguments = json.dumps(call.input, ensure_ascii=False, separators=(",", ":"))
-    return Text(CALL_AS_TEXT.format(call.name, arguments))
+    return Text(CALL_AS_TEXT.format(in_label(call.name), arguments))
 
 
 def _reasoning(block: ThinkingContent) -> Reasoning:

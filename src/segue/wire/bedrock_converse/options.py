@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from ...dialects import BedrockConverse
 from ...dialects.bedrock_converse import ReasoningSwitch
 from ...types import Model, Options, ToolDefinition
+from ..common.binding import BETA, UNBOUND_OFF
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[BedrockConverse]
@@ -22,16 +23,18 @@ LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
 METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{0,256}")
 
 
-def complete(out: Out, turns: list[Any], thinks: bool) -> dict[str, Any]:
+def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[str, Any]:
     """The body around ``turns``. The model's id goes into the path, not into the body.
 
-    ``thinks``: the answers since the user's last words all begin with thinking.
+    ``thinks``: the answers since the user's last words all begin with thinking; ``replays``: some answer holds any.
     """
     body: dict[str, Any] = {"messages": turns}
     if out.system is not None and out.dialect.system_prompt:
         body["system"] = [{"text": out.system}]
     config = _limits(out)
     fields = _reasoning(out, config, turns[-1].role == "assistant", thinks)
+    if out.dialect.prefix_bound and out.dialect.anthropic_backend:
+        _add_binding(out, fields, replays)
     _add_sampling(out, config, fields)
     if config:
         body["inferenceConfig"] = config
@@ -127,6 +130,19 @@ def _budget(out: Out, level: str, config: dict[str, Any], prefilled: bool, think
 def _adaptive(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     effort = _nearest(level, out.dialect.effort)
     return {"thinking": {"type": "adaptive"}} | ({} if effort is None else {"output_config": {"effort": effort}})
+
+
+def _add_binding(out: Out, fields: Fields, replays: bool) -> None:
+    """ANT-40, as on Anthropic's own API: "pass the beta value and thinking.block_binding through
+    additionalModelRequestFields" (docs.aws.amazon.com, "Preserved thinking", 2026-11)."""
+    thinking = fields.setdefault("thinking", {"type": "adaptive"})
+    if thinking["type"] == "disabled":
+        if not replays:
+            return
+        out.drop_option("reasoning", UNBOUND_OFF)
+        thinking = fields["thinking"] = {"type": "adaptive"}
+    thinking["block_binding"] = {"prefix_mismatch_behavior": out.dialect.prefix_mismatch}
+    fields["anthropic_beta"] = [BETA]
 
 
 def _named(field: str) -> _Switch:

@@ -15,10 +15,14 @@ ANT-21 (BED-08), ANT-24 (BED-11), ANT-25 (BED-12), ANT-46 (BED-21).
 from ...rules import Rule
 from .rules_media import MEDIA
 from .rules_request import REQUEST
+from .rules_shape import SHAPE
 from .rules_thinking import THINKING
 from .rules_tools import TOOLS
 from .rules_turns import TURNS
 
 RULES: tuple[Rule, ...] = tuple(
-    sorted([*TURNS, *TOOLS, *THINKING, *MEDIA, *REQUEST], key=lambda rule: (rule.number[:3] != "BED", rule.number))
+    sorted(
+        [*TURNS, *TOOLS, *THINKING, *MEDIA, *REQUEST, *SHAPE],
+        key=lambda rule: (rule.number[:3] != "BED", rule.number),
+    )
 )

@@ -6,8 +6,10 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import shown
+from ..common.images import data_fault, size_of
 from .dialect import claude, dialect_of, where
-from .shapes import IMAGE_FORMATS, Placed, part, turns, with_results
+from .shapes import IMAGE_FORMATS, of_kind, part, turns
 
 Found = Iterator[tuple[str, str]]
 Body = dict[str, Any]
@@ -16,24 +18,17 @@ DOCUMENT_NAME = re.compile(r"[A-Za-z0-9()\[\]-]+(\s[A-Za-z0-9()\[\]-]+)*")
 MAX_IMAGES, MAX_DOCUMENTS, MAX_DOCUMENT_BYTES = 20, 5, 4_718_592
 
 
-def _of(body: Body, kind: str) -> Iterator[tuple[Placed, dict[str, Any]]]:
-    """Members of this kind, inside results too."""
-    for placed in with_results(body):
-        if isinstance(placed.block.get(kind), dict):
-            yield placed, placed.block[kind]
-
-
 def _images_in_results(body: Body, model: Model | None) -> Found:
-    for placed, _ in _of(body, "image"):
+    for placed, _ in of_kind(body, "image"):
         if ".toolResult." in placed.path:
             yield placed.path, ""
 
 
 def _refused_media(body: Body, model: Model | None) -> Found:
-    for placed, _ in _of(body, "video"):
+    for placed, _ in of_kind(body, "video"):
         yield placed.path, "this model sees no video"
     for kind in ("image", "document"):
-        for placed, media in _of(body, kind):
+        for placed, media in of_kind(body, kind):
             if "s3Location" in part(media, "source"):
                 yield f"{placed.path}.{kind}.source.s3Location", "this model takes bytes only"
 
@@ -43,10 +38,10 @@ def _documents(body: Body, model: Model | None) -> Found:
         if turn.of("document") and "text" not in turn.kinds():
             yield f"{turn.path}.content", "a document without a text beside it"
     seen: set[str] = set()
-    for placed, document in _of(body, "document"):
+    for placed, document in of_kind(body, "document"):
         path, name = f"{placed.path}.document.name", document.get("name")
         if not isinstance(name, str) or not DOCUMENT_NAME.fullmatch(name) or len(name) > 200:
-            yield path, f"{name!r} is no name of a document"
+            yield path, f"{shown(name)!r} is no name of a document"
         elif name in seen:
             yield path, f"two documents are called {name!r}"
         else:
@@ -61,7 +56,7 @@ def _limits(body: Body, model: Model | None) -> Found:
                 yield f"{turn.path}.content", f"{count} blocks with {kind}, at most {most}"
     most_bytes = dialect_of(model).max_image_bytes
     for kind, limit in (("image", most_bytes), ("document", MAX_DOCUMENT_BYTES)):
-        for placed, media in _of(body, kind):
+        for placed, media in of_kind(body, kind):
             size = _size(media)
             if limit is not None and size > limit:
                 yield f"{placed.path}.{kind}", f"{size} bytes, at most {limit}"
@@ -77,16 +72,49 @@ def _size(media: dict[str, Any]) -> int:
 
 def _shown_by_assistant(body: Body, model: Model | None) -> Found:
     for kind in ("image", "document"):
-        for placed, _ in _of(body, kind):
+        for placed, _ in of_kind(body, kind):
             if placed.role != "user" and ".toolResult." not in placed.path:
                 yield placed.path, f"a block with {kind} in an {placed.role} message"
 
 
 def _formats(body: Body, model: Model | None) -> Found:
-    for placed, image in _of(body, "image"):
+    for placed, image in of_kind(body, "image"):
         kind = image.get("format")
         if not isinstance(kind, str) or kind not in IMAGE_FORMATS:
-            yield f"{placed.path}.image.format", f"{kind!r} is none of {', '.join(sorted(IMAGE_FORMATS))}"
+            yield f"{placed.path}.image.format", f"{shown(kind)!r} is none of {', '.join(sorted(IMAGE_FORMATS))}"
+
+
+def _sources(body: Body, model: Model | None) -> Found:
+    """Bytes are base64 on the wire and bytes in boto3; an address in S3 begins with s3://."""
+    for kind in ("image", "document", "video"):
+        for placed, media in of_kind(body, kind):
+            source, path = part(media, "source"), f"{placed.path}.{kind}.source"
+            label = _label(kind, media.get("format"))
+            if "bytes" in source:
+                fault = data_fault(source["bytes"], label)
+                if fault:
+                    yield f"{path}.bytes", fault
+            elif "s3Location" in source:
+                if not str(part(source, "s3Location").get("uri")).startswith("s3://"):
+                    yield f"{path}.s3Location.uri", "an address in S3 begins with s3://"
+            elif not (kind == "document" and (source.get("text") or source.get("content"))):
+                yield path, f"the source of a block with {kind} holds bytes or an address"
+
+
+def _label(kind: str, given: Any) -> str | None:
+    """The media type that a format stands for, where its bytes can be known."""
+    if kind == "image" and isinstance(given, str) and given in IMAGE_FORMATS:
+        return f"image/{given}"
+    return "application/pdf" if (kind, given) == ("document", "pdf") else None
+
+
+def _pixels(body: Body, model: Model | None) -> Found:
+    limit = dialect_of(model).max_image_pixels
+    for placed, image in of_kind(body, "image"):
+        data = part(image, "source").get("bytes")
+        size = size_of(data) if isinstance(data, str | bytes) else None
+        if limit is not None and size is not None and max(size) > limit:
+            yield f"{placed.path}.image", f"{size[0]} x {size[1]} pixels, at most {limit}"
 
 
 MEDIA = (
@@ -131,6 +159,24 @@ MEDIA = (
         source="botocore 1.44.0, Message, 2026-11; wording not seen",
         prevented_by=ENCODER,
         check=_shown_by_assistant,
+    ),
+    Rule(
+        number="BED-19d",
+        title="an image, a document or a video has bytes of its kind, or an address",
+        answers="Could not process image / Image does not match the provided media type / The provided request is not "
+        "valid",
+        source="claude-code#15746, 2025-12 (Claude's text, behind Converse); botocore 1.44.0, ImageSource and "
+        "DocumentSource (bytes of at least one), 2026-11",
+        prevented_by=ENCODER,
+        check=_sources,
+    ),
+    Rule(
+        number="BED-19e",
+        title="an image has at most 8000 pixels on a side",
+        answers="At least one of the image dimensions exceed max allowed size: 8000 pixels",
+        source="Converse API reference, Message (8,000 px), 2026; Anthropic's error text",
+        prevented_by="render/preview.py",
+        check=_pixels,
     ),
     Rule(
         number="ANT-44",

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ...rules import Rule
+from ...rules import Rule, shared
 from ...types import Model
+from ..common.checks import half_characters
 from .dialect import claude, where
 from .shapes import INFERENCE, items, kind_of, part, turns
 
@@ -13,16 +14,17 @@ Body = dict[str, Any]
 OPTIONS = "wire/bedrock_converse/options.py"
 
 
-def _lists(body: Body) -> Iterator[tuple[str, list[Any]]]:
+@shared
+def _lists(body: Body) -> list[tuple[str, list[Any]]]:
     """Every list that may hold cache points, in the order in which they count: tools, system, messages."""
-    yield "toolConfig.tools", items(part(body, "toolConfig").get("tools"))
-    yield "system", items(body.get("system"))
+    found = [("toolConfig.tools", items(part(body, "toolConfig").get("tools"))), ("system", items(body.get("system")))]
     for turn in turns(body):
-        yield f"{turn.path}.content", turn.content
-        for path, result in turn.of("toolResult"):
-            yield f"{path}.content", items(result.get("content"))
+        found.append((f"{turn.path}.content", turn.content))
+        found += [(f"{path}.content", items(result.get("content"))) for path, result in turn.of("toolResult")]
+    return found
 
 
+@shared
 def _points(body: Body) -> list[tuple[str, dict[str, Any]]]:
     return [
         (f"{path}[{index}].cachePoint", part(block, "cachePoint"))
@@ -89,6 +91,10 @@ def _samplings(body: Body, model: Model | None) -> Found:
             yield f"additionalModelRequestFields.{name}", ""
 
 
+def _half_characters(body: Body, model: Model | None) -> Found:
+    return half_characters(body)
+
+
 def _warm_thinking(body: Body, model: Model | None) -> Found:
     thinks = part(body, "additionalModelRequestFields", "thinking").get("type") in ("enabled", "adaptive")
     temperature = part(body, "inferenceConfig").get("temperature")
@@ -145,6 +151,14 @@ REQUEST = (
         prevented_by=OPTIONS,
         check=_stops,
         only=where(lambda dialect: not dialect.stop),
+    ),
+    Rule(
+        number="BED-28",
+        title="no half characters",
+        answers="The request body is not valid JSON: no low surrogate in string",
+        source="Anthropic's error text; the AWS SDKs cannot write one; wording of Converse not seen, 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=_half_characters,
     ),
     Rule(
         number="ANT-47",

@@ -5,8 +5,11 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.binding import BETA
+from ..common.checks import shown
+from ..common.images import is_base64
 from .dialect import claude, dialect_of, where
-from .shapes import part, turns
+from .shapes import Turn, of_kind, part, turns
 
 Found = Iterator[tuple[str, str]]
 Body = dict[str, Any]
@@ -23,8 +26,38 @@ def _misplaced(body: Body, model: Model | None) -> Found:
             text = reasoning.get("reasoningText")
             if isinstance(text, dict) and not isinstance(text.get("text"), str):
                 yield f"{path}.reasoningText.text", "the text is there even if it is empty"
-        if turn.role == "assistant" and turn.kinds()[-1:] == ["reasoningContent"]:
-            yield f"{turn.path}.content[{len(turn.content) - 1}]", "reasoning is not the last block"
+        if turn.role == "assistant":
+            yield from _late(turn)
+
+
+def _late(turn: Turn) -> Found:
+    """Reasoning is not the last block, and does not come after the last call."""
+    kinds = turn.kinds()
+    if kinds[-1:] == ["reasoningContent"]:
+        yield f"{turn.path}.content[{len(kinds) - 1}]", "reasoning is not the last block"
+        return
+    for at in range(len(kinds) - 1, -1, -1) if "toolUse" in kinds else ():
+        if kinds[at] == "toolUse":
+            return
+        if kinds[at] == "reasoningContent":
+            yield f"{turn.path}.content[{at}]", "reasoning comes before the calls that it led to"
+
+
+def _blobs(body: Body, model: Model | None) -> Found:
+    for path, data in _redacted(body):
+        whole = is_base64(data) if isinstance(data, str) else isinstance(data, bytes | bytearray) and bool(data)
+        if not whole:
+            yield path, "redacted reasoning is a blob: base64 of at least one byte"
+
+
+def _any_redacted(body: Body, model: Model | None) -> Found:
+    return ((path, "") for path, _ in _redacted(body))
+
+
+def _redacted(body: Body) -> Iterator[tuple[str, Any]]:
+    for placed, reasoning in of_kind(body, "reasoningContent"):
+        if "redactedContent" in reasoning:
+            yield f"{placed.path}.reasoningContent.redactedContent", reasoning["redactedContent"]
 
 
 def _unsigned(body: Body, model: Model | None) -> Found:
@@ -48,6 +81,17 @@ def _texts(body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _asked(body: Body) -> dict[str, Any]:
     return part(body, "additionalModelRequestFields", "thinking")
+
+
+def _binding(body: Body, model: Model | None) -> Found:
+    path = "additionalModelRequestFields.thinking.block_binding"
+    if _asked(body).get("block_binding") is None:
+        return
+    betas = body["additionalModelRequestFields"].get("anthropic_beta")
+    if not isinstance(betas, list) or BETA not in betas:
+        yield path, f"anthropic_beta has {BETA}"
+    if _asked(body).get("type") not in ("adaptive", "enabled"):
+        yield path, "only a model that is asked to think has it"
 
 
 def _loop_without_thinking(body: Body, model: Model | None) -> Found:
@@ -105,7 +149,8 @@ def _levels(body: Body, model: Model | None) -> Found:
     }
     for name, level in given.items():
         if level is not None and level not in dialect.effort:
-            yield f"additionalModelRequestFields.{name}", f"{level!r} is none of {', '.join(dialect.effort) or 'none'}"
+            known = ", ".join(dialect.effort) or "none"
+            yield f"additionalModelRequestFields.{name}", f"{shown(level)!r} is none of {known}"
 
 
 THINKING = (
@@ -136,6 +181,23 @@ THINKING = (
         only=where(lambda dialect: not dialect.reasoning_signature),
     ),
     Rule(
+        number="BED-20d",
+        title="redacted reasoning is a blob",
+        answers="Invalid base64 / The provided request is not valid",
+        source="botocore 1.44.0, ReasoningContentBlock.redactedContent (blob), 2026-11; wording not seen",
+        prevented_by=ENCODER,
+        check=_blobs,
+    ),
+    Rule(
+        number="BED-20e",
+        title="some models take no redacted reasoning",
+        answers="This model doesn't support the reasoningContent.redactedContent field.",
+        source="as of the signature: bifrost's Bedrock provider, as known 2026-11; wording not seen",
+        prevented_by="projection/passes/reasoning.py",
+        check=_any_redacted,
+        only=where(lambda dialect: not dialect.reasoning_signature),
+    ),
+    Rule(
         number="BED-24c",
         title="models differ in the levels of reasoning that they know",
         answers="This model does not support effort level",
@@ -160,6 +222,15 @@ THINKING = (
         source="tailcallhq/forgecode#1853, as known 2026-11",
         prevented_by=ENCODER,
         check=_thought_at_the_end,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-40",
+        title="what becomes of thinking bound to another prefix is asked for with its beta, in modes that think",
+        answers="thinking.adaptive.block_binding: Extra inputs are not permitted",
+        source="docs.aws.amazon.com, Preserved thinking, 2026-11",
+        prevented_by=OPTIONS,
+        check=_binding,
         only=claude,
     ),
     Rule(

@@ -8,8 +8,9 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import empty_keys, repeated, shown
 from .dialect import claude, dialect_of, where
-from .shapes import Turn, blocks, ids, items, part, tools, turns, with_results
+from .shapes import blocks, ids, items, of_kind, part, tools, turns, with_results
 
 Found = Iterator[tuple[str, str]]
 Body = dict[str, Any]
@@ -29,18 +30,17 @@ def _unanswered(body: Body, model: Model | None) -> Found:
         answered = {result for _, result in ids(after, "toolResult")} if after and after.role == "user" else set()
         missing = [call for call in called if call not in answered]
         if missing:
-            yield f"{turn.path}.content", f"no result directly after for {', '.join(missing)}"
+            yield f"{turn.path}.content", f"no result directly after for {', '.join(map(shown, missing))}"
 
 
 def _surplus(body: Body, model: Model | None) -> Found:
-    before: Turn | None = None
+    called: set[str] = set()
     for turn in turns(body):
-        called = {call for _, call in ids(before, "toolUse")} if before and before.role == "assistant" else set()
         if turn.role == "user":
             for path, result in ids(turn, "toolResult"):
                 if result not in called:
-                    yield path, f"{result} answers no call of the turn before"
-        before = turn
+                    yield path, f"{shown(result)} answers no call of the turn before"
+        called = {call for _, call in ids(turn, "toolUse")} if turn.role == "assistant" else set()
 
 
 def _duplicates(body: Body, model: Model | None) -> Found:
@@ -48,16 +48,12 @@ def _duplicates(body: Body, model: Model | None) -> Found:
         for kind in ("toolUse", "toolResult"):
             for name, count in Counter(name for _, name in ids(turn, kind)).items():
                 if count > 1:
-                    yield f"{turn.path}.content", f"{name} is the id of {count} {kind} blocks"
+                    yield f"{turn.path}.content", f"{shown(name)} is the id of {count} {kind} blocks"
 
 
 def _repeated_ids(body: Body, model: Model | None) -> Found:
-    seen: set[str] = set()
-    for turn in turns(body):
-        for path, name in ids(turn, "toolUse"):
-            if name in seen:
-                yield f"{path}.toolUseId", f"{name} is used twice"
-            seen.add(name)
+    calls = ((f"{path}.toolUseId", name) for turn in turns(body) for path, name in ids(turn, "toolUse"))
+    return repeated(calls, "the id")
 
 
 def _all_ids(body: Body) -> Found:
@@ -70,11 +66,11 @@ def _all_ids(body: Body) -> Found:
 
 
 def _bad_ids(body: Body, model: Model | None) -> Found:
-    return ((path, f"{name!r}") for path, name in _all_ids(body) if not ID.fullmatch(name))
+    return ((path, f"{shown(name)!r}") for path, name in _all_ids(body) if not ID.fullmatch(name))
 
 
 def _bad_claude_ids(body: Body, model: Model | None) -> Found:
-    return ((path, f"{name!r}") for path, name in _all_ids(body) if not CLAUDE_ID.fullmatch(name))
+    return ((path, f"{shown(name)!r}") for path, name in _all_ids(body) if not CLAUDE_ID.fullmatch(name))
 
 
 def _all_names(body: Body) -> Iterator[tuple[str, Any]]:
@@ -91,24 +87,30 @@ def _all_names(body: Body) -> Iterator[tuple[str, Any]]:
 def _bad_names(body: Body, model: Model | None) -> Found:
     for path, name in _all_names(body):
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            yield path, f"{name!r} is no name of a tool"
+            yield path, f"{shown(name)!r} is no name of a tool"
     for path, spec in tools(body):
         if spec.get("description") == "":
             yield f"{path}.description", "an empty description; leave it out"
 
 
 def _hyphens(body: Body, model: Model | None) -> Found:
-    return ((path, f"a hyphen in {name!r}") for path, name in _all_names(body) if isinstance(name, str) and "-" in name)
+    named = ((path, name) for path, name in _all_names(body) if isinstance(name, str) and "-" in name)
+    return ((path, f"a hyphen in {shown(name)!r}") for path, name in named)
 
 
 def _same_names(body: Body, model: Model | None) -> Found:
-    seen: set[str] = set()
-    for path, spec in tools(body):
-        name = spec.get("name")
-        if isinstance(name, str):
-            if name in seen:
-                yield f"{path}.name", f"{name} is defined twice"
-            seen.add(name)
+    return repeated(((f"{path}.name", spec.get("name")) for path, spec in tools(body)), "the tool")
+
+
+def _empty_keys(body: Body, model: Model | None) -> Found:
+    for placed, call in of_kind(body, "toolUse"):
+        yield from empty_keys(call.get("input"), f"{placed.path}.toolUse.input")
+
+
+def _empty_results(body: Body, model: Model | None) -> Found:
+    for placed, result in of_kind(body, "toolResult"):
+        if result.get("content") == [] and result.get("status") != "error":  # a failed one is BED-18b
+            yield f"{placed.path}.toolResult.content", ""
 
 
 def _no_objects(body: Body, model: Model | None) -> Found:
@@ -152,13 +154,13 @@ def _no_tools(body: Body, model: Model | None) -> Found:
 def _choices(body: Body, model: Model | None) -> Found:
     for kind in part(body, "toolConfig", "toolChoice"):
         if kind not in dialect_of(model).tool_choice:
-            yield f"toolConfig.toolChoice.{kind}", ""
+            yield f"toolConfig.toolChoice.{shown(kind)}", ""
 
 
 def _absent_choice(body: Body, model: Model | None) -> Found:
     chosen = part(body, "toolConfig", "toolChoice", "tool").get("name")
     if isinstance(chosen, str) and chosen not in [spec.get("name") for _, spec in tools(body)]:
-        yield "toolConfig.toolChoice.tool.name", f"no tool is called {chosen!r}"
+        yield "toolConfig.toolChoice.tool.name", f"no tool is called {shown(chosen)!r}"
 
 
 def _forced_while_thinking(body: Body, model: Model | None) -> Found:
@@ -265,6 +267,14 @@ TOOLS = (
         check=_no_objects,
     ),
     Rule(
+        number="BED-11b",
+        title="no key inside the input of a call is empty",
+        answers="The provided request is not valid",
+        source="earendil-works/pi#7782 and #7882, 2026-08; wording not seen",
+        prevented_by=ENCODER,
+        check=_empty_keys,
+    ),
+    Rule(
         number="BED-12",
         title="tool blocks need tools that are defined",
         answers="The toolConfig field must be defined when using toolUse and toolResult content blocks.",
@@ -316,6 +326,15 @@ TOOLS = (
         check=_empty_errors,
     ),
     Rule(
+        number="ANT-12",
+        title="a result has content",
+        answers="(refused with status 400; its words were not recorded)",
+        source="sources of pydantic-ai and litellm, 2026",
+        prevented_by="projection/passes/text.py",
+        check=_empty_results,
+        only=claude,
+    ),
+    Rule(
         number="ANT-19",
         title="results stand before anything else in their turn",
         answers="`tool_use` ids were found without `tool_result` blocks immediately after",
@@ -346,10 +365,9 @@ TOOLS = (
         number="ANT-26",
         title="a tool is defined once",
         answers="tools: Tool names must be unique.",
-        source="Anthropic's error text, behind Converse, as known 2026-11",
+        source="claude-code#10687, 2025-10 (Claude's text, behind Converse); for other families the stricter reading",
         prevented_by="projection/pipeline.py",
         check=_same_names,
-        only=claude,
     ),
     Rule(
         number="ANT-27",

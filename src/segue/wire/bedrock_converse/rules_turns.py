@@ -6,6 +6,7 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import shown
 from .dialect import claude, dialect_of, where
 from .shapes import items, part, turns, with_results
 
@@ -34,7 +35,7 @@ def _neighbours(body: Body, model: Model | None) -> Found:
 def _roles(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         if turn.role not in ("user", "assistant", "system"):
-            yield f"{turn.path}.role", f"{turn.role!r} is no role"
+            yield f"{turn.path}.role", f"{shown(turn.role)!r} is no role"
 
 
 def _system_turns(body: Body, model: Model | None) -> Found:
@@ -215,10 +216,9 @@ TURNS = (
         number="ANT-07",
         title="calls stand in assistant messages, results in user messages",
         answers="`tool_use` blocks can only be in `assistant` messages",
-        source="Anthropic's error text, behind Converse, as known 2026-11",
+        source="Anthropic's error text, behind Converse, as known 2026-11; for other families the stricter reading",
         prevented_by=ENCODER,
         check=_wrong_side,
-        only=claude,
     ),
     Rule(
         number="ANT-13",

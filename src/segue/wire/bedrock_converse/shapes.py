@@ -1,7 +1,8 @@
 """The names in a Converse body, and walks over it that take any JSON. State: botocore 1.44.0."""
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+from ...rules import shared
 
 BLOCKS = frozenset(
     {"text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint",
@@ -48,6 +49,7 @@ def kind_of(block: Any) -> str:
     return next((key for key in block if key in BLOCKS), "") if isinstance(block, dict) else ""
 
 
+@shared
 def turns(body: dict[str, Any]) -> list[Turn]:
     """The messages that have the shape of one; content that is no list counts as empty."""
     messages = body.get("messages")
@@ -59,22 +61,42 @@ def turns(body: dict[str, Any]) -> list[Turn]:
     return found
 
 
-def blocks(body: dict[str, Any]) -> Iterator[Placed]:
+@shared
+def blocks(body: dict[str, Any]) -> list[Placed]:
     """The content blocks of all messages."""
-    for turn in turns(body):
-        for index, block in enumerate(turn.content):
-            if isinstance(block, dict):
-                yield Placed(f"{turn.path}.content[{index}]", turn.role, block)
+    return [
+        Placed(f"{turn.path}.content[{index}]", turn.role, block)
+        for turn in turns(body)
+        for index, block in enumerate(turn.content)
+        if isinstance(block, dict)
+    ]
 
 
-def with_results(body: dict[str, Any]) -> Iterator[Placed]:
+@shared
+def with_results(body: dict[str, Any]) -> list[Placed]:
     """The content blocks of all messages, and what stands inside results."""
+    found = []
     for placed in blocks(body):
-        yield placed
-        content = part(placed.block, "toolResult").get("content")
-        for index, block in enumerate(content if isinstance(content, list) else []):
+        found.append(placed)
+        for index, block in enumerate(items(part(placed.block, "toolResult").get("content"))):
             if isinstance(block, dict):
-                yield Placed(f"{placed.path}.toolResult.content[{index}]", placed.role, block)
+                found.append(Placed(f"{placed.path}.toolResult.content[{index}]", placed.role, block))
+    return found
+
+
+@shared
+def _by_kind(body: dict[str, Any]) -> dict[str, list[tuple[Placed, dict[str, Any]]]]:
+    found: dict[str, list[tuple[Placed, dict[str, Any]]]] = {}
+    for placed in with_results(body):
+        for kind, value in placed.block.items():
+            if isinstance(kind, str) and isinstance(value, dict):
+                found.setdefault(kind, []).append((placed, value))
+    return found
+
+
+def of_kind(body: dict[str, Any], kind: str) -> list[tuple[Placed, dict[str, Any]]]:
+    """Members of this kind that are objects, inside results too."""
+    return _by_kind(body).get(kind, [])
 
 
 def part(value: Any, *names: str) -> dict[str, Any]:
@@ -88,6 +110,7 @@ def items(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+@shared
 def tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The specifications of tools, each with its path."""
     return [

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from msgspec.structs import replace
 
 from ...dialects import ID_SHAPES, fresh_id
+from ...projection.origin import with_upstream
 from ...types import (
     AssistantContent,
     AssistantMessage,
@@ -22,6 +23,7 @@ from ...types import (
     ToolCall,
     Usage,
 )
+from ...types.codec import json_text
 from ...types.events import (
     Done,
     Error,
@@ -37,41 +39,50 @@ from ...types.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from ...types.text import scrub
-from ...types.value import encode
+from ...types.secret import NO_SECRETS, Secrets
+from ...types.text import REPLACED, scrub, scrub_json
 from .arguments import Reading, read_arguments, read_so_far
 
 StopWords = Mapping[str, StopReason]
 """What a provider's words for the end of an answer mean; one that is not there is `stop`, with a diagnostic."""
 
 
-def _text(value: str | None) -> str | None:
-    if value is not None and type(value) is not str:
+def _text(value: str) -> str:
+    if type(value) is not str:
         raise TypeError(f"text is needed, not {type(value).__name__}")
-    return value
+    return scrub(value)
 
 
 Failure = Literal["refused", "provider", "broken"]
 """Whether the model would not answer, the provider failed, or the stream broke."""
 
 CUT = "the stream ended before the answer was complete"
+_HIGH = ("\ud800", "\udbff")  # what the first half of a character may be
 
 
 class Draft:
-    """A block as it grows. What is no text is refused at once, so that a block can always be made."""
+    """A block as it grows. What is no text is refused at once, so that a block can always be made.
+
+    Servers that slice strings by UTF-16 units send the halves of a character in two deltas. A half at the end of a
+    delta waits here for the other one; deltas and blocks have whole characters only.
+    """
 
     _start: ClassVar[Callable[..., Event]]
     _delta: ClassVar[Callable[..., Event]]
     _end: ClassVar[Callable[..., Event]]
 
-    __slots__ = ("_answer", "_block", "_chunks", "_emit", "index", "open", "signature")
+    __slots__ = ("_answer", "_block", "_chunks", "_emit", "_half", "_halved", "_join", "index", "open", "signed")
 
     def __init__(self, answer: "Answer", signature: str | None) -> None:
         self._answer = answer
         self._chunks: list[str] = []
         self._block: AssistantContent | None = None
         self._emit = answer.events.append
-        self.signature = _text(signature)
+        self._half = ""  # the first half of a character
+        self._halved = False  # whether a half was replaced
+        self.signed: list[str] = []  # the pieces of the signature
+        self._join: Callable[[list[str]], str] = "".join
+        self.sign(signature)
         self.open = True
         self.index = len(answer.blocks)
         answer.blocks.append(self)
@@ -82,14 +93,68 @@ class Draft:
         if delta:
             if type(delta) is not str:
                 raise TypeError(f"text is needed, not {type(delta).__name__}")
-            self._chunks.append(delta)
+            if self._half or not delta.isascii():
+                delta = self._whole(delta)
+            if delta:
+                self._chunks.append(delta)
+                self._block = None
+                self._emit(self._delta(self.index, delta, self._answer))
+
+    def _whole(self, delta: str) -> str:
+        """The whole characters of what waited and ``delta``; a half at the end waits for the next one."""
+        if not self._half and scrub(delta) is delta:
+            return delta
+        text, self._half = self._half + delta, ""
+        if _HIGH[0] <= text[-1] <= _HIGH[1]:
+            text, self._half = text[:-1], text[-1]
+        return self._scrubbed(text)
+
+    def _scrubbed(self, text: str) -> str:
+        clean = scrub(text)
+        if clean is not text and clean.count(REPLACED) > text.count(REPLACED) and not self._halved:
+            self._halved = True
+            why = "half of a character came without the other half, and was replaced"
+            self._answer.note("half-character", why, {"block": self.index})
+        return clean
+
+    def take_half(self) -> str:
+        """The half that waits, for a block that continues this one."""
+        half, self._half = self._half, ""
+        return half
+
+    def complete(self, text: str, differs: tuple[str, str]) -> None:
+        """All of the block's text, as the provider gives it in the end. It counts, whatever the deltas were.
+
+        What goes beyond the deltas is one more. Text that is not what was streamed is in the end of the block alone,
+        and ``differs`` is the diagnostic of that.
+        """
+        self._half = ""
+        text, so_far = self._scrubbed(text), self.so_far
+        if text.startswith(so_far):
+            self.add(text[len(so_far) :])
+        else:
+            self._chunks[:] = [text]
             self._block = None
-            self._emit(self._delta(self.index, delta, self._answer))
+            self._answer.note(*differs, {"block": self.index})
+
+    @property
+    def signature(self) -> str | None:
+        """The block's signature, as far as it is known."""
+        if len(self.signed) > 1:
+            self.signed[:] = [self._join(self.signed)]
+        return self.signed[0] if self.signed else None
 
     def sign(self, signature: str | None) -> None:
         """The block's signature, however late it comes."""
         if signature:
-            self.signature = _text(signature)
+            self.signed[:] = [_text(signature)]
+            self._block = None
+
+    def sign_more(self, piece: str, join: Callable[[list[str]], str] = "".join) -> None:
+        """A piece of the block's signature; ``join`` puts the pieces together, when they are asked for."""
+        if piece:
+            self.signed.append(_text(piece))
+            self._join = join
             self._block = None
 
     @property
@@ -99,9 +164,16 @@ class Draft:
             self._chunks[:] = ["".join(self._chunks)]
         return self._chunks[0] if self._chunks else ""
 
+    @property
+    def has_text(self) -> bool:
+        """Whether anything was added."""
+        return bool(self._chunks)
+
     def end(self) -> None:
         """The block is whole."""
         if self.open:
+            if self._half:  # the other one never came
+                self.add(self._scrubbed(self.take_half()))
             self._block = None
             self.open = False
             self._emit(self._end(self.index, self.block(), self._answer))
@@ -121,7 +193,7 @@ class TextDraft(Draft):
     _start, _delta, _end = TextStart, TextDelta, TextEnd
 
     def _made(self) -> TextContent:
-        return TextContent(scrub(self.so_far), self.signature)
+        return TextContent(self.so_far, self.signature)
 
 
 class ThinkingDraft(Draft):
@@ -133,7 +205,7 @@ class ThinkingDraft(Draft):
         super().__init__(answer, signature)
 
     def _made(self) -> ThinkingContent:
-        return ThinkingContent(scrub(self.so_far), self.signature, self.redacted)
+        return ThinkingContent(self.so_far, self.signature, self.redacted)
 
 
 class CallDraft(Draft):
@@ -152,12 +224,7 @@ class CallDraft(Draft):
     def whole(self, arguments: Any) -> None:
         """All of the arguments at once, as an object or as text."""
         if arguments is not None:
-            self.add(arguments if isinstance(arguments, str) else encode(arguments).decode())
-
-    def replace(self, arguments: str) -> None:
-        """The arguments are these, whatever the deltas said: the block's end tells them, no delta does."""
-        self._chunks[:] = [arguments]
-        self._block = None
+            self.add(arguments if isinstance(arguments, str) else json_text(arguments))
 
     def end(self) -> None:
         if self.open and not self.id:
@@ -165,7 +232,7 @@ class CallDraft(Draft):
         super().end()
 
     def _made(self) -> ToolCall:
-        call_id, name = str(self.id), str(self.name)
+        call_id, name = scrub(str(self.id)), scrub(str(self.name))
         name = self._answer.names.get(name, name)
         if self.open:
             return ToolCall(call_id, name, read_so_far(self.so_far), self.signature)
@@ -199,23 +266,28 @@ class Asked(Protocol):
 
 
 class Answer:
-    """The answer of ``model`` to what was projected, at ``now`` (Unix ms)."""
+    """The answer of ``model`` to what was projected, at ``now`` (Unix ms). What the provider says beside the content
+    is shown without ``secrets``."""
 
-    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0) -> None:
+    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
         self.model = model
+        self.secrets = secrets
         self.names: Mapping[str, str] = {} if asked is None else asked.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
         self._usage: Usage | None = None
         self.response_id: str | None = None
         self.response_model: str | None = None
+        self.upstream: str | None = None  # behind a router
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
         self._asked = asked
         self._now = now
         self._diagnostics: list[Diagnostic] = []
+        self._left_out: set[str] = set()
         self._begun = False
         self._calls = 0
+        self._calls_before: int | None = None  # in the conversation, once it is asked for
 
     # -- what decoders say -------------------------------------------------------------------------------------------
 
@@ -256,7 +328,14 @@ class Answer:
 
     def note(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
         """A diagnostic: something that went wrong and did no harm."""
-        self._diagnostics.append(Diagnostic(kind, self._now, message, details))
+        details = None if details is None else scrub_json(details)
+        self._diagnostics.append(Diagnostic(kind, self._now, scrub(self.secrets.shown(message)), details))
+
+    def left_out(self, what: str) -> None:
+        """A diagnostic for content that the record has no place for, one for each kind of it."""
+        if what not in self._left_out:
+            self._left_out.add(what)
+            self.note("content-left-out", f"the record has no place for {what}")
 
     def finish(self, word: str | None, words: StopWords, why: str = "") -> None:
         """The answer is complete, and ended with the provider's ``word``; ``why`` is what it said besides."""
@@ -310,9 +389,10 @@ class Answer:
         sent: Sequence[Message] = [] if self._asked is None else self._asked.messages
         form = self.model.dialect.id_form
         if ID_SHAPES[form].counted:  # over the whole conversation
-            before += sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"{ID_SHAPES[form].prefix}{call.name}:{before}"
-        return fresh_id(f"{len(sent)}:{before}:{call.name}:{call.so_far}", form)
+            if self._calls_before is None:
+                self._calls_before = sum(type(block) is ToolCall for message in sent for block in message.content)
+            return f"{ID_SHAPES[form].prefix}{call.name}:{self._calls_before + before}"
+        return fresh_id(scrub(f"{len(sent)}:{before}:{call.name}:{call.so_far}"), form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:
         if self.finished is not None:
@@ -331,12 +411,17 @@ class Answer:
             content=self.content,
             usage=replace(usage, cost=cost),
             stop_reason=stop,
-            response_id=str(self.response_id) if self.response_id else None,
-            response_model=str(self.response_model) if self.response_model else None,
-            error_message=scrub(why) if why else None,
+            endpoint=with_upstream(self.model.endpoint, self._shown(self.upstream)),
+            response_id=self._shown(self.response_id),
+            response_model=self._shown(self.response_model),
+            error_message=self._shown(why),
             diagnostics=[*self._diagnostics, *self._about_calls()],
             prefix_digest=digest,
         )
+
+    def _shown(self, value: Any) -> str | None:
+        """What the provider wrote beside the content, as it may be stored."""
+        return scrub(self.secrets.shown(str(value))) if value else None
 
     def _about_calls(self) -> list[Diagnostic]:
         found: list[Diagnostic] = []
@@ -345,7 +430,7 @@ class Answer:
                 continue
             reading = "truncated" if block.open else block.reading
             if reading != "strict":
-                details = {"block": block.index, "arguments": scrub(block.so_far)}
+                details = {"block": block.index, "arguments": block.so_far}
                 found.append(Diagnostic(f"arguments-{reading}", self._now, _READINGS[reading], details))
             if not block.name:
                 found.append(

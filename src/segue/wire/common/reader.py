@@ -22,22 +22,32 @@ class Reader(Protocol):
         unless the mark means nothing in this protocol."""
 
 
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
+"""The fields in which members of the family of chat completions write reasoning as plain text."""
+
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 """What reading an event of an impossible shape raises; the decoder makes an ``error`` event of it."""
 
 
 def error_text(error: Any) -> str:
     """What a provider says went wrong, from the many shapes of its error objects: kind and message, on one line."""
+    while isinstance(error, dict) and isinstance(error.get("error"), (dict, str)) and error["error"]:
+        error = error["error"]
     if not isinstance(error, dict):
-        return str(error) if error else "an error without a word"
-    inner = error.get("error")
-    if isinstance(inner, (dict, str)) and inner:
-        return error_text(inner)
+        return _words(error) or "an error without a word"
     message = error.get("message") or error.get("Message") or error.get("detail") or error.get("msg") or ""
+    text = _words(message)
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # OpenRouter: "Provider returned error", and this (ORT-04)
-        message = f"{message}: {metadata['raw']}"
+        text = f"{text}: {_words(metadata['raw'])}"
     kinds = (error.get("type"), error.get("code"), error.get("status"))
-    kind = next((str(kind) for kind in kinds if kind and kind != "error"), "")
-    text = message if isinstance(message, str) else str(message)
+    kind = next((_words(kind) for kind in kinds if kind and kind != "error"), "")
     return ": ".join(part for part in (kind, text) if part) or "an error without a word"
+
+
+def _words(value: Any) -> str:
+    """Any JSON as text; what is nested too deep for Python is named, not shown."""
+    try:
+        return value if isinstance(value, str) else str(value) if value else ""
+    except RecursionError:
+        return "an error that is nested too deep"

@@ -39,6 +39,7 @@ STOPS: StopWords = {
 }
 # "If empty, the model has not stopped"; Vertex says the second on the way (google-cloud-dotnet#15173, 2025-10).
 GOES_ON = (None, "", "FINISH_REASON_UNSPECIFIED")
+_SOURCES = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
 PLAIN = {"text", "thought", "thoughtSignature", "functionCall"}
 
 
@@ -75,8 +76,7 @@ class Reader:
         if feedback and feedback.get("blockReason") and not data.get("candidates"):
             word = str(feedback["blockReason"])
             answer.finish(word, {word: "error"}, feedback.get("blockReasonMessage") or "")
-        # createTime, modelStatus, and a candidate's safety ratings, citations, grounding, logprobs have no place in the
-        # record.
+        # createTime, modelStatus, and a candidate's safety ratings and logprobs have no place in the record.
 
     def whole(self, body: Mapping[str, Any]) -> None:
         if not any(name in body for name in ("candidates", "promptFeedback", "usageMetadata")):
@@ -104,6 +104,9 @@ class Reader:
                     self.say(text, part.get("thought") is True)
                 else:
                     self.other(part)
+        for name in _SOURCES:
+            if any((candidate.get(name) or {}).values()):
+                self.answer.left_out(name)
         word = candidate.get("finishReason")
         # Gateways write STOP on any chunk without content (CLIProxyAPI#5640, 2026-09): it takes nothing back.
         if word not in GOES_ON and (word != "STOP" or self.stop is None):
@@ -142,9 +145,10 @@ class Reader:
             self.note("part-as-text", f"the record has no place for {', '.join(found)}: what can be read of it is text")
         # A signature goes back on the very part that it came on, so that part is joined with no other (opencode#43984,
         # harness-sdk#3306, 2026-08); it may be an empty text (GEM-19).
+        half = self.open.take_half() if self.open is not None and thinks is self.thinks else ""
         self.leave()
         draft = self.answer.thinking(signature) if thinks else self.answer.text(signature)
-        draft.add(text)
+        draft.add(half + text)
         draft.end()
 
     def leave(self) -> None:

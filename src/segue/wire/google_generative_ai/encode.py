@@ -8,8 +8,8 @@ from typing import Any, assert_never
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import GoogleGenerativeAI
+from ...projection.origin import same_origin
 from ...types import (
-    AssistantContent,
     AssistantMessage,
     ImageContent,
     TextContent,
@@ -21,6 +21,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.turns import Turns
 from .options import add_options
@@ -129,7 +130,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         self._add("user", [Text(MOVED_IMAGES), *images])
 
     def add_answer(self, message: AssistantMessage) -> None:
-        parts, role = self._answer(message.content), self.state.role
+        parts, role = self._answer(message), self.state.role
         if not parts:
             self.state = State(role, False, self.state.filled)
         elif role == "model":  # GEM-04
@@ -161,11 +162,13 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, content: list[AssistantContent]) -> list[Part]:
+    def _answer(self, message: AssistantMessage) -> list[Part]:
         parts: list[Part] = []
         dummy = self.dialect.dummy_signature
+        if not self.dialect.signature_required and same_origin(message, self.out.model):
+            dummy = None  # it answers without a signature where it did not think
         readable = False
-        for block in content:
+        for block in message.content:
             if type(block) is TextContent:
                 signature = self._checked(block.text_signature)
                 if signature is not None:
@@ -247,7 +250,7 @@ def _shown(content: list[UserContent]) -> list[Part]:
 
 
 def _image(block: ImageContent) -> Part:
-    return {"inlineData": {"mimeType": block.mime_type, "data": block.data}}
+    return {"inlineData": {"mimeType": kind_of(block.data) or block.mime_type, "data": block.data}}
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ conversation has no place for: ``generationConfig``, ``toolConfig``, ``safetySet
 tools that the provider runs itself, the display names of files, and metadata of parts.
 """
 
+from collections import deque
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
+from ...dialects import GoogleGenerativeAI
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
@@ -54,11 +56,30 @@ def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
     return Context(system_prompt=_system(body), messages=reader.messages, tools=_tools(body))
 
 
-class _Asked(NamedTuple):
-    """A call that waits for its response: the id that the body gave it, and the one that it has now."""
+class _Waiting:
+    """The calls of an answer that wait for their responses, to be found in one step: by id, by name, or in order."""
 
-    given: str
-    call: ToolCall
+    def __init__(self) -> None:
+        self._by_id: dict[str, deque[ToolCall]] = {}  # by the id that the body gave
+        self._by_name: dict[str, deque[ToolCall]] = {}
+        self._all: deque[ToolCall] = deque()
+        self._taken: set[int] = set()  # of calls, by identity: in the other queues they are passed over
+
+    def add(self, given: str, call: ToolCall) -> None:
+        if given:
+            self._by_id.setdefault(given, deque()).append(call)
+        self._by_name.setdefault(call.name, deque()).append(call)
+        self._all.append(call)
+
+    def take(self, call_id: str, name: str) -> ToolCall | None:
+        """The call that is answered: by its id, else by its name, else the next one."""
+        for queue in (self._by_id.get(call_id), self._by_name.get(name), self._all):
+            while queue:
+                call = queue.popleft()
+                if id(call) not in self._taken:
+                    self._taken.add(id(call))
+                    return call
+        return None
 
 
 class _Reader:
@@ -67,8 +88,11 @@ class _Reader:
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
         self.model, self.now = model, now
+        dialect = None if model is None else model.dialect
+        # Where the encoder does not put a dummy on every unsigned call, it belongs to the call that it came with.
+        self.keeps_dummies = isinstance(dialect, GoogleGenerativeAI) and not dialect.signature_required
         self.taken: set[str] = set()
-        self.waiting: list[_Asked] = []
+        self.waiting = _Waiting()
 
     def read(self, content: Any, path: str) -> None:
         role = get(content, "role")
@@ -103,27 +127,17 @@ class _Reader:
         if not isinstance(response, dict) or not isinstance(given, (dict, type(None))):
             raise FormatError("a function response is an object with an object in response", path=path)
         name, call_id = str(get(response, "name") or ""), str(get(response, "id") or "")
-        asked = self._take(call_id, name)
+        asked = self.waiting.take(call_id, name)
         content: list[UserContent] = [TextContent(_output(given or {}))]
         content += [_plain(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
         return ToolResultMessage(
             call_id if asked is None else asked.id, name if asked is None else asked.name, content, _failed(given or {})
         )
 
-    def _take(self, call_id: str, name: str) -> ToolCall | None:
-        """The call that is answered: by its id, else by its name, else the next one."""
-        by_id = [asked for asked in self.waiting if call_id and asked.given == call_id]
-        by_name = [asked for asked in self.waiting if asked.call.name == name]
-        found = [*by_id, *by_name, *self.waiting][:1]
-        for asked in found:
-            self.waiting.remove(asked)
-            return asked.call
-        return None
-
     # -- model -------------------------------------------------------------------------------------------------------
 
     def _answer(self, parts: list[Any], path: str) -> None:
-        self.waiting = []
+        self.waiting = _Waiting()
         content = [self._block(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
         if not content:
             return
@@ -133,7 +147,7 @@ class _Reader:
         signature = get(part, "thoughtSignature")
         if not isinstance(signature, (str, type(None))):
             raise FormatError("a signature is a text", path=f"{path}.thoughtSignature")
-        if signature in DUMMIES:
+        if signature in DUMMIES and not self.keeps_dummies:
             signature = None
         call = get(part, "functionCall")
         if call is not None:
@@ -153,7 +167,7 @@ class _Reader:
             raise FormatError("a function call is an object with an object in args", path=f"{path}.functionCall")
         given, name = str(get(call, "id") or ""), str(get(call, "name") or "")
         made = ToolCall(self._id(given, path, name, arguments or {}), name, arguments or {}, signature)
-        self.waiting.append(_Asked(given, made))
+        self.waiting.add(given, made)
         return made
 
     def _id(self, given: str, path: str, name: str, arguments: dict[str, Any]) -> str:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ...types.codec import read_json
-from ...types.value import encode
+from ...types.codec import json_text, read_json
+from ...types.text import scrub
 
 Step = str | int
 
@@ -39,7 +39,7 @@ class Writer:
             self._place(path, '"' + _inside(text))
             self._in_string = True
         elif argument.get("numberValue") is not None:
-            self._place(path, encode(argument["numberValue"]).decode())
+            self._place(path, json_text(argument["numberValue"]))
         elif argument.get("boolValue") is not None:
             self._place(path, "true" if argument["boolValue"] else "false")
         elif "nullValue" in argument:  # "NULL_VALUE", or null: the JSON form of that enum
@@ -98,13 +98,13 @@ class Writer:
                 text += "{" if isinstance(step, str) else "["
             self._names[depth].add(step)
             if isinstance(step, str):
-                text += encode(step).decode() + ":"
+                text += json_text(step) + ":"
         return text
 
 
 def _inside(text: str) -> str:
     """``text`` as it stands between the quotes of a JSON string."""
-    return encode(text).decode()[1:-1]
+    return json_text(text)[1:-1]
 
 
 def _steps(path: str) -> list[Step]:
@@ -122,6 +122,6 @@ def _steps(path: str) -> list[Step]:
             steps.append(name)
         else:
             quoted = double if double is not None else single.replace("\\'", "'").replace('"', '\\"')
-            steps.append(str(read_json(f'"{quoted}"'.encode())))
+            steps.append(str(read_json(scrub(f'"{quoted}"').encode())))
         at = found.end()
     return steps

@@ -2,10 +2,11 @@
 
 from ...rules import Rule
 from .rules_contents import RULES as CONTENTS
+from .rules_shape import RULES as SHAPE
 from .rules_tools import RULES as TOOLS
 from .rules_turns import RULES as TURNS
 
-RULES: tuple[Rule, ...] = tuple(sorted((*CONTENTS, *TURNS, *TOOLS), key=lambda rule: rule.number))
+RULES: tuple[Rule, ...] = tuple(sorted((*CONTENTS, *TURNS, *TOOLS, *SHAPE), key=lambda rule: rule.number))
 
 # Not here, because a body does not show them:
 #   GEM-18  signatures are bound to their endpoint: who made one cannot be read from it (projection/origin.py).

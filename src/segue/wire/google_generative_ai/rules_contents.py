@@ -6,7 +6,8 @@ from typing import Any
 from ...dialects import GoogleGenerativeAI
 from ...rules import Rule
 from ...types import Model
-from .shapes import contents, every_part, get, is_base64, kinds, many, parts
+from ..common.checks import half_characters, shown
+from .shapes import contents, every_part, get, is_base64, kinds, many, parts, parts_with
 
 ENCODER = "wire/google_generative_ai/encode.py"
 Found = Iterator[tuple[str, str]]
@@ -29,7 +30,7 @@ def _roles(body: dict[str, Any], model: Model | None) -> Found:
         if role is None and len(found) > 1:
             yield f"contents[{index}].role", "only a lone content may go without a role"
         elif role not in (None, "user", "model"):
-            yield f"contents[{index}].role", f"the role is user or model, not {role!r}"
+            yield f"contents[{index}].role", f"the role is user or model, not {shown(role)!r}"
 
 
 def _parts(body: dict[str, Any], model: Model | None) -> Found:
@@ -56,14 +57,32 @@ def _part_fault(part: Any) -> str:
 
 
 def _objects(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name, field in (("functionCall", "args"), ("functionResponse", "response")):
-            held = get(part, name)
-            value = get(held, field)
-            if value is not None and not isinstance(value, dict):
-                yield f"{path}.{name}.{field}", f"an object, not {type(value).__name__}"
-            elif value is None and isinstance(held, dict) and name == "functionResponse":
-                yield f"{path}.{name}.{field}", "a response is required"
+    fields = {"functionCall": "args", "functionResponse": "response"}
+    for path, name, held in parts_with(body, *fields):
+        field = fields[name]
+        value = get(held, field)
+        if value is not None and not isinstance(value, dict):
+            yield f"{path}.{name}.{field}", f"an object, not {type(value).__name__}"
+        elif value is None and isinstance(held, dict) and name == "functionResponse":
+            yield f"{path}.{name}.{field}", "a response is required"
+
+
+def _inline_data(body: dict[str, Any], model: Model | None) -> Found:
+    for path, _, held in parts_with(body, "inlineData"):
+        data, label = get(held, "data"), get(held, "mimeType")
+        if not isinstance(label, str) or "/" not in label:
+            yield f"{path}.inlineData.mimeType", "data has a media type"
+        if not isinstance(data, str) or not data:
+            yield f"{path}.inlineData.data", "there is no data"
+        elif not is_base64(data):
+            yield f"{path}.inlineData.data", "not base64, or cut short"
+    for path, _, held in parts_with(body, "fileData"):
+        if not isinstance(get(held, "fileUri"), str) or not get(held, "fileUri"):
+            yield f"{path}.fileData.fileUri", "a file has an address"
+
+
+def _half_characters(body: dict[str, Any], model: Model | None) -> Found:
+    return half_characters(body)
 
 
 def _signatures(body: dict[str, Any], model: Model | None) -> Found:
@@ -74,56 +93,41 @@ def _signatures(body: dict[str, Any], model: Model | None) -> Found:
 
 
 def _names(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name in ("functionCall", "functionResponse"):
-            held = get(part, name)
-            if isinstance(held, dict) and not get(held, "name"):
-                yield f"{path}.{name}.name", ""
+    for path, name, held in parts_with(body, "functionCall", "functionResponse"):
+        if isinstance(held, dict) and not get(held, "name"):
+            yield f"{path}.{name}.name", ""
 
 
 def _ids(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        for name in ("functionCall", "functionResponse"):
-            if get(get(part, name), "id") is not None:
-                yield f"{path}.{name}.id", ""
+    for path, name, held in parts_with(body, "functionCall", "functionResponse"):
+        if get(held, "id") is not None:
+            yield f"{path}.{name}.id", ""
 
 
 def _images(body: dict[str, Any], model: Model | None) -> Found:
-    for path, part in every_part(body):
-        if many(get(get(part, "functionResponse"), "parts")):
-            yield f"{path}.functionResponse.parts", ""
+    for path, name, held in parts_with(body, "functionResponse"):
+        if many(get(held, "parts")):
+            yield f"{path}.{name}.parts", ""
 
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------
 
-# Fields that one surface does not know: where they stand (of the body, a part, a call), and their names.
-UNKNOWN_TO: dict[str, dict[str, tuple[str, ...]]] = {
-    "vertex": {
-        "part": ("toolCall", "toolResponse", "partMetadata"),
-        "toolConfig": ("includeServerSideToolInvocations",),
-    },
-    "gemini": {"functionCall": ("partialArgs", "willContinue"), "body": ("labels",)},
-}
 # How the address of a file begins that one surface cannot read.
 UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
 
 
-def _surface(body: dict[str, Any], model: Model | None) -> Found:
+def surfaces(model: Model | None) -> list[str]:
+    """Which surface answers; without a model, either."""
     known = model is not None and isinstance(model.dialect, GoogleGenerativeAI)
-    surfaces = [model.dialect.surface] if known else list(UNKNOWN_TO)  # type: ignore[union-attr]
-    places = [("body", "", body), ("toolConfig", "toolConfig.", get(body, "toolConfig"))]
+    return [model.dialect.surface] if known else list(UNREADABLE_BY)  # type: ignore[union-attr]
+
+
+def unreadable_files(body: dict[str, Any], model: Model | None) -> Found:
     for path, part in every_part(body):
-        places.append(("part", f"{path}.", part))
-        places.append(("functionCall", f"{path}.functionCall.", get(part, "functionCall")))
         uri = get(get(part, "fileData"), "fileUri")
-        for surface in surfaces:
+        for surface in surfaces(model):
             if isinstance(uri, str) and uri.startswith(UNREADABLE_BY[surface]):
                 yield f"{path}.fileData.fileUri", f"the {surface} surface cannot read {UNREADABLE_BY[surface]}"
-    for surface in surfaces:
-        for place, prefix, value in places:
-            for name in UNKNOWN_TO[surface].get(place, ()):
-                if get(value, name) is not None:
-                    yield f"{prefix}{name}", f"the {surface} surface does not know this field"
 
 
 RULES: tuple[Rule, ...] = (
@@ -170,12 +174,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-13",
-        title="calls and function responses carry no id",
+        title="calls and function responses carry no id on Vertex",
         answers='Invalid JSON payload received. Unknown name "id" at function_call: Cannot find field.',
-        source="pydantic/pydantic-ai#5081, vercel/ai#15664, looplj/axonhub#874, until 2026-07",
+        source="pydantic/pydantic-ai#5081, vercel/ai#15664, looplj/axonhub#874, until 2026-07; the Gemini API has the "
+        "field (google-genai 3.1.0, models.py), and Gemini CLI 0.61 sends it for gemini-2.5, 2026-11",
         prevented_by=ENCODER,
         check=_ids,
-        only=only(lambda dialect: not dialect.send_ids),
+        only=only(lambda dialect: not dialect.send_ids and dialect.surface == "vertex"),
     ),
     Rule(
         number="GEM-14",
@@ -195,12 +200,19 @@ RULES: tuple[Rule, ...] = (
         check=_names,
     ),
     Rule(
-        number="GEM-24",
-        title="fields and file addresses that only the other of the two surfaces, Gemini API and Vertex, knows",
-        answers="Invalid JSON payload received. Unknown name: Cannot find field.",
-        source="google-genai 3.1.0, models.py: the converters of the two surfaces raise, 2026-11",
+        number="GEM-26",
+        title="data is whole base64 with its media type, and a file has an address",
+        answers="Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed",
+        source="error text of the API, as of signatures (GEM-12); google-genai 3.1.0, types.Blob and FileData, 2026-11",
         prevented_by=ENCODER,
-        check=_surface,
-        only=only(lambda dialect: True),
+        check=_inline_data,
+    ),
+    Rule(
+        number="GEM-28",
+        title="no half characters",
+        answers="Invalid JSON payload received. Unexpected token.",
+        source="Protocol Buffers take UTF-8 only (protobuf.dev, JSON mapping); wording not seen, 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=_half_characters,
     ),
 )

@@ -5,9 +5,10 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import Place, path_of, repeated, schema_fault, shown
 from .rules_contents import ENCODER, Found, only
 from .schema import FORMATS, TYPES
-from .shapes import declarations, every_part, get, many, snake
+from .shapes import declarations, get, many, parts_with, snake
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}").fullmatch
 # google-genai 3.1.0, types.Schema, without what older endpoints answer "Cannot find field" to.
@@ -41,14 +42,18 @@ _TYPES = frozenset(TYPES.values()) | {"NULL", "TYPE_UNSPECIFIED"}
 
 def _names(body: dict[str, Any], model: Model | None) -> Found:
     named = [(path, get(declaration, "name")) for path, declaration in declarations(body)]
-    for path, part in every_part(body):
-        for kind in ("functionCall", "functionResponse"):
-            name = get(get(part, kind), "name")
-            if name:  # none at all is GEM-17
-                named.append((f"{path}.{kind}", name))
+    for path, kind, held in parts_with(body, "functionCall", "functionResponse"):
+        name = get(held, "name")
+        if name:  # none at all is GEM-17
+            named.append((f"{path}.{kind}", name))
     for path, name in named:
         if not isinstance(name, str) or not _NAME(name):
-            yield f"{path}.name", f"{name!r} is refused as a name"
+            yield f"{path}.name", f"{shown(name)!r} is refused as a name"
+
+
+def _single(body: dict[str, Any], model: Model | None) -> Found:
+    named = ((f"{path}.name", get(declaration, "name")) for path, declaration in declarations(body))
+    return repeated(named, "the function")
 
 
 # -- schemas ---------------------------------------------------------------------------------------------------------
@@ -64,53 +69,73 @@ def _schemas(body: dict[str, Any], model: Model | None) -> Found:
 
 
 def _schema(root: Any, path: str) -> Found:
-    waiting = [(path, root)]
+    """Places are put in words only where something is wrong there: a schema may be nested deeply."""
+    waiting: list[tuple[Place, Any]] = [(None, root)]
     while waiting:
-        here, schema = waiting.pop()
+        place, schema = waiting.pop()
+        for where, words in _schema_faults(schema):
+            yield ".".join(part for part in (path, path_of(place), where) if part), words
         if not isinstance(schema, dict):
-            yield here, "a schema is an object"
             continue
-        for key in schema:
-            if key not in _KEYS:
-                yield f"{here}.{key}", "not a field of a schema here"
-        yield from _kind_faults(schema, here)
         properties = schema.get("properties")
         if isinstance(properties, dict):
-            waiting += [(f"{here}.properties.{name}", each) for name, each in properties.items()]
+            waiting += [(((place, "properties"), name), each) for name, each in properties.items()]
         if schema.get("items") is not None:
-            waiting.append((f"{here}.items", schema["items"]))
+            waiting.append(((place, "items"), schema["items"]))
         variants = get(schema, "anyOf")
         if isinstance(variants, list):
-            waiting += [(f"{here}.anyOf[{at}]", each) for at, each in enumerate(variants)]
+            waiting += [(((place, "anyOf"), at), each) for at, each in enumerate(variants)]
 
 
-def _kind_faults(schema: dict[str, Any], path: str) -> Found:
+def _schema_faults(schema: Any) -> Found:
+    """What is wrong with a schema itself, whatever is below it."""
+    if not isinstance(schema, dict):
+        yield "", "a schema is an object"
+        return
+    for key in schema:
+        if key not in _KEYS:
+            yield shown(key), "not a field of a schema here"
+    yield from _kind_faults(schema)
+
+
+def _kind_faults(schema: dict[str, Any]) -> Found:
     given = schema.get("type")
     kind = given.upper() if isinstance(given, str) else None
     if given is not None and kind not in _TYPES:
-        yield f"{path}.type", f"one type, not {given!r}"
+        yield "type", f"one type, not {shown(given)!r}"
     if kind == "ARRAY" and schema.get("items") is None:
-        yield f"{path}.items", "an array says what its items are"
+        yield "items", "an array says what its items are"
     if schema.get("properties") and kind not in (None, "OBJECT"):
-        yield f"{path}.properties", "only an object has properties"
+        yield "properties", "only an object has properties"
     known = FORMATS.get(kind or "")
     if kind == "STRING" and known and schema.get("format") is not None and schema["format"] not in known:
-        yield f"{path}.format", f"a string has no format {schema['format']!r}"
+        yield "format", f"a string has no format {shown(schema['format'])!r}"
     if "enum" in schema:
-        yield from _enum_faults(schema["enum"], kind, path)
+        yield from _enum_faults(schema["enum"], kind)
     required, properties = schema.get("required"), schema.get("properties")
     if isinstance(required, list):
         for name in required:
             if not isinstance(properties, dict) or not isinstance(name, str) or name not in properties:
-                yield f"{path}.required", f"{name!r} is no property"
+                yield "required", f"{shown(name)!r} is no property"
 
 
-def _enum_faults(values: Any, kind: str | None, path: str) -> Found:
+def _enum_faults(values: Any, kind: str | None) -> Found:
     if kind not in (None, "STRING"):
-        yield f"{path}.enum", "only a string has an enum"
+        yield "enum", "only a string has an enum"
     for at, value in enumerate(values if isinstance(values, list) else []):
         if not isinstance(value, str) or not value:
-            yield f"{path}.enum[{at}]", "a value that is not empty, and text"
+            yield f"enum[{at}]", "a value that is not empty, and text"
+
+
+def _roots(body: dict[str, Any], model: Model | None) -> Found:
+    for path, declaration in declarations(body):
+        for name in ("parameters", "parametersJsonSchema"):
+            schema = get(declaration, name)
+            if isinstance(schema, dict) and isinstance(schema.get("type"), str):
+                schema = {"type": schema["type"].lower()}
+            fault = schema_fault(schema) if schema is not None else ""
+            if fault:
+                yield f"{path}.{name}", fault
 
 
 # -- what excludes what ----------------------------------------------------------------------------------------------
@@ -147,6 +172,22 @@ RULES: tuple[Rule, ...] = (
         "google-genai 3.1.0, types.Schema",
         prevented_by="wire/google_generative_ai/schema.py",
         check=_schemas,
+    ),
+    Rule(
+        number="GEM-27",
+        title="parameters are a schema of type object",
+        answers="functionDeclaration parameters schema should be of type OBJECT",
+        source="spring-projects/spring-ai#1373, 2024; diegosouzapw/OmniRoute#3360, 2026-06",
+        prevented_by="wire/google_generative_ai/schema.py",
+        check=_roots,
+    ),
+    Rule(
+        number="GEM-29",
+        title="no two functions of one name",
+        answers="Duplicate function declaration found: …",
+        source="owndev/Open-WebUI-Functions#135, 2026-02",
+        prevented_by="projection/pipeline.py",
+        check=_single,
     ),
     Rule(
         number="GEM-23",

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import shown
 from .rules_contents import ENCODER, Found, only
 from .shapes import contents, get, held, kinds, parts, role
 
@@ -48,14 +49,16 @@ def _matches(body: dict[str, Any], model: Model | None) -> Found:
         if not calls or len(calls) != len(responses):
             continue
         for field in ("name", "id"):
-            made = Counter(_key(get(call, field)) for _, call in calls)
-            answered = Counter(_key(get(response, field)) for _, response in responses)
+            made = Counter(_named(call, field) for _, call in calls)
+            answered = Counter(_named(response, field) for _, response in responses)
             for value in answered - made:
-                yield f"contents[{index + 1}]", f"no call before has the {field} {value}"
+                yield f"contents[{index + 1}]", f"no call before has the {field} {shown(value)!r}"
 
 
-def _key(value: Any) -> str:
-    return repr(value)
+def _named(value: Any, field: str) -> str | None:
+    """The name or id of a call or response; what is not a text is none."""
+    found = get(value, field)
+    return found if isinstance(found, str) else None
 
 
 def _mixed(body: dict[str, Any], model: Model | None) -> Found:
@@ -148,6 +151,6 @@ RULES: tuple[Rule, ...] = (
         "ai.google.dev/gemini-api/docs/thought-signatures, 2025-11",
         prevented_by=ENCODER,
         check=_signed,
-        only=only(lambda dialect: dialect.dummy_signature is not None),
+        only=only(lambda dialect: dialect.signature_required),
     ),
 )

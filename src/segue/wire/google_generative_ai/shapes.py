@@ -5,8 +5,9 @@ expected a single object will do (both are used in Google's own examples).
 """
 
 import re
-from collections.abc import Iterator
 from typing import Any
+
+from ...rules import shared
 
 # What a part can hold, exactly one of it (google-genai 3.1.0, types.Part).
 DATA = (
@@ -47,6 +48,10 @@ def snake(name: str) -> str:
 _SNAKE = {name: snake(name) for name in DATA}
 
 
+# Every spelling of a data field.
+_FIELDS = {spelling: name for name in DATA for spelling in (name, _SNAKE[name])}
+
+
 def get(value: Any, name: str) -> Any:
     """A field of an object under either spelling; ``None`` where there is none, or no object."""
     if not isinstance(value, dict):
@@ -67,9 +72,11 @@ def many(value: Any) -> list[Any]:
 
 def kinds(part: Any) -> list[str]:
     """The data fields that a part has; one, if it is as it should be."""
-    return [name for name in DATA if get(part, name) is not None]
+    found = [] if not isinstance(part, dict) else [key for key in part if key in _FIELDS and part[key] is not None]
+    return list(dict.fromkeys(_FIELDS[key] for key in found))
 
 
+@shared
 def contents(body: Any) -> list[Any]:
     return many(get(body, "contents"))
 
@@ -89,15 +96,37 @@ def held(content: Any, name: str) -> list[tuple[int, Any]]:
     return [(at, found) for at, part in enumerate(parts(content)) if (found := get(part, name)) is not None]
 
 
-def every_part(body: Any) -> Iterator[tuple[str, Any]]:
+@shared
+def every_part(body: Any) -> list[tuple[str, Any]]:
     """Every part of every content, with its path."""
-    for index, content in enumerate(contents(body)):
-        for at, part in enumerate(parts(content)):
-            yield f"contents[{index}].parts[{at}]", part
+    return [
+        (f"contents[{index}].parts[{at}]", part)
+        for index, content in enumerate(contents(body))
+        for at, part in enumerate(parts(content))
+    ]
 
 
-def declarations(body: Any) -> Iterator[tuple[str, Any]]:
+@shared
+def _with_field(body: Any) -> dict[str, list[tuple[str, Any]]]:
+    """By field of a part, all parts that have it."""
+    found: dict[str, list[tuple[str, Any]]] = {}
+    for path, part in every_part(body):
+        for name in kinds(part):
+            found.setdefault(name, []).append((path, part))
+    return found
+
+
+def parts_with(body: Any, *names: str) -> list[tuple[str, str, Any]]:
+    """Path, field and its value of every part that has one of these fields; the first field first."""
+    found = _with_field(body)
+    return [(path, name, get(part, name)) for name in names for path, part in found.get(name, ())]
+
+
+@shared
+def declarations(body: Any) -> list[tuple[str, Any]]:
     """Every function that the request declares, with its path."""
-    for index, tool in enumerate(many(get(body, "tools"))):
-        for at, declaration in enumerate(many(get(tool, "functionDeclarations"))):
-            yield f"tools[{index}].functionDeclarations[{at}]", declaration
+    return [
+        (f"tools[{index}].functionDeclarations[{at}]", declaration)
+        for index, tool in enumerate(many(get(body, "tools")))
+        for at, declaration in enumerate(many(get(tool, "functionDeclarations")))
+    ]

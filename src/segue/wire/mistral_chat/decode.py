@@ -9,7 +9,7 @@ from typing import Any
 from ...types import Usage
 from ..common.answer import Answer, Draft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
-from ..common.reader import error_text
+from ..common.reader import FIELDS, error_text
 
 Object = Mapping[str, Any]
 
@@ -39,7 +39,9 @@ class Reader:
         if data.get("usage"):
             self.take_usage(data["usage"])
         for choice in data["choices"] or ():
-            if not choice.get("index"):  # nobody asks for a second answer
+            if choice.get("index"):
+                self.answer.left_out("a second answer")
+            else:
                 self.take(choice.get("delta") or _NOTHING, self.calls.take)
                 self.stop = choice.get("finish_reason") or self.stop
 
@@ -76,7 +78,10 @@ class Reader:
 
     def take(self, message: Object, take_calls: Callable[[Sequence[Object]], Any]) -> None:
         """A delta of a message, or all of one."""
-        if message.get("role") == "tool":  # the result of a tool that the provider runs: no place in the record
+        if not _KNOWN.issuperset(message):
+            self.beside(message)
+        if message.get("role") == "tool":
+            self.answer.left_out("the result of a tool that the provider ran")
             return
         content = message.get("content")
         if content:
@@ -87,9 +92,27 @@ class Reader:
                     act = _CHUNKS.get(chunk.get("type"))
                     if act is not None:
                         act(self, chunk)
+                    else:
+                        self.answer.left_out(f"{chunk.get('type')} in the content")
         if message.get("tool_calls"):
             self.turn_to(None)
             take_calls(message["tool_calls"])
+
+    def beside(self, message: Object) -> None:
+        """Fields that the SDK does not know. Gateways and other servers of the models write reasoning as the family of
+        chat completions does; where it is in the content, too, that is the provider's own form."""
+        content = message.get("content")
+        thinks = type(content) is list and any(chunk.get("type") == "thinking" for chunk in content)
+        for name in FIELDS:
+            if (thought := message.get(name)) and not thinks:
+                draft = self.draft
+                if type(draft) is not ThinkingDraft or draft.signature:
+                    draft = self.turn_to(self.answer.thinking)
+                draft.add(thought)
+                break
+        for name in message.keys() - _KNOWN - {*FIELDS}:
+            if message[name]:
+                self.answer.left_out(name)
 
     def text(self, text: str) -> None:
         draft = self.draft
@@ -105,7 +128,9 @@ class Reader:
         """Thinking is a list of chunks, a plain string in mistral-common; its signature is new in mistralai 3.7."""
         thought: Any = chunk.get("thinking") or ""
         signature = chunk.get("signature")
-        if type(thought) is not str:  # references in it have no place in the record
+        if type(thought) is not str:
+            if any(part.get("type", "text") != "text" for part in thought):
+                self.answer.left_out("references in thinking")
             thought = "".join(part["text"] for part in thought if part.get("text"))
         draft = self.draft
         if type(draft) is not ThinkingDraft or (draft.signature and (thought or signature)):
@@ -129,8 +154,10 @@ class Reader:
 
 
 _NOTHING: Object = {}
+# What a delta or a message may have (mistralai 3.7.0, `DeltaMessage` and `AssistantMessage`).
+_KNOWN = frozenset({"role", "content", "tool_calls", "prefix", "name", "tool_call_id", "index", "metadata"})
 
-# Chunks of other kinds (references, images, documents, audio, resources) have no place in the record.
+# Chunks of other kinds: references, images, documents, audio, resources.
 _CHUNKS: dict[str, Callable[[Reader, Any], None]] = {"text": Reader.text_chunk, "thinking": Reader.thinking_chunk}
 
 

@@ -26,6 +26,7 @@ from ...types.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, 
 from ...types.value import encode as to_json
 from ..common.chat import Call, Function, Result, Said
 from ..common.dataurl import DataUrl
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.turns import Turns
 from .schema import repaired
@@ -205,7 +206,7 @@ def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
 
 def _chunk(block: UserContent) -> Chunk:
     if type(block) is ImageContent:
-        return {"type": "image_url", "image_url": DataUrl(block.mime_type, block.data)}
+        return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
     if type(block) is TextContent:
         return block if block.text_signature is None else plain_text(block.text)
     assert_never(block)

@@ -2,7 +2,8 @@
 
 The oracle is the validator of mistral-common, which the hosted API runs: its texts came back in the errors of all
 reports. The rows stand here; what they check is in ``rules_order.py`` (who speaks when, calls and results) and
-``rules_content.py`` (fields, chunks, names, schemas, options).
+``rules_content.py`` (chunks, names, schemas, options). Rows about fields are in
+``rules_shape.py``.
 
 Every numbered rule of the protocol is here. What cannot be seen in a body, and is therefore no rule: the text and code
 (3051) of an overflow, the words for why an answer ended, and ids, arguments and chunks as they come in streams, which
@@ -14,6 +15,7 @@ from ...rules import Rule
 from ...types import Model
 from . import rules_content as content
 from . import rules_order as order
+from .rules_shape import SHAPE
 
 _ENCODER = "wire/mistral_chat/encode.py"
 _INTERACTIONS = "projection/passes/tool_interactions.py"
@@ -108,15 +110,6 @@ RULES: tuple[Rule, ...] = (
         check=content.answers_say_something,
     ),
     Rule(
-        number="MIS-09",
-        title="Fields that the API does not know are refused, in the body, in messages, chunks, calls and tools",
-        answers="Extra inputs are not permitted (HTTP 422, extra_forbidden)",
-        source="charmbracelet/crush#1590, litellm#30835, litellm#30882, OpenHands-CLI#83, 2025-26; the request "
-        "types of mistralai 3.7.0, 2026-11",
-        prevented_by=_ENCODER,
-        check=content.fields,
-    ),
-    Rule(
         number="MIS-10",
         title="Names of functions are 1 to 64 letters, digits, underscores and dashes",
         answers="Function name was … but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum "
@@ -177,5 +170,32 @@ RULES: tuple[Rule, ...] = (
         check=content.audio_with_system,
         severity="warning",
     ),
+    Rule(
+        number="MIS-17",
+        title="Arguments of a call are a JSON object, as a string or as it is",
+        answers="",
+        source="types of mistralai 3.7.0; mistral-common 1.13 passes anything else on as text (_parse_json_content), "
+        "2026-11",
+        prevented_by=_ENCODER,
+        check=content.arguments,
+        severity="warning",
+    ),
+    Rule(
+        number="MIS-18",
+        title="An image has an http URL, or a data URL in base64",
+        answers="(refused; its words were not recorded)",
+        source="mistral-common 1.13 (image.py: other addresses and data that cannot be decoded raise), 2026-11",
+        prevented_by=_ENCODER,
+        check=content.images,
+    ),
+    Rule(
+        number="MIS-19",
+        title="No half characters",
+        answers="(refused; its words were not recorded)",
+        source="JSON is UTF-8 (RFC 8259, 8.1); a lone surrogate cannot be written in it, 2026-11",
+        prevented_by="projection/passes/text.py",
+        check=content.surrogates,
+    ),
+    *SHAPE,
 )
 """All rules of the protocol."""

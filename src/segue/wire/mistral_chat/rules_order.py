@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from ...rules import shared
 from ...types import Model
+from ..common.checks import shown
 
 Body = dict[str, Any]
 Found = Iterator[tuple[str, str]]
@@ -20,6 +22,7 @@ FOLLOWERS: dict[str, frozenset[str]] = {
 }
 
 
+@shared
 def turns(body: Body) -> list[tuple[str, dict[str, Any]]]:
     """Path and message of each message that is an object."""
     messages = body.get("messages")
@@ -54,9 +57,9 @@ def role_order(body: Body, model: Model | None) -> Found:
     for path, message in turns(body):
         role = role_of(message)
         if role not in FOLLOWERS:
-            yield f"{path}.role", f"{role!r} is none of {', '.join(FOLLOWERS)}"
+            yield f"{path}.role", f"{shown(role)!r} is none of {', '.join(FOLLOWERS)}"
         elif role not in FOLLOWERS.get(before, FOLLOWERS):
-            yield path, f"unexpected role {role!r} after role {before!r}"
+            yield path, f"unexpected role {role!r} after role {shown(before)!r}"
         before = role
 
 
@@ -103,17 +106,21 @@ def pairs(body: Body, model: Model | None) -> Found:
         if role == "assistant":
             expected, answered = set(), set()
             for where, call in calls_of(message):
-                id_ = str(call.get("id"))
+                id_ = _id(call.get("id"))
                 if id_ in expected:
-                    yield f"{path}.{where}.id", f"{id_!r} is there twice"
+                    yield f"{path}.{where}.id", f"{shown(id_)!r} is there twice"
                 expected.add(id_)
         elif role == "tool":
-            id_ = str(message.get("tool_call_id"))
+            id_ = _id(message.get("tool_call_id"))
             if id_ in answered:
-                yield f"{path}.tool_call_id", f"a second result for {id_!r}"
+                yield f"{path}.tool_call_id", f"a second result for {shown(id_)!r}"
             elif id_ not in expected:
-                yield f"{path}.tool_call_id", f"no call before has the id {id_!r}"
+                yield f"{path}.tool_call_id", f"no call before has the id {shown(id_)!r}"
             answered.add(id_)
+
+
+def _id(value: Any) -> str:
+    return value if isinstance(value, str) else shown(value)
 
 
 def ids(body: Body, model: Model | None) -> Found:

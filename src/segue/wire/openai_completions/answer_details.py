@@ -8,13 +8,11 @@ may come before it; they are kept with that call.
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-
+from ...types.codec import json_text
 from ..common.answer import CallDraft
 
 Object = dict[str, Any]
 
-_write = msgspec.json.Encoder().encode
 _GROWING = {"reasoning.text": "text", "reasoning.summary": "summary"}
 ENCRYPTED = "reasoning.encrypted"
 
@@ -65,8 +63,8 @@ class Details:
             if call is None:
                 others.append(entry)
             else:
-                call.sign(_write(entry).decode())
-        return _write(others).decode() if others else None
+                call.sign(json_text(entry))
+        return json_text(others) if others else None
 
 
 def _id(entry: Object) -> str:

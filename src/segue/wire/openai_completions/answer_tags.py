@@ -14,6 +14,7 @@ class ThinkTags:
 
     def __init__(self, think: Callable[[str], None], say: Callable[[str], None]) -> None:
         self._think, self._say = think, say
+        self._blank: list[str] = []  # white space before anything else
         self._held = ""  # what may be half a tag, or a line break that belongs to one
         self._read: Callable[[str], None] = self._before
         self.done = False
@@ -23,22 +24,26 @@ class ThinkTags:
         self._read(held + piece)
 
     def flush(self) -> None:
-        """Nothing more comes: what was held is what it looks like."""
+        """Nothing more comes, or something else comes first: what was held is what it looks like."""
         held, self._held = self._held, ""
-        if self._read == self._before:
-            self._say(held)
-        elif self._read == self._inside:
+        if self._read == self._inside:
             self._think(held)
+        elif self._read == self._before:
+            before = "".join(self._blank)
+            self._blank.clear()
+            (self._pass if held else self._say)(before + held)
 
     def _before(self, text: str) -> None:
         start = text.lstrip()
+        self._blank.append(text[: len(text) - len(start)])
         if start.startswith(_OPEN):
+            self._blank.clear()
             self._read = self._first
             self._first(start[len(_OPEN) :])
         elif _OPEN.startswith(start):
-            self._held = text
+            self._held = start
         else:
-            self._pass(text)
+            self._pass("".join(self._blank) + start)
 
     def _first(self, text: str) -> None:
         if text:

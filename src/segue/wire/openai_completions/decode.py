@@ -11,11 +11,11 @@ from typing import Any
 from ...dialects import OpenAICompletions
 from ..common.answer import Answer, CallDraft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
-from ..common.reader import error_text
+from ..common.reader import FIELDS, error_text
 from .answer_details import ENCRYPTED, Details
 from .answer_tags import ThinkTags
 from .answer_usage import read_usage
-from .reasoning import DETAILS, EXTRA, FIELDS, attached
+from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
 Object = dict[str, Any]
 
@@ -61,9 +61,13 @@ class Reader:
         self.calls = CallDeltas(answer)
         self.details = Details()
         self.tags: ThinkTags | None = None
-        if isinstance(dialect, OpenAICompletions) and dialect.reasoning_field == "think-tags":
-            self.tags = ThinkTags(self.think, self.say)
-        self.refusal = ""
+        self.upstream_field: str | None = None
+        if isinstance(dialect, OpenAICompletions):
+            self.upstream_field = dialect.upstream_field
+            if reads_tags(dialect):
+                self.tags = ThinkTags(self.think, self.say)
+        self.blank: list[str] = []  # white space that may begin a text
+        self.refusal: list[str] = []
         self.in_pieces = False
         self.stop: str | None = None
         self.why = ""
@@ -101,7 +105,7 @@ class Reader:
             return
         if self.refusal:
             self.settle()
-            self.answer.finish("refusal", STOPS, self.refusal)
+            self.answer.finish("refusal", STOPS, "".join(self.refusal))
         elif self.stop is None and not (marked and self.answer.blocks):
             self.answer.break_off()
         else:
@@ -118,6 +122,8 @@ class Reader:
         answer.begin()
         answer.response_id = data.get("id")
         answer.response_model = data.get("model") or answer.response_model
+        if self.upstream_field is not None:
+            answer.upstream = data.get(self.upstream_field) or answer.upstream
 
     def aside(self, name: str, data: Mapping[str, Any]) -> None:
         """A chunk with no choices, or with more than choices: an error, usage, filter results, a heartbeat."""
@@ -130,7 +136,11 @@ class Reader:
         # `prompt_filter_results` (Azure), `moderation` and what is new tell the record nothing.
 
     def take(self, delta: Object) -> None:
-        """A delta or a whole message. `role`, `audio`, `annotations`, `images` and `executed_tools` have no place."""
+        """A delta or a whole message."""
+        if not _KNOWN.issuperset(delta):
+            for name in delta.keys() - _KNOWN:
+                if delta[name]:
+                    self.answer.left_out(name)
         for name in FIELDS:
             if thought := delta.get(name):  # the first: chutes sends the same text under two names
                 self.think(thought, name)
@@ -151,7 +161,7 @@ class Reader:
         if legacy := delta.get("function_call"):
             self.call([{"index": -1, "function": legacy}])
         if refusal := delta.get("refusal"):
-            self.refusal += refusal
+            self.refusal.append(refusal)
 
     def stopped(self, choice: Mapping[str, Any]) -> None:
         self.stop, self.why = str(choice["finish_reason"]), _why(choice)
@@ -169,11 +179,20 @@ class Reader:
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def say(self, text: str) -> None:
-        if self.text is None and text:
-            self.turn()
-            self.text = self.answer.text()
-        if self.text is not None:
-            self.text.add(text)
+        """More text. It begins with its first word: white space alone before a call is not one (GLM, MiniMax)."""
+        if self.text is None:
+            if not text.strip():
+                self.blank.append(text)
+                return
+            text = "".join([*self.blank, text])
+            self.begin_text()
+        assert self.text is not None
+        self.text.add(text)
+
+    def begin_text(self) -> None:
+        self.blank.clear()
+        self.turn()
+        self.text = self.answer.text()
 
     def think(self, thought: str, field: str | None = None) -> None:
         if self.thought is None and thought:
@@ -196,6 +215,10 @@ class Reader:
             self.thought = self.answer.thinking()  # of no call, so of the answer
 
     def call(self, pieces: list[Object]) -> None:
+        if self.tags is not None:
+            self.tags.flush()
+            self.leave_tags()
+        self.blank.clear()
         self.turn()
         taken = self.calls.take(pieces) if self.in_pieces else self.calls.whole(pieces)
         for place, piece in enumerate(pieces):
@@ -208,11 +231,14 @@ class Reader:
     def untag(self, content: str) -> None:
         assert self.tags is not None
         self.tags.feed(content)
-        if self.tags.done:
+        self.leave_tags()
+
+    def leave_tags(self) -> None:
+        if self.tags is not None and self.tags.done:
             self.tags = None
 
     def parts(self, content: Any) -> None:
-        """Content as a list of parts: models of Mistral on other hosts; audio and images have no place."""
+        """Content as a list of parts: models of Mistral on other hosts."""
         for part in content:
             if isinstance(part, str):
                 self.take({"content": part})
@@ -222,7 +248,9 @@ class Reader:
             elif part.get("type", "text") == "text":
                 self.take({"content": part.get("text")})
             elif part["type"] == "refusal":
-                self.refusal += part["refusal"]
+                self.refusal.append(part["refusal"])
+            else:
+                self.answer.left_out(f"{part['type']} in the content")
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -231,10 +259,22 @@ class Reader:
         if self.tags is not None:
             self.tags.flush()
             self.tags = None
+        if any(self.blank):
+            blank = "".join(self.blank)
+            self.begin_text()
+            self.say(blank)
         signature = self.details.settle(self.called())
         if signature is not None:
             thought = self.thought or self.answer.thinking()
             thought.sign(signature)
+
+
+# What a delta or a message may have: what is read, and what holds nothing that the model said.
+_KNOWN = frozenset(
+    {*FIELDS, DETAILS, "content", "tool_calls", "function_call", "refusal"}
+    | {"role", "name", "id", "index", "logprobs", "token_ids", "prompt_token_ids", "stop_reason", "matched_stop"}
+    | {"channel", "padding"}  # Groq: of gpt-oss; Copilot: against guessing by length
+)
 
 
 def _fault(data: Mapping[str, Any]) -> str:

@@ -7,7 +7,6 @@ so: remote images, files, audio, names of participants, system messages in mid-c
 ``Error: …`` and stays that text.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,10 +30,11 @@ from ...types import (
     UserMessage,
 )
 from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
-from .reasoning import DETAILS, EXTRA, FIELDS, attached
+from ..common.reader import FIELDS
+from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
 NAME = "openai-completions"
-_THOUGHT = re.compile(r"<think>\n?(.*?)\n?</think>(?:\n\n)?", re.DOTALL)
+_OPEN, _CLOSE = "<think>", "</think>"
 _CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 """The schema that stands for a tool of free text."""
 
@@ -122,15 +122,24 @@ class _Reader:
         return said + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
 
     def _untagged(self, text: str) -> list[AssistantContent]:
-        """Where the target keeps its thinking in tags, text with the thinking taken out."""
-        if self.dialect.reasoning_field != "think-tags" or "<think>" not in text:
+        """Where the target's thinking is in tags, text with the thinking taken out: all that is in tags where that is
+        how it goes back, and otherwise what the answer begins with."""
+        if not reads_tags(self.dialect):
             return [TextContent(text)]
-        *pieces, last = _THOUGHT.split(text)  # texts and thoughts in turn
+        everywhere = self.dialect.reasoning_field == "think-tags"
         blocks: list[AssistantContent] = []
-        for said, thought in zip(pieces[::2], pieces[1::2], strict=True):
-            said = said.removesuffix("\n\n")
+        at, opens = 0, text.find(_OPEN)
+        while opens >= 0 and (everywhere or not (blocks or text[:opens].strip())):
+            closes = text.find(_CLOSE, opens)
+            if closes < 0:
+                break
+            said = text[at:opens].removesuffix("\n\n") if everywhere else ""
+            thought = text[opens + len(_OPEN) : closes].removeprefix("\n").removesuffix("\n")
             blocks += [TextContent(said), ThinkingContent(thought)] if said else [ThinkingContent(thought)]
-        return [*blocks, TextContent(last)] if last else blocks
+            at = closes + len(_CLOSE)
+            at += 2 * text.startswith("\n\n", at)
+            opens = text.find(_OPEN, at)
+        return [*blocks, TextContent(text[at:])] if at < len(text) or not blocks else blocks
 
 
 _ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {

@@ -23,7 +23,7 @@ def add_options(out: Out, body: Body) -> None:
     _add_cache(out, body)
     if out.options.stream:
         body["stream"] = True
-        if out.dialect.stream_usage:  # FWK-01, OAC-15
+        if out.dialect.stream_usage:  # OAC-15
             body["stream_options"] = {"include_usage": True}
 
 

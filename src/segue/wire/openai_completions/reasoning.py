@@ -8,11 +8,14 @@ target's own name, or as text in think tags; and what stands in for it where the
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
 from ...types import ThinkingContent, ToolCall
+from ...types.codec import json_text
 from ..common.outgoing import Outgoing
+from ..common.reader import FIELDS
 from ..common.turns import Note
 
 Out = Outgoing[OpenAICompletions]
@@ -20,8 +23,6 @@ Fields = dict[str, Any]
 
 DETAILS = "reasoning_details"
 EXTRA = "extra_content"
-FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
-"""The fields in which members of the family write reasoning as plain text."""
 
 # The field for plain text, by the target's own field. OpenRouter reads `reasoning` beside `reasoning_details`.
 _PLAIN: dict[ReasoningField | None, str | None] = {
@@ -115,10 +116,30 @@ class Reasoning:
         return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
 
 
+def is_bound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> bool:
+    """Whether an entry is signed or encrypted: only the upstream that made it can read it."""
+    signatures = [block.thinking_signature for block in thoughts] + [call.thought_signature for call in calls]
+    entries = [entry for signature in signatures if signature for entry in _parsed(signature)]
+    return any(entry.get("signature") or entry.get("type") == "reasoning.encrypted" for entry in entries)
+
+
+def unbound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> tuple[list[ThinkingContent], list[ToolCall]]:
+    """The same without signatures: what is left is what anybody can read."""
+    return (
+        [replace(block, thinking_signature=None) for block in thoughts if block.thinking.strip()],
+        [replace(call, thought_signature=None) for call in calls],
+    )
+
+
+def reads_tags(dialect: OpenAICompletions) -> bool:
+    """Whether <think> tags at the beginning of an answer hold thinking."""
+    return dialect.tagged_reasoning or dialect.reasoning_field == "think-tags"
+
+
 def attached(extra: Any) -> str | None:
     """What a call came with, as its signature: Gemini's OpenAI endpoint has the thought signature in there, and wants
     it back there ("Function call is missing a thought_signature", openhuman#3548, 2026-06; pi#6733 for Vertex)."""
-    return msgspec.json.encode({EXTRA: extra}).decode() if isinstance(extra, dict) and extra else None
+    return json_text({EXTRA: extra}) if isinstance(extra, dict) and extra else None
 
 
 def extra_content(signature: str) -> dict[str, Any] | None:

@@ -5,10 +5,12 @@ A year behind issues is that in which they were collected; ``answers`` in bracke
 """
 
 from ...rules import Rule
-from . import rules_family, rules_openai, rules_request, rules_templates
+from . import rules_family, rules_openai, rules_request, rules_shape, rules_templates, rules_tools
 
 RULES: tuple[Rule, ...] = (
     *rules_openai.RULES,
+    *rules_tools.RULES,
+    *rules_shape.RULES,
     *rules_family.RULES,
     *rules_request.RULES,
     *rules_templates.RULES,

@@ -2,7 +2,7 @@
 roles, parts and ids. Each holds for the models whose dialect says so; who answers in these words is in ``source``.
 
 KIM-05 tells DSK-06, ZAI-02, LCP-03 and X-04 as well, XAI-01 also MMX-05, KIM-07 also LCP-04, ZAI-03 and MMX-04 also
-X-08, GRQ-01 and CER-01 also FWK-01 (in messages) and X-09.
+X-08.
 
 Left out, as a body does not show them: GRQ-04, CER-04, XAI-04 and ORT-04 (answers), ORT-03 (which upstream answers),
 ORT-05 (chooses a dialect), MMX-07, LCP-07, OLL-04 and VLL-04 (other fields are ignored without a word), OLL-05, VLL-07
@@ -53,15 +53,6 @@ def _unreasoned(body: Object, model: Model | None) -> Found:
         for name in FIELDS:
             if message.get(name) is not None:
                 yield f"{path}.{name}", "this model must not get its reasoning back"
-
-
-def _other_names(body: Object, model: Model | None) -> Found:
-    dialect = walk.dialect_of(model)
-    known = () if dialect is None else (dialect.reasoning_field, *dialect.reasoning_accepts)
-    for path, message in walk.messages(body):
-        for name in FIELDS:
-            if name in message and name not in known and (dialect is not None or name == "reasoning_content"):
-                yield f"{path}.{name}", "not the name under which this target knows reasoning"
 
 
 def _empty_answers(body: Object, model: Model | None) -> Found:
@@ -124,18 +115,6 @@ def _one_system(body: Object, model: Model | None) -> Found:
     for at, (path, message) in enumerate(walk.messages(body)):
         if at > 0 and message.get("role") in ("system", "developer"):
             yield path, "a system message that is not the first message"
-
-
-_KEYS = frozenset(
-    {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "refusal", "audio", *FIELDS}
-)
-
-
-def _message_keys(body: Object, model: Model | None) -> Found:
-    for path, message in walk.messages(body):
-        for name in message:
-            if name not in _KEYS:
-                yield f"{path}.{name}", "an unknown field"
 
 
 def _nulls(body: Object, model: Model | None) -> Found:
@@ -258,15 +237,6 @@ RULES: tuple[Rule, ...] = (
         only=where(lambda dialect: not dialect.image_parts),
     ),
     Rule(
-        number="GRQ-01",
-        title="No unknown fields in messages",
-        answers="property is unsupported",
-        source='chatbox#2083; Fireworks "Extra inputs are not permitted", litellm source, 2026',
-        prevented_by=_TURNS,
-        check=_message_keys,
-        only=where(lambda dialect: dialect.strict_keys),
-    ),
-    Rule(
         number="GRQ-05",
         title="No null beside content in an answer",
         answers="",
@@ -275,15 +245,6 @@ RULES: tuple[Rule, ...] = (
         check=_nulls,
         severity="warning",
         only=where(lambda dialect: dialect.strict_keys),
-    ),
-    Rule(
-        number="CER-01",
-        title="Reasoning stands under the name that the target knows",
-        answers="property 'messages.assistant.reasoning_content' is unsupported (wrong_api_format)",
-        source="kilocode#10375, vercel/ai#15042, opencode#33413; Groq jan#8136, freellmapi#1070; 2026",
-        prevented_by=_REASONING,
-        check=_other_names,
-        only=where(lambda dialect: dialect.strict_keys and dialect.reasoning_field is not None),
     ),
     Rule(
         number="XAI-01",

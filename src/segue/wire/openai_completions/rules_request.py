@@ -1,10 +1,9 @@
-"""What single members of the family refuse beside the messages: switches of reasoning, sampling, unknown fields, tools.
+"""What single members of the family refuse beside the messages: switches of reasoning, sampling, tools.
 
-KIM-08 tells DSK-09 (a forced choice) as well, GRQ-02 and CER-02 also TOG-02 (``store``) and FWK-01 (other fields). Left
-out, read in source code only and never written by the encoder: CER-03 (schemas of structured output, one report),
-FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06, LCP-08 and LCP-09 (what a server was started with),
-VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and LCP-08 (tools that are not functions), MMX-06 (one
-report).
+KIM-08 tells DSK-09 (a forced choice) as well. Left out, read in source code only and never written by the encoder:
+CER-03 (schemas of structured output, one report), FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06,
+LCP-08 and LCP-09 (what a server was started with), VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and
+LCP-08 (tools that are not functions), MMX-06 (one report).
 """
 
 from ...rules import Rule
@@ -14,19 +13,6 @@ from .walk import Found, Object, get, where
 
 _TOOLS = "wire/openai_completions/tools.py"
 _OPTIONS = "wire/openai_completions/options.py"
-
-COMMON = frozenset(
-    {"model", "messages", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "temperature"}
-    | {"top_p", "stop", "max_tokens", "max_completion_tokens", "n", "seed", "stream", "stream_options", "logprobs"}
-    | {"response_format", "reasoning_effort", "frequency_penalty", "presence_penalty", "top_logprobs", "logit_bias"}
-    | {"user", "service_tier"}
-)
-"""Fields that every member knows, or has in the types of its SDK."""
-OPENAI = frozenset(
-    {"store", "metadata", "modalities", "audio", "prediction", "moderation", "prompt_cache_key", "prompt_cache_options"}
-    | {"prompt_cache_retention", "safety_identifier", "verbosity", "web_search_options"}
-)
-"""Fields of OpenAI's own (SDK openai 3.49.0)."""
 
 
 def _one_switch(body: Object, model: Model | None) -> Found:
@@ -48,22 +34,6 @@ def _temperature(body: Object, model: Model | None) -> Found:
         yield "temperature", "fixed on this model"
 
 
-def _own_fields(body: Object, model: Model | None) -> Found:
-    yield from _unknown(body, model, [name for name in body if name in OPENAI])
-
-
-def _strange_fields(body: Object, model: Model | None) -> Found:
-    yield from _unknown(body, model, [name for name in body if name not in OPENAI])
-
-
-def _unknown(body: Object, model: Model | None, names: list[str]) -> Found:
-    dialect = walk.dialect_of(model)
-    known = COMMON | frozenset(dialect.body_fields) if dialect is not None else COMMON
-    for name in names:
-        if name not in known:
-            yield name, "an unknown field"
-
-
 def _efforts(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     if body.get("reasoning_format") is not None and body.get("include_reasoning") is not None:
@@ -83,11 +53,6 @@ def _strict(body: Object, model: Model | None) -> Found:
     for path, function in walk.functions(body):
         if "strict" in function:
             yield f"{path}.strict", ""
-
-
-def _stream_options(body: Object, model: Model | None) -> Found:
-    if body.get("stream_options") is not None:
-        yield "stream_options", ""
 
 
 def _disabled(body: Object, model: Model | None) -> Found:
@@ -134,15 +99,6 @@ RULES: tuple[Rule, ...] = (
         only=where(lambda dialect: not dialect.sampling and dialect.max_tokens_field == "max_tokens"),
     ),
     Rule(
-        number="GRQ-02",
-        title="No fields that only OpenAI has",
-        answers="property 'store' is unsupported",
-        source="fanenr/chatbot#21; Cerebras openclaude#740; Fireworks and Together, 2026",
-        prevented_by=_OPTIONS,
-        check=_own_fields,
-        only=where(lambda dialect: dialect.strict_keys),
-    ),
-    Rule(
         number="GRQ-06",
         title="reasoning_effort is a level that the model knows; reasoning_format excludes include_reasoning",
         answers="`reasoning_effort` must be one of `none` or `default`",
@@ -150,15 +106,6 @@ RULES: tuple[Rule, ...] = (
         prevented_by=_OPTIONS,
         check=_efforts,
         only=where(lambda dialect: dialect.reasoning_switch == "reasoning_effort" and dialect.sampling),
-    ),
-    Rule(
-        number="CER-02",
-        title="No fields that the target does not know",
-        answers="property 'body.thinking' is unsupported",
-        source="opencode#6648, Empryo#209; OpenAI \"Unknown parameter: 'reasoning'.\"; Groq musistudio/llms#64; 2026",
-        prevented_by=_OPTIONS,
-        check=_strange_fields,
-        only=where(lambda dialect: dialect.strict_keys),
     ),
     Rule(
         number="XAI-03",
@@ -178,15 +125,6 @@ RULES: tuple[Rule, ...] = (
         check=_strict,
         severity="warning",
         only=where(lambda dialect: not dialect.strict_tools),
-    ),
-    Rule(
-        number="FWK-01",
-        title="No stream_options",
-        answers="Extra inputs are not permitted, field: 'stream_options'",
-        source="Flowise#2866, 2024; Groq: not in the types of SDK groq 1.7.0",
-        prevented_by=_OPTIONS,
-        check=_stream_options,
-        only=where(lambda dialect: not dialect.stream_usage),
     ),
     Rule(
         number="ZAI-05",

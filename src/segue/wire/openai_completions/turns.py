@@ -5,12 +5,14 @@ directly behind their calls, each a message of its own (OAC-03), and what the di
 the whole batch (OAC-09, KIM-03).
 """
 
+from itertools import groupby
 from typing import Any, assert_never
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
+from ...projection.origin import upstream_of
 from ...types import (
     AssistantMessage,
     ImageContent,
@@ -37,7 +39,7 @@ from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.turns import OPEN, Turns
 from .media import media_type
-from .reasoning import EXTRA, Fields, Reasoning, extra_content
+from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
 from .shapes import Answer, Turn, last_words
 
 Out = Outgoing[OpenAICompletions]
@@ -49,13 +51,11 @@ _EMPTY: dict[str, str | UnsetType | None] = {"null": None, "empty": "", "omit": 
 
 class State(Struct, frozen=True, gc=False):
     """``last``: who spoke last (the system prompt does not count, unless the user says it); ``queued``: calls that wait
-    for the result of the one before."""
+    for the result of the one before; ``upstream``: whose signed and encrypted reasoning goes back."""
 
     last: str = ""
     queued: tuple[ToolCall, ...] = ()
-
-
-AFTER = {role: State(role) for role in ("user", "assistant", "tool")}
+    upstream: tuple[str | None, str] | None = None
 
 
 class ChatTurns(Turns[OpenAICompletions, State]):
@@ -65,7 +65,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         super().__init__(out, State())
         self._reasoning = Reasoning(out)
         self._empty = _EMPTY[out.dialect.empty_content]
+        self._growing: Any = None  # the turn to which contents are being added, if there is one, and these
+        self._added: list[Content] = []
         self._prompt()
+
+    def extend(self) -> None:
+        super().extend()
+        self._join()
 
     def settle(self) -> list[Turn]:
         """The last words of the user stay, too, where they get a cache marker."""
@@ -88,11 +94,12 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self.head = [Said(role, self.out.system)]
         else:
             self.turns.append(Said(role, self.out.system))
-            self.state = AFTER["user"]
+            self._spoke("user")
             self.out.note("system-as-text", None, "the target has no role for it: the user says it first")
 
     def close(self) -> None:
         """X-07: the user or a tool has the last word; ZAI-01: a system prompt alone is refused."""
+        self._join()
         last = self.state.last
         if last == "" or (last == "assistant" and self.dialect.ends_with_user):
             self._fill("user", CLOSING, "the conversation ends with the user")
@@ -103,8 +110,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.note("filler-inserted", f"{why}: {text!r}")
 
     def _spoke(self, role: str) -> None:
-        queued = self.state.queued
-        self.state = State(role, queued) if queued else AFTER[role]
+        self.state = State(role, self.state.queued, self.state.upstream)
 
     # -- the user ----------------------------------------------------------------------------------------------------
 
@@ -121,13 +127,24 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         """The images of a batch of results, as words of the user (OAC-09): in one message, after all of them."""
         self._say([{"type": "text", "text": MOVED_IMAGES}, *images])
 
+    def _grow(self, turn: Any, content: Content) -> None:
+        """Add to a turn. All that is added to one is joined at once, so that many cost no more than they are long."""
+        if self._growing is not turn:
+            self._join()
+            self._growing, self._added = turn, [turn.content]
+        self._added.append(content)
+
+    def _join(self) -> None:
+        if self._growing is not None:
+            self._growing.content, self._growing = _joined(self._added), None
+
     def _say(self, content: Content) -> None:
         last = self.state.last
         if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
         elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
-            self.turns[-1].content = _joined(self.turns[-1].content, content)
+            self._grow(self.turns[-1], content)
             return
         self.turns.append(Said("user", content))
         self._spoke("user")
@@ -163,12 +180,26 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 "an answer with neither text nor calls is refused",
             )
             return
+        if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
+            thoughts, calls = self._of_one_upstream(message, thoughts, calls)
         fields: Fields = {}
         if thoughts or not self._reasoning.is_idle or _any_signed(calls):
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if "text" in late or ("thinking" in late and fields):
             self.note("blocks-reordered", "reasoning, text, calls: that is how the fields stand")
         self._speak("\n\n".join(texts), fields, calls)
+
+    def _of_one_upstream(
+        self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
+    ) -> tuple[list[ThinkingContent], list[ToolCall]]:
+        """What is signed goes back to one upstream only: the first that signed anything."""
+        state, upstream = self.state, upstream_of(message)
+        if state.upstream is None:
+            self.state = State(state.last, state.queued, upstream)
+        elif state.upstream != upstream:
+            self.note("signature-dropped", "only the upstream that made it can read it, and others have answered")
+            return unbound(thoughts, calls)
+        return thoughts, calls
 
     def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], set[str]]:
         """Texts, thinking for the fields, and calls; and which of the first two stood behind what they now precede."""
@@ -206,7 +237,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             text = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state = State(self.state.last, tuple(calls[1:]))
+            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
             calls = calls[:1]
         self._take(text, fields, calls)
 
@@ -226,10 +257,14 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def _merge(self, text: str, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
         turn = self.turns[-1]
-        if text:
-            turn.content = f"{turn.content}\n\n{text}" if turn.content else text
-        if calls:
-            turn.tool_calls = [*(turn.tool_calls or ()), *map(_call, calls)]
+        if text and turn.content:
+            self._grow(turn, text)
+        elif text:
+            turn.content = text
+        if calls and turn.tool_calls:
+            turn.tool_calls += map(_call, calls)
+        elif calls:
+            turn.tool_calls = [*map(_call, calls)]
 
     # -- results -----------------------------------------------------------------------------------------------------
 
@@ -251,7 +286,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         content = self._with_images(text, images) if images else text
         self.turns.append(Result(message.tool_call_id, name, content))
         queued = self.state.queued
-        self.state = State("tool", queued[1:]) if queued else AFTER["tool"]
+        self.state = State("tool", queued[1:], self.state.upstream)
         if queued:
             self._take("", self._reasoning.placeholder(True), [queued[0]])
 
@@ -283,20 +318,21 @@ def _as_parts(content: Content) -> list[Part]:
     return ([{"type": "text", "text": content}] if content else []) if isinstance(content, str) else content
 
 
-def _joined(one: Content, other: Content) -> Content:
-    if isinstance(one, str) and isinstance(other, str):
-        return f"{one}\n\n{other}"
-    return _packed([*_as_parts(one), *_as_parts(other)])
+def _joined(contents: list[Content]) -> Content:
+    texts = [content for content in contents if isinstance(content, str)]
+    if len(texts) == len(contents):
+        return "\n\n".join(texts)
+    return _packed([part for content in contents for part in _as_parts(content)])
 
 
 def _packed(parts: list[Part]) -> Content:
     """Parts with neighbouring texts joined (XAI-02), or one string where there is nothing but text."""
     packed: list[Part] = []
-    for part in parts:
-        if packed and part["type"] == "text" == packed[-1]["type"]:
-            packed[-1] = {"type": "text", "text": f"{packed[-1]['text']}\n\n{part['text']}"}
+    for kind, run in groupby(parts, key=lambda part: part["type"]):
+        if kind == "text":
+            packed.append({"type": "text", "text": "\n\n".join(part["text"] for part in run)})
         else:
-            packed.append(part)
+            packed += run
     if len(packed) == 1 and packed[0]["type"] == "text":
         text: str = packed[0]["text"]
         return text

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
-
 from ...dialects import OpenAICompletions
+from ...rules import shared
 from ...types import Model
 
 Object = dict[str, Any]
@@ -23,19 +22,24 @@ def get(value: Any, *names: str) -> Any:
     return value
 
 
-def messages(body: Object) -> Iterator[tuple[str, Object]]:
-    for index, message in enumerate(many(body.get("messages"))):
-        if isinstance(message, dict):
-            yield f"messages[{index}]", message
+@shared
+def messages(body: Object) -> list[tuple[str, Object]]:
+    return [
+        (f"messages[{index}]", message)
+        for index, message in enumerate(many(body.get("messages")))
+        if isinstance(message, dict)
+    ]
 
 
+@shared
 def spoken(body: Object) -> list[tuple[str, Object]]:
     """All messages but those of the system."""
     return [(path, message) for path, message in messages(body) if message.get("role") not in ("system", "developer")]
 
 
-def answers(body: Object) -> Iterator[tuple[str, Object]]:
-    return ((path, message) for path, message in messages(body) if message.get("role") == "assistant")
+@shared
+def answers(body: Object) -> list[tuple[str, Object]]:
+    return [(path, message) for path, message in messages(body) if message.get("role") == "assistant"]
 
 
 def calls(message: Object) -> list[Any]:
@@ -46,24 +50,37 @@ def call_ids(message: Object) -> list[str]:
     return [call["id"] for call in calls(message) if isinstance(get(call, "id"), str)]
 
 
-def history_calls(body: Object) -> Iterator[tuple[str, Any]]:
-    for path, message in messages(body):
-        for index, call in enumerate(calls(message)):
-            yield f"{path}.tool_calls[{index}]", call
+@shared
+def history_calls(body: Object) -> list[tuple[str, Any]]:
+    return [
+        (f"{path}.tool_calls[{index}]", call)
+        for path, message in messages(body)
+        for index, call in enumerate(calls(message))
+    ]
 
 
-def parts(body: Object) -> Iterator[tuple[str, str, Object]]:
+@shared
+def parts(body: Object) -> list[tuple[str, str, Object]]:
     """Path, role and part, for each part of each message with a list of them."""
-    for path, message in messages(body):
-        for index, part in enumerate(many(message.get("content"))):
-            if isinstance(part, dict):
-                yield f"{path}.content[{index}]", str(message.get("role")), part
+    return [
+        (f"{path}.content[{index}]", role_of(message), part)
+        for path, message in messages(body)
+        for index, part in enumerate(many(message.get("content")))
+        if isinstance(part, dict)
+    ]
 
 
-def functions(body: Object) -> Iterator[tuple[str, Object]]:
-    for index, tool in enumerate(many(body.get("tools"))):
-        if isinstance(get(tool, "function"), dict):
-            yield f"tools[{index}].function", tool["function"]
+def role_of(message: Object) -> str:
+    role = message.get("role")
+    return role if isinstance(role, str) else ""
+
+
+def functions(body: Object) -> list[tuple[str, Object]]:
+    return [
+        (f"tools[{index}].function", tool["function"])
+        for index, tool in enumerate(many(body.get("tools")))
+        if isinstance(get(tool, "function"), dict)
+    ]
 
 
 def is_empty(content: Any) -> bool:
@@ -73,28 +90,18 @@ def is_empty(content: Any) -> bool:
     return content is None or content == ""
 
 
-def json_object(text: Any) -> bool:
-    """Whether ``text`` is a JSON object written as a string."""
-    if not isinstance(text, str):
-        return False
-    try:
-        return isinstance(msgspec.json.decode(text), dict)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return False
-
-
-def strings(value: Any) -> Iterator[tuple[str, str]]:
-    """Every string in ``value`` with its path, keys too. Nesting costs no stack."""
-    waiting: list[tuple[str, Any]] = [("", value)]
+def texts(value: Any) -> Iterator[str]:
+    """Every string in ``value``, keys too. Nesting costs no stack."""
+    waiting: list[Any] = [value]
     while waiting:
-        path, item = waiting.pop()
+        item = waiting.pop()
         if isinstance(item, str):
-            yield path, item
+            yield item
         elif isinstance(item, list):
-            waiting += [(f"{path}[{index}]", below) for index, below in enumerate(item)]
+            waiting += item
         elif isinstance(item, dict):
-            waiting += [(f"{path}.{name}".removeprefix("."), below) for name, below in item.items()]
-            waiting += [(path, name) for name in item]
+            waiting += item.values()
+            waiting += item
 
 
 def dialect_of(model: Model | None) -> OpenAICompletions | None:

@@ -2,8 +2,8 @@
 
 Events and fields as in the SDK's ``types/responses/response_*_event.py`` (openai 3.49.0, 2026-11). What an item is,
 ``response.output_item.done`` says ("the `encrypted_content` in `response.output_item.added` may be incomplete", same
-place), and where that is missing, the response in the last event; deltas are for watching. The items are in
-``items.py``; which of them an event means, and how the answer ends, is here.
+place), and where that is missing, the response in the last event or the ends of its parts; deltas are for watching. The
+items are in ``items.py``; which of them an event means, and how the answer ends, is here.
 """
 
 from collections import deque
@@ -13,7 +13,7 @@ from typing import Any
 from ...types import Usage
 from ..common.answer import Answer, Draft, StopWords
 from ..common.reader import error_text
-from .items import KINDS, Call, Item, Message, Reasoning, Skipped
+from .items import KINDS, Call, CustomCall, Item, Message, Reasoning, Skipped
 from .shapes import kind_of
 
 STOPS: StopWords = {
@@ -93,6 +93,39 @@ class Reader:
         item = self.calls.get(data.get("item_id")) or self.meant(Call, data)
         if not item.whole:
             item.add(None, data.get("delta"))
+
+    def text_done(self, data: Mapping[str, Any]) -> None:
+        self.part_done(Message, data.get("content_index") or 0, data, "text")
+
+    def refusal_done(self, data: Mapping[str, Any]) -> None:
+        part = data.get("content_index") or 0
+        item = self.part_done(Message, part, data, "refusal")
+        if not item.whole:
+            item.refuse(part)
+
+    def summary_done(self, data: Mapping[str, Any]) -> None:
+        self.part_done(Reasoning, ("summary", data.get("summary_index")), data, "text")
+
+    def reasoning_done(self, data: Mapping[str, Any]) -> None:
+        self.part_done(Reasoning, ("content", data.get("content_index")), data, "text")
+
+    def arguments_done(self, data: Mapping[str, Any]) -> None:
+        self.part_done(Call, None, data, "arguments")
+
+    def part_done(self, kind: type[Item], part: Any, data: Mapping[str, Any], field: str) -> Item:
+        """All of a part of an item, in ``field``."""
+        item = self.meant(kind, data)
+        if not item.whole:
+            item.complete(part, data.get(field))
+        return item
+
+    def input_delta(self, data: Mapping[str, Any]) -> None:
+        item = self.meant(CustomCall, data)
+        if not item.whole:
+            item.add(None, data.get("delta"))
+
+    def input_done(self, data: Mapping[str, Any]) -> None:
+        self.part_done(CustomCall, "input", data, "input")
 
     def item_added(self, data: Mapping[str, Any]) -> None:
         item = data.get("item")
@@ -241,6 +274,13 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "response.reasoning_summary_text.delta": Reader.summary_delta,
     "response.reasoning_text.delta": Reader.reasoning_delta,
     "response.refusal.delta": Reader.refusal_delta,
+    "response.custom_tool_call_input.delta": Reader.input_delta,
+    "response.output_text.done": Reader.text_done,
+    "response.refusal.done": Reader.refusal_done,
+    "response.reasoning_summary_text.done": Reader.summary_done,
+    "response.reasoning_text.done": Reader.reasoning_done,
+    "response.function_call_arguments.done": Reader.arguments_done,
+    "response.custom_tool_call_input.done": Reader.input_done,
     "response.output_item.added": Reader.item_added,
     "response.output_item.done": Reader.item_done,
     "response.created": Reader.begun,
@@ -252,6 +292,6 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "response.failed": Reader.failed,
     "response.cancelled": Reader.cancelled,
     "error": Reader.error,
-    # Ignored: the ends of parts and of arguments (the item's end says the same), annotations, audio, the input of
-    # custom tools, the progress of tools that the provider runs itself, `keepalive`, and what is new.
+    # Ignored: `content_part` and `reasoning_summary_part` (their texts have events of their own), annotations, audio,
+    # the progress of tools that the provider runs itself, `keepalive`, and what is new.
 }

@@ -25,6 +25,7 @@ from ...types import (
 )
 from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
 from ..common.dataurl import DataUrl
+from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.turns import Mark, Turns
 from .options import add_options
@@ -218,7 +219,8 @@ def _are_items(content: list[AssistantContent]) -> bool:
 
 def _image(block: ImageContent) -> dict[str, Any]:
     # OAR-13: strict servers want `detail`.
-    return {"type": "input_image", "image_url": DataUrl(block.mime_type, block.data), "detail": "auto"}
+    url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
+    return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -130,7 +130,7 @@ class _Reader:
 
 def _message(reader: _Reader, item: Item, path: str) -> None:
     role, content = item.get("role"), item.get("content")
-    if role not in ROLES:
+    if not isinstance(role, str) or role not in ROLES:
         raise FormatError(f"role {role!r} is none of {', '.join(sorted(ROLES))}", path=f"{path}.role")
     if role == "user":
         reader.user(blocks(content, f"{path}.content"))

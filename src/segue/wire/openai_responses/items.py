@@ -7,16 +7,19 @@ it in the end. Ids are stored in the signature fields as ``replay.py`` reads the
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...types.codec import read_json
+from ...types.codec import json_text, read_json
 from ...types.other_tools import UNREADABLE
-from ...types.value import encode
+from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature
+from .shapes import kind_of
 
 if TYPE_CHECKING:
     from .decode import Reader
 
 _TEXTS = {"output_text": "text", "refusal": "refusal"}
+_TEXT_DIFFERS = ("text-differs", "the finished text is not the one that was streamed")
+_ARGUMENTS_DIFFER = ("arguments-differ", "the finished arguments are not those that were streamed")
 _APART = "\n\n"  # between the parts of a summary, as where conversations are read from requests
 
 
@@ -38,6 +41,9 @@ class Item:
     def add(self, part: Any, delta: Any) -> None:
         """A delta of one of the item's parts."""
 
+    def complete(self, part: Any, text: Any) -> None:
+        """All of one of the item's parts: it counts, whatever its deltas were."""
+
     def refuse(self, part: int) -> None:
         """A part is a refusal."""
 
@@ -53,15 +59,6 @@ class Item:
 
     def _finish(self, item: Mapping[str, Any]) -> None: ...
 
-    def _complete(self, draft: Draft, text: str) -> None:
-        """What the item says beyond the deltas. What was told cannot be taken back."""
-        so_far = draft.so_far
-        if text.startswith(so_far):
-            draft.add(text[len(so_far) :])
-        elif text:
-            details = {"block": draft.index}
-            self.reader.answer.note("text-differs", "the finished text is not the one that was streamed", details)
-
 
 class Skipped(Item):
     """Tools that the provider runs itself, and what is new: they have no place in the record."""
@@ -72,6 +69,7 @@ class Skipped(Item):
         super().__init__(reader, given)
         reader.follow(False)
         reader.lost = True
+        reader.answer.left_out(f"items of type {kind_of(given)}")
 
 
 class Message(Item):
@@ -89,6 +87,10 @@ class Message(Item):
             draft = self._open(part)
         draft.add(delta)
 
+    def complete(self, part: int, text: Any) -> None:
+        if text:
+            (self.drafts.get(part) or self._open(part)).complete(text, _TEXT_DIFFERS)
+
     def refuse(self, part: int) -> None:
         self.reader.refused = self.drafts[part]
 
@@ -102,8 +104,13 @@ class Message(Item):
             field = _TEXTS.get(part.get("type"))
             if field is None:
                 self.reader.lost = True
+                self.reader.answer.left_out(f"{part.get('type')} in a message")
                 continue
-            self._complete(self.drafts.get(at) or self._open(at), part.get(field) or "")
+            if part.get("annotations"):
+                self.reader.answer.left_out("annotations")
+            if at not in self.drafts:
+                self._open(at)
+            self.complete(at, part.get(field))
             if field == "refusal":
                 self.refuse(at)
         if not self.drafts:  # there is nothing to keep its id with
@@ -122,12 +129,14 @@ class Reasoning(Item):
     item" (OAR-08, vercel/ai#7099). If that has no place in the record, the reasoning is stored without its signature.
     """
 
-    __slots__ = ("draft", "final", "kept", "part")
+    __slots__ = ("draft", "final", "kept", "part", "texts", "told")
 
     def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
         super().__init__(reader, given)
         self.draft: Draft | None = None
-        self.part: Any = None
+        self.part: Any = None  # the one that grows
+        self.texts: dict[Any, list[str]] = {}  # of each part: its deltas, or all of it
+        self.told = False  # whether all of a part was given
         self.final: Mapping[str, Any] | None = None
         self.kept: bool | None = None  # what follows, once it is known
         reader.follow(True)
@@ -138,10 +147,17 @@ class Reasoning(Item):
             return
         if self.draft is None:
             self.draft = self.reader.answer.thinking()
-        elif part != self.part:
-            delta = _APART + delta
+        self.texts.setdefault(part, []).append(delta)
+        self.draft.add(_APART + delta if self.part not in (None, part) else delta)
         self.part = part
-        self.draft.add(delta)
+
+    def complete(self, part: Any, text: Any) -> None:
+        """It counts in the end, if the item itself does not have it."""
+        if part not in self.texts:
+            self.add(part, text)
+        elif text:
+            self.texts[part] = [text]
+            self.told = True
 
     def followed(self, kept: bool) -> None:
         self.kept = kept
@@ -154,9 +170,11 @@ class Reasoning(Item):
         self.final = item
         parts = [part.get("text") for name in ("summary", "content") for part in item.get(name) or []]
         text = _APART.join(part for part in parts if part)
+        if not text and self.told:
+            text = _APART.join("".join(pieces) for pieces in self.texts.values())
         if text:
             self.draft = self.draft or self.reader.answer.thinking()
-            self._complete(self.draft, text)
+            self.draft.complete(text, _TEXT_DIFFERS)
         if self.kept is not None:
             self._settle()
 
@@ -189,46 +207,52 @@ class Call(Item):
     def add(self, part: Any, delta: Any) -> None:
         self.draft.add(delta)
 
+    def complete(self, part: Any, text: Any) -> None:
+        """The provider's last word: gateways stream arguments twice, or write them anew in the end."""
+        so_far = self.draft.so_far
+        if text and (text.startswith(so_far) or _value(text) != _value(so_far)):
+            self.draft.complete(text, _ARGUMENTS_DIFFER)
+
     def _finish(self, item: Mapping[str, Any]) -> None:
         draft = self.draft
         draft.id = item.get("call_id") or draft.id
         draft.name = item.get("name") or draft.name
         arguments = item.get("arguments")
         if arguments:
-            self._arguments(arguments if isinstance(arguments, str) else encode(arguments).decode())
+            self.complete(None, arguments if isinstance(arguments, str) else json_text(arguments))
         if not self.reader.lost:
             draft.sign(item.get("id"))
         draft.end()
-
-    def _arguments(self, text: str) -> None:
-        """The item has the last word: gateways stream arguments twice, or write them anew in the end."""
-        so_far = self.draft.so_far
-        if text.startswith(so_far):
-            self.draft.add(text[len(so_far) :])
-        elif _value(text) != _value(so_far):
-            self.draft.replace(text)
-            details = {"block": self.draft.index}
-            self.reader.answer.note("arguments-differ", "the finished arguments are not those streamed", details)
 
 
 class CustomCall(Call):
     """A call with free text is a call with one argument, as where conversations are read from requests. It goes back as
     a function call, so that its id and the reasoning before it cannot."""
 
-    __slots__ = ()
+    __slots__ = ("said",)
 
     def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
         reader.follow(False)
         reader.lost = True
         super().__init__(reader, given)
+        self.said: list[str] = []
+
+    def add(self, part: Any, delta: Any) -> None:
+        self.said.append(delta)
+
+    def complete(self, part: Any, text: Any) -> None:
+        if part is None:
+            super().complete(part, text)
+        elif text:
+            self.said = [text]
 
     def _finish(self, item: Mapping[str, Any]) -> None:
-        super()._finish({**item, "arguments": {"input": item.get("input") or ""}})
+        super()._finish({**item, "arguments": {"input": item.get("input") or "".join(self.said)}})
 
 
 def _value(text: str) -> Any:
     try:
-        return read_json(text.encode())
+        return read_json(scrub(text).encode())
     except UNREADABLE:
         return text
 

@@ -10,6 +10,7 @@ from typing import Any, assert_never
 import msgspec
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types.codec import json_text
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
 _write = msgspec.json.Encoder().encode
@@ -59,10 +60,10 @@ def _reasoning(block: ThinkingContent) -> Item | None:
     content = stored.get("encrypted_content")
     if not isinstance(content, str) or not content or stored.get("content"):
         return None
-    summary = stored.get("summary")
+    summary = stored.get("summary") or []  # some hosts leave it out, and refuse an item without it (OAR-11)
     if not isinstance(summary, list) or not all(map(_is_summary, summary)):
         return None
-    item = {name: value for name, value in stored.items() if name in _REASONING}
+    item = {name: value for name, value in stored.items() if name in _REASONING} | {"summary": summary}
     status = item.get("status", "completed")
     if not isinstance(status, str) or status not in STATUSES:
         del item["status"]
@@ -130,12 +131,12 @@ def message_signature(item: Item, with_id: bool = True) -> str | None:
     """What is stored with the texts of a message: its id, its phase, or both."""
     names = ("id", "phase") if with_id else ("phase",)
     known = {name: item[name] for name in names if isinstance(item.get(name), str) and item[name]}
-    return _write(known).decode() if known else None
+    return json_text(known) if known else None
 
 
 def reasoning_signature(item: Item) -> str | None:
     """The whole item, where it has the content that lets it go back (OAR-09)."""
-    return _write(item).decode() if isinstance(item.get("encrypted_content"), str) else None
+    return json_text(item) if isinstance(item.get("encrypted_content"), str) else None
 
 
 def names_item(signature: str) -> bool:

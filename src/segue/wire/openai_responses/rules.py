@@ -11,7 +11,8 @@ another protocol.
 
 from ...rules import Rule
 from .rules_history import HISTORY
-from .rules_items import SHAPES
+from .rules_items import SHAPES as ITEMS
 from .rules_request import REQUEST
+from .rules_shape import SHAPE
 
-RULES: tuple[Rule, ...] = tuple(sorted([*HISTORY, *SHAPES, *REQUEST], key=lambda rule: rule.number))
+RULES: tuple[Rule, ...] = tuple(sorted([*HISTORY, *ITEMS, *REQUEST, *SHAPE], key=lambda rule: rule.number))

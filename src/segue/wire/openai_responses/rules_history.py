@@ -2,6 +2,7 @@
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import repeated, shown
 from .rules_items import ENCODER, PROBED, REPLAY
 from .walk import Body, Found, has_state, items, made_by_model, of_kind, text
 
@@ -23,19 +24,27 @@ def _paired(body: Body, model: Model | None) -> Found:
         if kind in _CALLS:
             made.add(call_id)
             if call_id not in answered:
-                yield path, f"no output of {call_id!r}"
+                yield path, f"no output of {shown(call_id)!r}"
         elif kind in _OUTPUTS and call_id and call_id not in made and not has_state(body):
-            yield path, f"no call {call_id!r} stands before"
+            yield path, f"no call {shown(call_id)!r} stands before"
 
 
 def _followed(body: Body, model: Model | None) -> Found:
-    sent = list(items(body))
-    for at, (path, kind, _) in enumerate(sent):
-        if kind != "reasoning":
+    waiting: list[str] = []  # reasoning that nothing else has followed yet
+    for path, kind, item in items(body):
+        if kind == "reasoning":
+            waiting.append(path)
             continue
-        follower = next((entry for entry in sent[at + 1 :] if entry[1] != "reasoning"), None)
-        if follower is None or not made_by_model(follower[1], follower[2]):
-            yield path, "no item of the same answer follows"
+        if not made_by_model(kind, item):
+            yield from ((place, "no item of the same answer follows") for place in waiting)
+        waiting = []
+    yield from ((place, "no item of the same answer follows") for place in waiting)
+
+
+def _single_calls(body: Body, model: Model | None) -> Found:
+    for kinds, what in ((_CALLS, "a call with the id"), (_OUTPUTS, "an output of the call")):
+        named = ((path, item) for path, kind, item in items(body) if kind in kinds)
+        yield from repeated(((f"{path}.call_id", item.get("call_id")) for path, item in named), what)
 
 
 def _stateless(body: Body, model: Model | None) -> Found:
@@ -78,5 +87,14 @@ HISTORY: tuple[Rule, ...] = (
         source="continue#9101, vercel/ai#7543, oh-my-pi#41, langchain#38372, seen until 2026",
         prevented_by=REPLAY,
         check=_stateless,
+    ),
+    Rule(
+        number="OAR-20",
+        title="a call_id is that of one call and of one output, in the whole request",
+        answers="Duplicate function_call_output for call_id '…'. Each function_call must have exactly one matching "
+        "function_call_output / Duplicate 'call_id': …",
+        source="hermes-agent#102629 and pi#9057, 2026-09",
+        prevented_by="projection/passes/ids.py",
+        check=_single_calls,
     ),
 )

@@ -4,11 +4,11 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import arguments_fault, repeated, shown
+from ..common.images import data_fault
 from .shapes import (
     ID_PREFIXES,
-    ITEMS,
     MAX_ID,
-    NOT_NULL,
     PARTS_OF_INPUT,
     PARTS_OF_OUTPUT,
     PARTS_OF_RESULT,
@@ -39,45 +39,34 @@ _NEED_ID = (
 _IMAGES = ("image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 
 
-def _known_items(body: Body, model: Model | None) -> Found:
-    given = body.get("input")
-    for at, item in enumerate(given if isinstance(given, list) else []):
-        path = f"input[{at}]"
-        if not isinstance(item, dict):
-            yield path, "an item is an object"
-            continue
-        kind = kind_of(item)
-        if not isinstance(kind, str) or kind not in ITEMS:
-            yield f"{path}.type", f"no item is of type {kind!r}"
-            continue
-        if kind == "message" and str(item.get("role")) not in ROLES:
-            yield f"{path}.role", f"no role is called {item.get('role')!r}"
-        if kind == "compaction_trigger" and at < len(given) - 1:  # type: ignore[arg-type]
+def trigger_is_last(body: Body, model: Model | None) -> Found:
+    sent = list(items(body))
+    for path, kind, _ in sent[:-1]:
+        if kind == "compaction_trigger":
             yield path, "a compaction_trigger is the last item"
-        yield from _known_members(path, kind, item)
-
-
-def _known_members(path: str, kind: str, item: dict[str, Any]) -> Found:
-    for name in item if ITEMS[kind] else ():
-        if name != "type" and name not in ITEMS[kind]:
-            yield f"{path}.{name}", f"a {kind} has no member {name!r}"
-        elif item[name] is None and name in NOT_NULL.get(kind, ()):
-            yield f"{path}.{name}", "left out, but not null"
 
 
 def _parts_by_role(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, "message"):
-        role = item.get("role")
+        role = shown(item.get("role"))
         allowed = PARTS_OF_OUTPUT if role == "assistant" else PARTS_OF_INPUT
         for where, part in parts(item, "content", path):
-            if str(role) in ROLES and part.get("type") not in sorted(allowed):
-                yield f"{where}.type", f"{part.get('type')!r} does not stand in a message of the {role}"
+            if role in ROLES and shown(part.get("type")) not in allowed:
+                yield f"{where}.type", f"{shown(part.get('type'))!r} does not stand in a message of the {role}"
+
+
+def _some_parts(body: Body, model: Model | None) -> Found:
+    for path, item in of_kind(body, "message"):
+        if item.get("content") == []:
+            yield f"{path}.content", ""
 
 
 def _call_ids(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, *_CALLS, *_OUTPUTS):
         if len(text(item, "call_id")) > MAX_ID:
             yield f"{path}.call_id", f"{len(text(item, 'call_id'))} characters"
+        elif item.get("call_id") == "":
+            yield f"{path}.call_id", "an empty string"
 
 
 def _item_ids(body: Body, model: Model | None) -> Found:
@@ -89,16 +78,11 @@ def _item_ids(body: Body, model: Model | None) -> Found:
         elif isinstance(given, str) and len(given) > MAX_ID:
             yield f"{path}.id", f"{len(given)} characters"
         elif not isinstance(given, str) or not given.startswith(ID_PREFIXES.get(kind, "")):
-            yield f"{path}.id", f"{given!r} does not begin with {ID_PREFIXES.get(kind, '')!r}"
+            yield f"{path}.id", f"{shown(given)!r} does not begin with {ID_PREFIXES.get(kind, '')!r}"
 
 
 def _single_items(body: Body, model: Model | None) -> Found:
-    seen: set[str] = set()
-    for path, _, item in items(body):
-        given = text(item, "id")
-        if given and given in seen:
-            yield f"{path}.id", f"an item {given!r} stands before"
-        seen.add(given)
+    return repeated(((f"{path}.id", item.get("id")) for path, _, item in items(body)), "the item")
 
 
 def _reasoning_shape(body: Body, model: Model | None) -> Found:
@@ -118,8 +102,8 @@ def _phases(body: Body, model: Model | None) -> Found:
             continue
         if item.get("role") != "assistant":
             yield f"{path}.phase", "only messages of the assistant have a phase"
-        elif phase not in sorted(PHASES):
-            yield f"{path}.phase", f"no phase is called {phase!r}"
+        elif shown(phase) not in PHASES:
+            yield f"{path}.phase", f"no phase is called {shown(phase)!r}"
 
 
 def _outputs(body: Body, model: Model | None) -> Found:
@@ -131,27 +115,36 @@ def _outputs(body: Body, model: Model | None) -> Found:
             yield f"{path}.output", "a string, or a list with something in it"
             continue
         for where, part in objects(output, f"{path}.output"):
-            if part.get("type") not in sorted(PARTS_OF_RESULT):
-                yield f"{where}.type", f"{part.get('type')!r} does not stand in a result"
-            elif part["type"] == "input_file":
-                yield from _file(where, part)
+            if shown(part.get("type")) not in PARTS_OF_RESULT:
+                yield f"{where}.type", f"{shown(part.get('type'))!r} does not stand in a result"
 
 
-def _file(path: str, part: dict[str, Any]) -> Found:
-    data = part.get("file_data")
-    if data is None:
-        return
-    if not isinstance(data, str) or not data.startswith("data:"):
-        yield f"{path}.file_data", "not a data URL"
-    if not part.get("filename"):
-        yield f"{path}.filename", "data needs a filename"
+def _files(body: Body, model: Model | None) -> Found:
+    for path, part in all_parts(body):
+        if part.get("type") != "input_file":
+            continue
+        data = part.get("file_data")
+        if data is None:
+            if not (part.get("file_id") or part.get("file_url")):
+                yield path, "a file has file_data, file_id or file_url"
+            continue
+        _, found, encoded = data.partition(";base64,") if isinstance(data, str) else ("", "", "")
+        if not found or not data.startswith("data:"):
+            yield f"{path}.file_data", "not a data URL in base64"
+        elif fault := data_fault(encoded, None):
+            yield f"{path}.file_data", fault
+        if not part.get("filename"):
+            yield f"{path}.filename", "data needs a filename"
 
 
 def _arguments(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, *_CALLS):
-        name = "arguments" if kind_of(item) == "function_call" else "input"
-        if not isinstance(item.get(name), str):
-            yield f"{path}.{name}", "a string"
+        if kind_of(item) == "custom_tool_call":
+            fault, name = "" if isinstance(item.get("input"), str) else "a string", "input"
+        else:
+            fault, name = arguments_fault(item.get("arguments")), "arguments"
+        if fault:
+            yield f"{path}.{name}", fault
     calls = {text(item, "call_id"): kind_of(item) for _, item in of_kind(body, *_CALLS)}
     for path, item in of_kind(body, *_OUTPUTS):
         made = calls.get(text(item, "call_id"))
@@ -161,27 +154,25 @@ def _arguments(body: Body, model: Model | None) -> Found:
 
 def _images(body: Body, model: Model | None) -> Found:
     for path, part in all_parts(body):
-        url = part.get("image_url")
-        if part.get("type") != "input_image" or url is None:
-            continue
-        where = f"{path}.image_url"
-        if not isinstance(url, str):
-            yield where, "a URL as a string"
-        elif url.startswith("data:") and not url.lower().startswith(tuple(f"data:{kind};" for kind in _IMAGES)):
-            yield where, f"{url[5:40].split(';')[0]!r} is not png, jpeg, webp or gif"
-        elif url.startswith("data:") and ";base64," not in url[:200]:
-            yield where, "not base64"
+        if part.get("type") == "input_image" and (fault := _image_fault(part)):
+            yield f"{path}.image_url", fault
+
+
+def _image_fault(part: dict[str, Any]) -> str:
+    url = part.get("image_url")
+    if url is None:
+        return "" if part.get("file_id") else "an image has an image_url or a file_id"
+    if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:")):
+        return "a URL of http or data"
+    if not url.lower().startswith("data:"):
+        return ""
+    label, found, data = url[5:].partition(";base64,")
+    if label.lower() not in _IMAGES:
+        return f"{shown(label)!r} is not png, jpeg, webp or gif"
+    return data_fault(data, label) if found else "not base64"
 
 
 SHAPES: tuple[Rule, ...] = (
-    Rule(
-        number="OAR-02",
-        title="items are of known types, roles and members",
-        answers="Unknown parameter: 'input[].….' / Invalid value: '…'. Supported values are: …",
-        source=PROBED,
-        prevented_by=ENCODER,
-        check=_known_items,
-    ),
     Rule(
         number="OAR-03",
         title="parts of a message are those of its role",
@@ -191,9 +182,18 @@ SHAPES: tuple[Rule, ...] = (
         check=_parts_by_role,
     ),
     Rule(
+        number="OAR-03b",
+        title="a list of parts is not empty",
+        answers="Missing required parameter: 'input[].content[0]'",
+        source="source of bifrost, 2026",
+        prevented_by=ENCODER,
+        check=_some_parts,
+    ),
+    Rule(
         number="OAR-05",
-        title="a call_id has at most 64 characters",
-        answers="Invalid 'input[].call_id': string too long. Expected a string with maximum length 64",
+        title="a call_id has 1 to 64 characters",
+        answers="Invalid 'input[].call_id': string too long. Expected a string with maximum length 64 / empty string. "
+        "Expected a string with minimum length 1",
         source="AnswerDotAI/fastllm#45, 2026",
         prevented_by="projection/passes/ids.py",
         check=_call_ids,
@@ -216,9 +216,10 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-11",
-        title="a reasoning item has a summary and no content, and the model reasons",
-        answers="Invalid 'input[].content': array too long. Expected an array with maximum length 0",
-        source="a comment in the source of bifrost, 2026; " + SDK,
+        title="a reasoning item has a summary, if an empty one, and no content of its own, and the model reasons",
+        answers="Invalid 'input[].content': array too long. Expected an array with maximum length 0 / missing required "
+        "field `summary`",
+        source="querymt#976 and newo-ether/Agora#141, 2026-09; cockpit-tools#2012, zai-org/feedback#682; " + SDK,
         prevented_by=REPLAY,
         check=_reasoning_shape,
     ),
@@ -233,25 +234,34 @@ SHAPES: tuple[Rule, ...] = (
     Rule(
         number="OAR-13",
         title="the output of a call is a string or a list of texts, images and files",
-        answers="Missing required parameter: 'input[].content[0]' / Invalid file data: 'input[].output[].file_data'.",
-        source=SDK + "; bifrost (source) and pydantic-ai (recorded answers), 2026",
+        answers="Missing required parameter: 'input[].content[0]'",
+        source=SDK + "; bifrost (source), 2026",
         prevented_by=ENCODER,
         check=_outputs,
     ),
     Rule(
+        number="OAR-13b",
+        title="a file has an address, or data in base64 with its name",
+        answers="Invalid file data: 'input[].output[].file_data'. Expected a base64-encoded data URL with a valid file",
+        source="pydantic-ai (recorded answers), 2026",
+        prevented_by=ENCODER,
+        check=_files,
+    ),
+    Rule(
         number="OAR-17",
-        title="arguments are a string, and an output is of the kind of its call",
+        title="arguments are a JSON object as a string, and an output is of the kind of its call",
         answers="No tool call found for function call output with call_id ….",
-        source=SDK,
+        source=SDK + "; that arguments are JSON: refused by hosts of the protocol, as of chat completions (OAC-10)",
         prevented_by=ENCODER,
         check=_arguments,
     ),
     Rule(
         number="OAR-19",
-        title="images are png, jpeg, webp or gif",
-        answers="unsupported_image_media_type / invalid_base64_image",
-        source=SDK + " (codes of ResponseError)",
-        prevented_by="nobody: images are sent as they are stored",
+        title="images are png, jpeg, webp or gif in base64, as they say, or have an address",
+        answers="Invalid 'input[].content[].image_url'. Expected a base64-encoded data URL with an image MIME type, "
+        "but got empty base64-encoded bytes.",
+        source="opencode#23983, 2026-04; " + SDK + " (codes of ResponseError)",
+        prevented_by=ENCODER,
         check=_images,
     ),
 )

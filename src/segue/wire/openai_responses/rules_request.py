@@ -1,14 +1,16 @@
 """Rules about tools and parameters."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import OpenAIResponses
 from ...rules import Rule
 from ...types import Model
+from ..common.checks import half_characters, repeated, schema_fault, shown
 from .options import LEAST_TOKENS
 from .rules_items import ENCODER, PROBED
-from .shapes import PARAMETERS
+from .rules_shape import shape
 from .walk import Body, Found, objects, of_kind, text
 
 OPTIONS = "wire/openai_responses/options.py"
@@ -29,12 +31,12 @@ def _tools(body: Body, model: Model | None) -> Found:
     searches = any(tool.get("type") == "tool_search" for _, tool in objects(tools, "tools"))
     for path, tool in objects(tools, "tools"):
         if tool.get("type") in ("function", "custom") and not _is_name(text(tool, "name")):
-            yield f"{path}.name", f"{tool.get('name')!r} does not match [a-zA-Z0-9_-]{{1,64}}"
+            yield f"{path}.name", f"{shown(tool.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
         if tool.get("defer_loading") and not searches:
             yield f"{path}.defer_loading", "needs a tool_search"
     for path, item in of_kind(body, "function_call", "custom_tool_call"):
         if not _is_name(text(item, "name")):
-            yield f"{path}.name", f"{item.get('name')!r} does not match [a-zA-Z0-9_-]{{1,64}}"
+            yield f"{path}.name", f"{shown(item.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
     yield from _choice(body, tools)
 
 
@@ -45,7 +47,7 @@ def _choice(body: Body, tools: Any) -> Found:
     if not tools:
         yield "tool_choice", "only with tools"
     elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
-        yield "tool_choice.name", f"no tool is called {choice.get('name')!r}"
+        yield "tool_choice.name", f"no tool is called {shown(choice.get('name'))!r}"
 
 
 def _names(tools: Any) -> list[Any]:
@@ -55,17 +57,40 @@ def _names(tools: Any) -> list[Any]:
     return [tool.get("name") for tool in [*found, *inner]]
 
 
+def _spaces(body: Body) -> Iterator[list[tuple[str, dict[str, Any]]]]:
+    """The functions of each space of names: the list of tools itself, and each namespace in it."""
+    tools = list(objects(body.get("tools"), "tools"))
+    yield [(path, tool) for path, tool in tools if tool.get("type") in ("function", "custom")]
+    for path, tool in tools:
+        if tool.get("type") == "namespace":
+            yield list(objects(tool.get("tools"), f"{path}.tools"))
+
+
+def _single_tools(body: Body, model: Model | None) -> Found:
+    for space in _spaces(body):
+        yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in space), "the tool")
+
+
+def _schemas(body: Body, model: Model | None) -> Found:
+    for space in _spaces(body):
+        for path, tool in space:
+            if tool.get("type") == "function" and tool.get("parameters") is not None:
+                fault = schema_fault(tool["parameters"])
+                if fault:
+                    yield f"{path}.parameters", fault
+
+
+def _half_characters(body: Body, model: Model | None) -> Found:
+    return half_characters(body)
+
+
 def _parameters(body: Body, model: Model | None) -> Found:
-    for name in body:
-        if name not in PARAMETERS:
-            yield name, f"there is no parameter {name!r}"
     limit = body.get("max_output_tokens")
     if isinstance(limit, (int, float)) and limit < LEAST_TOKENS:
         yield "max_output_tokens", f"at least {LEAST_TOKENS}"
-    for holder, name in (("stream_options", "include_usage"), ("reasoning", "generate_summary")):
-        inner = body.get(holder)
-        if isinstance(inner, dict) and name in inner:
-            yield f"{holder}.{name}", f"there is no parameter {name!r} here"
+    reasoning = body.get("reasoning")
+    if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # still in the types
+        yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
     yield from _capabilities(body, model)
 
 
@@ -83,7 +108,8 @@ def _capabilities(body: Body, model: Model | None) -> Found:
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
     if effort is not None and effort not in dialect.effort and (dialect.effort or model.known):
-        yield "reasoning.effort", f"{effort!r} is none of {', '.join(dialect.effort) or 'its levels: it has none'}"
+        known = ", ".join(dialect.effort) or "its levels: it has none"
+        yield "reasoning.effort", f"{shown(effort)!r} is none of {known}"
 
 
 def _one_state(body: Body, model: Model | None) -> Found:
@@ -107,6 +133,8 @@ REQUEST: tuple[Rule, ...] = (
         source=PROBED,
         prevented_by=OPTIONS,
         check=_parameters,
+        shape=shape,
+        sorts=("unknown", "value"),
     ),
     Rule(
         number="OAR-16",
@@ -115,5 +143,29 @@ REQUEST: tuple[Rule, ...] = (
         source="SDK openai 3.49.0 (docstring), 2026-11",
         prevented_by="wire/openai_responses/encode.py: nothing is kept on the server",
         check=_one_state,
+    ),
+    Rule(
+        number="OAR-21",
+        title="no two tools of one name",
+        answers="Tool names must be unique",
+        source="as of chat completions (OAC-20), 2026-08: the stricter reading",
+        prevented_by="projection/pipeline.py",
+        check=_single_tools,
+    ),
+    Rule(
+        number="OAR-22",
+        title="the parameters of a function are a schema of type object",
+        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"'",
+        source="error text of OpenAI, many reports until 2026",
+        prevented_by="wire/openai_responses/schema.py",
+        check=_schemas,
+    ),
+    Rule(
+        number="OAR-23",
+        title="no half characters",
+        answers="We could not parse the JSON body of your request.",
+        source="error text of OpenAI, many reports until 2026",
+        prevented_by="projection/passes/text.py",
+        check=_half_characters,
     ),
 )

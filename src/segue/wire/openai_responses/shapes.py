@@ -1,4 +1,4 @@
-"""What a Responses body is made of, as tables: items, parts, parameters. No behaviour here.
+"""What a Responses body is made of, as tables: kinds of items and parts. No behaviour here.
 
 State: the request types of SDK openai 3.49.0 (2026-11). A test compares the tables with the SDK.
 """
@@ -8,92 +8,46 @@ from typing import Any
 
 Item = dict[str, Any]
 
-PARAMETERS = frozenset(
+# The kinds of items. One without a type is a message, or a reference if it has only an id. What each is made of is in
+# shape.json. Those of agents are accepted by the API (2026-08) and unknown to the SDK.
+ITEMS = frozenset(
     {
-        "access_programs",
-        "background",
-        "context_management",
-        "conversation",
-        "image",
-        "include",
-        "input",
-        "instructions",
-        "max_output_tokens",
-        "max_tool_calls",
-        "metadata",
-        "model",
-        "moderation",
-        "parallel_tool_calls",
-        "previous_response_id",
-        "prompt",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
+        "additional_tools",
+        "agent_message",
+        "apply_patch_call",
+        "apply_patch_call_output",
+        "code_interpreter_call",
+        "compaction",
+        "compaction_trigger",
+        "computer_call",
+        "computer_call_output",
+        "configuration_update",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "file_search_call",
+        "function_call",
+        "function_call_output",
+        "image_generation_call",
+        "item_reference",
+        "local_shell_call",
+        "local_shell_call_output",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_call",
+        "mcp_list_tools",
+        "message",
+        "multi_agent_call",
+        "multi_agent_call_output",
+        "program",
+        "program_output",
         "reasoning",
-        "safety_identifier",
-        "service_tier",
-        "store",
-        "stream",
-        "stream_options",
-        "temperature",
-        "text",
-        "tool_choice",
-        "tools",
-        "top_logprobs",
-        "top_p",
-        "truncation",
-        "user",
+        "shell_call",
+        "shell_call_output",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
     }
 )
-
-# Members of each kind of item, beside `type`. An item without a type is a message, or a reference if it has only an id.
-ITEMS: dict[str, frozenset[str]] = {
-    kind: frozenset(members.split())
-    for kind, members in {
-        "additional_tools": "id role tools",
-        "agent_message": "",  # accepted by the API (2026-08), unknown to the SDK
-        "apply_patch_call": "call_id caller id operation status",
-        "apply_patch_call_output": "call_id caller id output status",
-        "code_interpreter_call": "code container_id id outputs status",
-        "compaction": "encrypted_content id",
-        "compaction_trigger": "id",
-        "computer_call": "action actions call_id id pending_safety_checks status",
-        "computer_call_output": "acknowledged_safety_checks call_id id output status",
-        "configuration_update": "id reasoning text",
-        "custom_tool_call": "async call_id caller id input name namespace",
-        "custom_tool_call_output": "call_id caller id output",
-        "file_search_call": "id queries results status",
-        "function_call": "arguments async call_id caller id name namespace status",
-        "function_call_output": "call_id caller id name namespace output status",
-        "image_generation_call": "action background error id output_format quality result revised_prompt size status"
-        " svg_usage",
-        "item_reference": "id",
-        "local_shell_call": "action call_id id status",
-        "local_shell_call_output": "id output status",
-        "mcp_approval_request": "arguments id name server_label",
-        "mcp_approval_response": "approval_request_id approve id reason",
-        "mcp_call": "approval_request_id arguments error id name output server_label status",
-        "mcp_list_tools": "error id server_label tools",
-        "message": "content id phase role status",
-        "multi_agent_call": "",  # as agent_message
-        "multi_agent_call_output": "",
-        "program": "call_id code fingerprint id",
-        "program_output": "call_id id result status",
-        "reasoning": "content encrypted_content id status summary",
-        "shell_call": "action call_id caller environment id status",
-        "shell_call_output": "call_id caller id max_output_length output status",
-        "tool_search_call": "arguments call_id execution id status",
-        "tool_search_output": "call_id execution id status tools",
-        "web_search_call": "action id status",
-    }.items()
-}
-# Members that may be left out but not null ("exclude None" when an SDK object is dumped).
-NOT_NULL: dict[str, frozenset[str]] = {
-    "message": frozenset({"id", "status"}),
-    "function_call": frozenset({"async", "id", "namespace", "status"}),
-    "custom_tool_call": frozenset({"async", "id", "namespace"}),
-    "reasoning": frozenset({"content", "status"}),
-}
 ROLES = frozenset({"user", "assistant", "system", "developer"})
 PHASES = frozenset({"commentary", "final_answer"})
 STATUSES = frozenset({"in_progress", "completed", "incomplete"})

@@ -1,8 +1,10 @@
 """Ways through a body that may be any JSON: whatever is not of the shape that is looked for is passed over."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from ...rules import shared
 from .shapes import MADE_BY_MODEL, Item, kind_of
 
 Body = dict[str, Any]
@@ -17,15 +19,28 @@ def objects(value: Any, path: str) -> Iterator[tuple[str, Item]]:
                 yield f"{path}[{at}]", entry
 
 
-def items(body: Body) -> Iterator[tuple[str, str, Item]]:
+@shared
+def items(body: Body) -> list[tuple[str, str, Item]]:
     """Path, kind and item of everything in the input; the kind is "" where it is none."""
+    found = []
     for path, item in objects(body.get("input"), "input"):
         kind = kind_of(item)
-        yield path, kind if isinstance(kind, str) else "", item
+        found.append((path, kind if isinstance(kind, str) else "", item))
+    return found
+
+
+@shared
+def _by_kind(body: Body) -> dict[str, list[tuple[str, Item]]]:
+    found: dict[str, list[tuple[str, Item]]] = {}
+    for path, kind, item in items(body):
+        found.setdefault(kind, []).append((path, item))
+    return found
 
 
 def of_kind(body: Body, *kinds: str) -> Iterator[tuple[str, Item]]:
-    return ((path, item) for path, kind, item in items(body) if kind in kinds)
+    """Items of these kinds; those of the first kind first."""
+    found = _by_kind(body)
+    return chain.from_iterable(found.get(kind, ()) for kind in kinds)
 
 
 def parts(item: Item, name: str, path: str) -> Iterator[tuple[str, Item]]:
@@ -33,11 +48,14 @@ def parts(item: Item, name: str, path: str) -> Iterator[tuple[str, Item]]:
     return objects(item.get(name), f"{path}.{name}")
 
 
-def all_parts(body: Body) -> Iterator[tuple[str, Item]]:
+@shared
+def all_parts(body: Body) -> list[tuple[str, Item]]:
     """The parts of all messages and results."""
+    found: list[tuple[str, Item]] = []
     for path, item in of_kind(body, "message", "function_call_output", "custom_tool_call_output"):
-        yield from parts(item, "content", path)
-        yield from parts(item, "output", path)
+        found += parts(item, "content", path)
+        found += parts(item, "output", path)
+    return found
 
 
 def text(item: Item, name: str) -> str:

@@ -1,0 +1,105 @@
+"""Run the tests that use processes, threads, sockets or time again and again, beside processes that only keep the
+machine busy: a test that fails here and not alone depends on time. `make busy`, or:
+
+    python scripts/busy.py --rounds 10 --busy 20 [TEST …]
+
+Everything that is started here ends with this process, however it ends: each child reads from a pipe that closes then.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = ["agent", "cli", "client", "router", "session", "testing", "tools", "wire/*/test_answers.py", "test_docs.py"]
+"""Below tests/: the rooms that talk, wait, or start something. All others compute, and cannot notice the load."""
+
+BUSY = """
+import os, threading
+threading.Thread(target=lambda: (os.read(0, 1), os._exit(0)), daemon=True).start()
+while True:
+    pass
+"""
+PYTEST = """
+import os, signal, sys, threading, time
+import pytest
+lifeline = os.dup(0)
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+def end():
+    os.read(lifeline, 1)
+    os.kill(os.getpid(), signal.SIGINT)  # which lets tests end what they have started
+    time.sleep(60)
+    os.killpg(os.getpid(), signal.SIGKILL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Thread(target=end, daemon=True).start()
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+@contextmanager
+def child(code: str, *arguments: str, output: int | None = None) -> Iterator["subprocess.Popen[str]"]:
+    """A Python process that ends when its standard input does."""
+    command = [sys.executable, "-c", code, *arguments]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "SEGUE_BUSY": "1"},  # fewer examples of each property: the rounds repeat them
+        stdin=subprocess.PIPE,
+        stdout=output,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+            process.wait()
+
+
+def failed_in(arguments: list[str]) -> list[str]:
+    """Run the tests once; the names of those that failed."""
+    failed = []
+    with child(PYTEST, *arguments, output=subprocess.PIPE) as tests:
+        assert tests.stdout is not None
+        for line in tests.stdout:
+            print(line, end="", flush=True)
+            if found := re.match(r"(?:FAILED|ERROR) (\S+)", line):
+                failed.append(found[1])
+    if tests.returncode and not failed:
+        failed.append(f"pytest itself, with status {tests.returncode}")
+    return failed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--rounds", type=int, default=10, help="how often the tests are run (10)")
+    parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
+    parser.add_argument("--workers", type=int, default=16, help="processes that run tests (16)")
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="tests as pytest takes them; without any, those above")
+    args = parser.parse_args()
+    tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
+    workers = ["-n", str(args.workers)] if args.workers > 1 else []
+    failures: Counter[str] = Counter()
+    with ExitStack() as stack:
+        for _ in range(args.busy):
+            stack.enter_context(child(BUSY))
+        for number in range(1, args.rounds + 1):
+            began = time.monotonic()
+            failures.update(failed_in(["-q", "-rfE", *workers, *tests]))
+            took, load = time.monotonic() - began, os.getloadavg()[0]
+            print(f"round {number} of {args.rounds}: {took:.0f} s, load {load:.0f}, {failures.total()} failures so far")
+    for name, times in failures.most_common():
+        print(f"failed in {times} of {args.rounds} rounds: {name}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""Arguments of calls without what the target refuses inside them: keys without a character.
+
+The rest of the arguments stays as it is, at any depth.
+"""
+
+from msgspec.structs import replace
+
+from ...types import AssistantMessage, Model, ToolCall
+from ...types.text import scrub_json
+from ..scan import ODD, has_empty_key
+from ..step import Pass, Step
+
+
+class Arguments(Pass):
+    concerns = ODD
+
+    @classmethod
+    def applies_to(cls, model: Model) -> bool:
+        return not model.dialect.empty_keys
+
+    def answer(self, step: Step, message: AssistantMessage) -> None:
+        for at, block in enumerate(step.content):
+            if type(block) is ToolCall and has_empty_key(block.arguments):
+                detail = f"entries of {block.name} without a key are left out"
+                self.report.add("arguments-adapted", step.index, step.block(at), detail)
+                step.put(at, replace(block, arguments=scrub_json(block.arguments, str, empty_keys=False)))

@@ -1,0 +1,192 @@
+"""Secrets: which headers hold one, how an address is shown without one, and how text is cleared of them.
+
+Everything that shows a text from outside (errors, events, diagnostics, logs) clears it with ``Secrets``. A secret is
+found as it is, and in the forms in which servers and libraries repeat it: escaped as in JSON, Python, HTML or a URL,
+also twice, and inside base64.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote
+
+from msgspec import Struct
+
+HIDDEN = "[key]"
+"""What is shown instead of a secret."""
+
+SHORTEST = 8
+"""Characters. A shorter value is found inside ordinary words; hiding it would spoil texts and protect nothing."""
+
+LONGEST_TEXT = 16_384
+"""Characters of a text from outside that are shown and stored; the rest of a longer one is left out."""
+
+_NAMES = ("authorization", "cookie", "password", "credential", "key", "token", "secret")
+
+_ESCAPE = re.compile(
+    r"\\+u00([0-9a-f]{2})|\\+x([0-9a-f]{2})|%([0-9a-f]{2})|&#0*([0-9]{2,3});|&#x0*([0-9a-f]{2});"
+    r"|&(quot|amp|lt|gt|apos);|\\+",
+    re.IGNORECASE,
+)
+_ENTITIES = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'"}
+_ROUNDS = 3
+_GROWTH = 12
+"""How much longer an escaped form may be than the secret."""
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether a header of this name holds a secret."""
+    lower = name.lower()
+    return any(word in lower for word in _NAMES)
+
+
+def shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers as they may be shown: without the values of those that hold a secret."""
+    return {name: HIDDEN if is_secret_header(name) else value for name, value in headers.items()}
+
+
+def shown_address(address: str) -> str:
+    """The address as it may be shown: without user, password and query."""
+    # A password may hold an unescaped slash or question mark: everything up to the last @ goes.
+    scheme, found, rest = address.partition("://")
+    shown = (rest if found else address).rpartition("@")[2].partition("?")[0]
+    return f"{scheme.rpartition('@')[2]}://{shown}" if found else shown
+
+
+class Secrets:
+    """The secrets of one connection. They may grow: a token that was fetched, a signature."""
+
+    __slots__ = ("_forms", "_values")
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._values: set[str] = set()
+        self._forms: list[str] | None = None
+        self.add(*values)
+
+    def add(self, *values: str) -> None:
+        """These must not be shown from now on; values that are too short are left out."""
+        new = {each for each in (value.strip() for value in values) if len(each) >= SHORTEST} - self._values
+        if new:
+            self._values |= new
+            self._forms = None
+
+    def add_headers(self, headers: Mapping[str, str]) -> None:
+        """The values of all headers that hold a secret."""
+        for name, value in headers.items():
+            if is_secret_header(name):
+                self.add(value, *_parts(value))
+
+    def hide(self, text: str) -> str:
+        """``text`` without the secrets. Where one is found in an escaped form, the whole text is unescaped."""
+        if not self._values or not text:
+            return text
+        forms = self._all_forms()
+        text = _replaced(text, forms)
+        plain = text
+        for _ in range(_ROUNDS):
+            further = _unescaped(plain)
+            if further == plain:
+                break
+            plain = _replaced(further, forms)
+            if plain != further:
+                text = plain
+        return text
+
+    def shown(self, text: str, longest: int = LONGEST_TEXT) -> str:
+        """``text`` without the secrets, and not longer than ``longest``: hidden first, then cut.
+
+        Only as much of a long text is looked at as can be shown. A secret that the end of that part cuts in two is not
+        recognised there, so as much as it may be long is dropped.
+        """
+        margin = _GROWTH * max(map(len, self._values), default=0)
+        hidden = self.hide(text[: longest + 2 * margin])
+        if margin and len(text) > longest + 2 * margin:
+            hidden = hidden[:-margin]
+        return hidden[:longest]
+
+    def _all_forms(self) -> list[str]:
+        if self._forms is None:
+            found = {form for value in self._values for form in _forms_of(value)}
+            self._forms = sorted(found, key=len, reverse=True)  # a form that contains another goes first
+        return self._forms
+
+
+NO_SECRETS = Secrets()
+"""For texts that belong to no connection: they are only cut."""
+
+
+def address_secrets(address: str) -> list[str]:
+    """User names and passwords that an address holds, as they are and unescaped."""
+    rest = address.partition("://")[2] or address
+    user, found, _ = rest.rpartition("@")
+    if not found:
+        return []
+    name, _, password = user.partition(":")
+    return [each for part in (user, name, password) for each in (part, unquote(part)) if each]
+
+
+def _parts(value: str) -> list[str]:
+    """What a header's value holds besides its scheme (``Bearer …``) or its names (``session=…; user=…``)."""
+    scheme, _, credentials = value.strip().partition(" ")
+    found = [credentials] if scheme.isalpha() else []
+    return found + [each.partition("=")[2].strip() for each in value.split(";") if "=" in each]
+
+
+def _forms_of(value: str) -> set[str]:
+    in_json = json.dumps(value)[1:-1]
+    plain = {value, in_json, in_json.replace("/", "\\/"), json.dumps(in_json)[1:-1], repr(value)[1:-1]}
+    plain |= {quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), value.replace(" ", "+")}
+    plain.add(" ".join(value.split()))  # as in a text whose white space was made even
+    for _ in range(_ROUNDS):
+        plain |= {_unescaped(form) for form in plain}
+    return {form for form in plain | _in_base64(value) if len(form) >= SHORTEST}
+
+
+def _in_base64(value: str) -> set[str]:
+    """What is the same in base64 wherever the value is in the encoded text: at each of three offsets."""
+    data, found = value.encode(), set()
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + data).decode()
+        core = encoded[(offset * 8 + 5) // 6 : (offset + len(data)) * 8 // 6]
+        found |= {core, core.replace("+", "-").replace("/", "_")}
+    return found
+
+
+def _replaced(text: str, forms: list[str]) -> str:
+    for form in forms:
+        text = text.replace(form, HIDDEN)
+    return text
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_character, text)
+
+
+def _character(escape: "re.Match[str]") -> str:
+    unicode, byte, percent, decimal, hexadecimal, entity = escape.groups()
+    if entity:
+        return _ENTITIES[entity.lower()]
+    code = int(decimal) if decimal else int(unicode or byte or percent or hexadecimal or "0", 16)
+    # What is no printable ASCII is in no secret; a backslash alone is only an escape.
+    return chr(code) if 0x20 <= code < 0x7F else "" if escape[0].startswith("\\") and not code else escape[0]
+
+
+_SHOWN: dict[str, Callable[[Any], object]] = {
+    "api_key": lambda key: "given" if key else None,
+    "base_url": lambda address: None if address is None else shown_address(address),
+    "headers": shown_headers,
+}
+
+
+class Guarded(Struct, frozen=True):
+    """A record that may hold secrets in fields of these names, and does not show them."""
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        fields = [(name, getattr(self, name)) for name in self.__struct_fields__]
+        return [(name, _SHOWN[name](value) if name in _SHOWN else value) for name, value in fields]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"

@@ -1,0 +1,52 @@
+"""Rules about the shape of a body: its fields and blocks, from the request types of the SDK (``shape.json``)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ...rules import Fault, Rule
+from ...rules.shape import faults, load
+from ...types import Model
+
+_TABLE = Path(__file__).with_name("shape.json")
+_ENCODER = "wire/anthropic_messages/encode.py"
+_PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests), 2026-09"
+
+
+def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
+    """On Bedrock and Vertex, which have the version in the body, the model is in the path."""
+    hosted = isinstance(body, dict) and "anthropic_version" in body
+    for fault in faults(body, load(_TABLE)):
+        if not (hosted and fault.path == "model"):
+            yield fault
+
+
+SHAPE: tuple[Rule, ...] = (
+    Rule(
+        number="ANT-05",
+        title="No member that the API does not know, anywhere.",
+        answers="Extra inputs are not permitted",
+        source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11",
+        prevented_by=_ENCODER,
+        shape=_shape,
+        sorts=("unknown",),
+    ),
+    Rule(
+        number="ANT-06",
+        title="Every member holds what it may hold; a block is of a type that has a place there.",
+        answers="messages.content: Input should be a valid array",
+        source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11",
+        prevented_by=_ENCODER,
+        shape=_shape,
+        sorts=("kind", "null", "value", "union", "size"),
+    ),
+    Rule(
+        number="ANT-60",
+        title="No required member is missing.",
+        answers="max_tokens: Field required",
+        source="SDK anthropic 2.8.0, 2026-11; error texts in public clients",
+        prevented_by=_ENCODER,
+        shape=_shape,
+        sorts=("missing",),
+    ),
+)

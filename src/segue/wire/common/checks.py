@@ -1,0 +1,112 @@
+"""What the rules of several protocols look for in a body: half characters, empty keys, arguments that are not a JSON
+object, names that are there twice.
+
+All of them accept any JSON and use no stack. Their work is linear in the size of the body: paths are written only for
+what is found, and are cut where a body is nested very deeply.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+Found = Iterator[tuple[str, str]]
+Place = tuple["Place", str | int] | None
+"""Where a value is: the place of what holds it, and its name or position there."""
+
+LONGEST_NAME, DEEPEST = 80, 32
+
+
+def half_characters(body: Any) -> Found:
+    """Every string with a lone surrogate, keys included. No parser of a provider reads one."""
+    for place, value, is_key in _strings(body):
+        if is_torn(value):
+            what = f"the name {shown(value)!r} holds" if is_key else "the text holds"
+            yield path_of(place), f"{what} half a character, a lone surrogate"
+
+
+def is_torn(text: str) -> bool:
+    """Whether a text holds a lone surrogate."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _strings(value: Any) -> Iterator[tuple[Place, str, bool]]:
+    """Every string below ``value`` with its place, in order, and whether it is a key; a key has its object's place."""
+    waiting: list[tuple[Place, Any]] = [(None, value)]
+    while waiting:
+        place, item = waiting.pop()
+        if isinstance(item, str):
+            yield place, item, False
+        elif isinstance(item, list):
+            waiting += [((place, at), item[at]) for at in range(len(item) - 1, -1, -1)]
+        elif isinstance(item, dict):
+            yield from ((place, name, True) for name in item if isinstance(name, str))
+            waiting += [((place, name), below) for name, below in reversed(item.items())]
+
+
+def empty_keys(value: Any, path: str) -> Found:
+    """Every object below ``value`` with a member whose name is empty."""
+    waiting: list[tuple[Place, Any]] = [(None, value)]
+    while waiting:
+        place, item = waiting.pop()
+        if isinstance(item, list):
+            waiting += [((place, at), below) for at, below in enumerate(item) if isinstance(below, dict | list)]
+        elif isinstance(item, dict):
+            if "" in item:
+                yield f"{path}.{path_of(place)}".rstrip("."), "a key that is empty"
+            waiting += [((place, name), below) for name, below in item.items() if isinstance(below, dict | list)]
+
+
+def path_of(place: Place) -> str:
+    """A place in words, such as ``messages[0].content``. Of a very deep one the last part."""
+    names: list[str] = []
+    while place is not None and len(names) < DEEPEST:
+        place, name = place
+        names.append(f"[{name}]" if isinstance(name, int) else f".{shown(name)}")
+    return ("…" if place is not None else "") + "".join(reversed(names)).removeprefix(".")
+
+
+def shown(value: Any) -> str:
+    """A value in a message: never longer than a line, never with half a character in it."""
+    if isinstance(value, str):
+        text = value if len(value) <= LONGEST_NAME else f"{value[:LONGEST_NAME]}…"
+        return text.encode("utf-8", "replace").decode()
+    return f"{value!r}" if isinstance(value, int | float | bool | None) else type(value).__name__
+
+
+def arguments_fault(text: Any) -> str:
+    """What is wrong with the arguments of a call that are sent as a string; "" where they are a JSON object."""
+    if not isinstance(text, str):
+        return "arguments are a string with a JSON object in it"
+    try:
+        value = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        return "arguments are a JSON object"
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        return "arguments are not valid JSON, or are cut"
+    del value
+    return ""
+
+
+def repeated(named: Iterable[tuple[str, Any]], what: str) -> Found:
+    """Each of these names that was there before, with its path. What is not a string, or empty, is not looked at."""
+    seen: set[str] = set()
+    for path, name in named:
+        if isinstance(name, str) and name:
+            if name in seen:
+                yield path, f"{what} {shown(name)!r} is there twice"
+            seen.add(name)
+
+
+def schema_fault(schema: Any) -> str:
+    """Why a schema cannot be that of a tool's parameters; "" where its root is an object."""
+    if not isinstance(schema, dict):
+        return "a schema is an object"
+    kind = schema.get("type")
+    return "" if kind == "object" else f"the root of a schema is of type 'object', not {shown(kind)!r}"

@@ -1,0 +1,117 @@
+"""What the first bytes of an image show: its media type, its width and height. Nothing is decoded beyond them."""
+
+import re
+import struct
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Sequence
+from typing import Any
+
+HEAD = 64 * 1024
+"""How much base64 is looked at: the size is near the start, after metadata at most."""
+
+# How the bytes of each kind begin. RIFF holds other things than WebP, too.
+_STARTS = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"%PDF-", "application/pdf"),
+)
+_ALIASES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png"}
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}").fullmatch
+
+
+def is_base64(data: str) -> bool:
+    """Whether ``data`` is whole base64 of the standard alphabet, on one line; padding may be left out."""
+    if _BASE64(data) is None:
+        return False
+    return len(data) % 4 == 0 if data.endswith("=") else len(data) % 4 != 1
+
+
+def media_type(label: str) -> str:
+    """A media type as providers spell it."""
+    label = label.lower()
+    return _ALIASES.get(label, label)
+
+
+def kind_of(data: str | bytes) -> str | None:
+    """The media type that the first bytes show, if they do. A text is base64."""
+    head = _head(data, 32)
+    if head[:4] == b"RIFF" and b"WEBP".startswith(head[8:12]):
+        return "image/webp"
+    return next((kind for start, kind in _STARTS if head.startswith(start)), None)
+
+
+def sendable(data: str, label: str, known: Sequence[str]) -> str | None:
+    """The media type to send base64 as: what the bytes show, else the label. ``None`` where the data is not base64, or
+    of a kind that the target does not read."""
+    kind = kind_of(data) or media_type(label)
+    return kind if kind in known and is_base64(data) else None
+
+
+def size_of(data: str | bytes) -> tuple[int, int] | None:
+    """Width and height in pixels, or ``None`` where the format is not known or the data is broken."""
+    head = _head(data, HEAD)
+    try:
+        if head.startswith(b"\x89PNG\r\n\x1a\n"):
+            return struct.unpack(">II", head[16:24])
+        if head.startswith((b"GIF87a", b"GIF89a")):
+            return struct.unpack("<HH", head[6:10])
+        if head.startswith(b"\xff\xd8"):
+            return _jpeg_size(head)
+        if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+            return _webp_size(head)
+    except (struct.error, IndexError):
+        pass
+    return None
+
+
+def data_fault(data: Any, label: str | None) -> str:
+    """What is wrong with the data of an image or a document: empty, not base64, or not what its label says."""
+    if not isinstance(data, str | bytes | bytearray) or not data:
+        return "there is no data"
+    if isinstance(data, str) and not is_base64(data):
+        return "the data is not base64"
+    found = kind_of(data if isinstance(data, str) else bytes(data[:HEAD]))
+    if label is not None and found is not None and found != media_type(label):
+        return f"the data is {found}, not {label}"
+    return ""
+
+
+def _head(data: str | bytes, length: int) -> bytes:
+    """The first bytes: of base64 as many characters, a multiple of four."""
+    if not isinstance(data, str):
+        return data[:length]
+    start = data[:length]
+    try:
+        return b64decode(start[: len(start) // 4 * 4])
+    except (Error, ValueError):
+        return b""
+
+
+def _jpeg_size(data: bytes) -> tuple[int, int] | None:
+    at = 2
+    while data[at] == 0xFF:
+        marker, length = struct.unpack(">xBH", data[at : at + 4])
+        # The frame headers SOF0 to SOF15, without DHT, JPG and DAC, which share their range.
+        if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
+            height, width = struct.unpack(">HH", data[at + 5 : at + 9])
+            return width, height
+        at += 2 + length
+    return None
+
+
+def _webp_size(data: bytes) -> tuple[int, int] | None:
+    kind = data[12:16]
+    if len(data) < (25 if kind == b"VP8L" else 30):
+        return None  # cut
+    if kind == b"VP8X":
+        return int.from_bytes(data[24:27], "little") + 1, int.from_bytes(data[27:30], "little") + 1
+    if kind == b"VP8L":
+        bits = int.from_bytes(data[21:25], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    if kind == b"VP8 ":
+        width, height = struct.unpack("<HH", data[26:30])
+        return width & 0x3FFF, height & 0x3FFF
+    return None

@@ -1,0 +1,110 @@
+"""What OpenAI itself refuses in tools: their names, their schemas, how many there are, and how one is chosen."""
+
+import re
+
+from ...dialects import NAME_SHAPES
+from ...rules import Rule
+from ...types import Model
+from ..common.checks import repeated, schema_fault, shown
+from . import walk
+from .walk import Found, Object, get, many, where
+
+_TOOLS = "wire/openai_completions/tools.py"
+
+
+def _names(body: Object, model: Model | None) -> Found:
+    dialect = walk.dialect_of(model)
+    fits = re.compile(NAME_SHAPES["dashes" if dialect is None else dialect.name_form].pattern).fullmatch
+    named = [(f"{path}.name", function.get("name")) for path, function in walk.functions(body)]
+    for path, call in walk.history_calls(body):
+        if isinstance(get(call, "function"), dict):
+            named.append((f"{path}.function.name", call["function"].get("name")))
+    for path, name in named:
+        if not isinstance(name, str) or not fits(name):
+            yield path, f"{shown(name)!r}"
+    for path, message in walk.messages(body):
+        name = message.get("name")
+        if name is not None and not (isinstance(name, str) and re.fullmatch(r"[^\s<|\\/>]{1,64}", name)):
+            yield f"{path}.name", f"{shown(name)!r}"
+
+
+def _tools(body: Object, model: Model | None) -> Found:
+    tools, dialect = many(body.get("tools")), walk.dialect_of(model)
+    limit = 128 if dialect is None else dialect.max_tools
+    if limit is not None and len(tools) > limit:
+        yield "tools", f"{len(tools)} tools, at most {limit}"
+    if not tools:
+        for name in ("tool_choice", "parallel_tool_calls"):
+            if body.get(name) is not None and not body.get("functions"):
+                yield name, "only with tools"
+    forced = get(body.get("tool_choice"), "function", "name")
+    if tools and forced is not None and forced not in [function.get("name") for _, function in walk.functions(body)]:
+        yield "tool_choice", f"no tool is called {shown(forced)!r}"
+
+
+def _single_tools(body: Object, model: Model | None) -> Found:
+    return repeated(((f"{path}.name", function.get("name")) for path, function in walk.functions(body)), "the tool")
+
+
+def _schemas(body: Object, model: Model | None) -> Found:
+    for path, function in walk.functions(body):
+        fault = schema_fault(function["parameters"]) if function.get("parameters") is not None else ""
+        if fault:
+            yield f"{path}.parameters", fault
+
+
+def _tools_with_reasoning(body: Object, model: Model | None) -> Found:
+    dialect = walk.dialect_of(model)
+    if not any(walk.functions(body)):
+        return
+    if body.get("reasoning_effort") != "none":
+        yield "reasoning_effort", "tools need 'none' here"
+    elif dialect is not None and "none" not in dialect.effort:
+        yield "tools", "this model has no 'none', and so no tools on this surface"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        number="OAC-11",
+        title="Names of tools have at most 64 letters, digits, underscores and dashes",
+        answers="string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        source="error text of OpenAI, many reports until 2026",
+        prevented_by="projection/passes/names.py",
+        check=_names,
+    ),
+    Rule(
+        number="OAC-12",
+        title="At most 128 tools; a choice only among tools that are defined",
+        answers="Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+        source="error texts of OpenAI, measured by a third party 2026-09; Groq ha-groq-cloud-api#25",
+        prevented_by=_TOOLS,
+        check=_tools,
+    ),
+    Rule(
+        number="OAC-13",
+        title="Reasoning models take function tools only with reasoning off",
+        answers="Function tools with reasoning_effort are not supported in /v1/chat/completions. To use function "
+        "tools, use /v1/responses or set reasoning_effort to 'none'.",
+        source="error text of OpenAI, many reports, 2026",
+        prevented_by=_TOOLS,
+        check=_tools_with_reasoning,
+        only=where(lambda dialect: not dialect.tools_with_reasoning),
+    ),
+    Rule(
+        number="OAC-20",
+        title="No two tools of one name",
+        answers="Tool names must be unique",
+        source="odysseus#6010, 2026-08 (a host of the family); Gemini and Claude behind it refuse it in their own "
+        "words; for OpenAI the stricter reading",
+        prevented_by="projection/pipeline.py",
+        check=_single_tools,
+    ),
+    Rule(
+        number="OAC-22",
+        title="The parameters of a function are a schema of type object",
+        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"'",
+        source="error text of OpenAI, many reports until 2026",
+        prevented_by=_TOOLS,
+        check=_schemas,
+    ),
+)

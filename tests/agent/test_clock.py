@@ -1,0 +1,43 @@
+"""Clocks that are arguments may give anything."""
+
+import math
+
+import pytest
+from support.providers import MODELS
+from support.sessions import Providers, run
+
+from segue import Session, SettingError
+from segue.session import Store
+
+ODD = [math.nan, math.inf, -math.inf, 1e300]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_a_clock_that_gives_no_time_is_a_setting_error(providers: Providers, store: Store, odd: float) -> None:
+    with pytest.raises(SettingError, match=r"the clock of session .* gave"):
+        Session.create(MODELS["mistral-chat"], store=store, clock=lambda: odd)
+    assert store.sessions() == []
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("good", range(1, 8))
+def test_a_clock_that_fails_in_mid_turn_is_a_setting_error_and_the_session_goes_on(
+    providers: Providers, store: Store, odd: float, good: int
+) -> None:
+    """After any number of good times."""
+    times = iter([1.7e9] * good)
+    session = providers.session(MODELS["mistral-chat"], store)
+    session._clock = lambda: next(times, odd)
+    with pytest.raises(SettingError, match="a clock gives seconds since 1970"):
+        run(_asked_often(session))
+    session._clock = lambda: 1.7e9
+    assert run(_asked(session)) == "stop"
+
+
+async def _asked_often(session: Session) -> None:
+    for _ in range(8):
+        await session.ask("Weather?")
+
+
+async def _asked(session: Session) -> str:
+    return (await session.ask("Weather?")).stop_reason

@@ -1,0 +1,227 @@
+"""The one way to the terminal: what is made safe, what stays as it is, and that no module goes round it."""
+
+import ast
+import io
+import json
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.kitchen import MODEL, Terminal, environment, kitchen
+from support.terminals import EVIL, leaks, pseudo_terminal
+
+import segue.cli
+from segue.cli import terminal
+from segue.cli.above import Above
+from segue.cli.printable import escaped, flat, masked, printable
+from segue.cli.terminal import Screen, broken
+from segue.cli.view import View
+
+CLI = Path(segue.cli.__file__).parent
+TEXTS = st.text(st.characters() | st.sampled_from(sorted(set(EVIL))) | st.sampled_from("\ufe0f\u200d👩❤1⃣"))
+
+ORDINARY = [
+    "plain ASCII, é, ß, ñ, naïve",
+    "e\u0301 combines",
+    "日本\u3000語 한국어 עברית العربية",
+    "👨\u200d👩\u200d👧 👩🏽\u200d💻 ❤\ufe0f\u200d🔥 🏴\u200d☠\ufe0f",
+    "1\ufe0f\u20e3 #\ufe0f\u20e3",
+    "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    "क्\u200dष می\u200cخواهم 葛\U000e0100",
+    "a\u00a0b\u2009c",
+]
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
+    assert printable(text) == text and escaped(text) == text
+
+
+@pytest.mark.parametrize("character", sorted(set("".join(each for each in EVIL if not each.isprintable()))))
+def test_each_hostile_character_is_replaced_wherever_it_is(character: str) -> None:
+    for text in (character, f"a{character}", f"{character}b", f"a{character}{character}b"):
+        assert character not in masked(text)
+
+
+@given(TEXTS)
+def test_what_is_made_safe_has_no_controls_and_stays_the_same_when_it_is_done_again(text: str) -> None:
+    assert len(masked(text)) == len(text)
+    for made in (masked, printable, flat):
+        safe = made(text)
+        assert made(safe) == safe and not leaks(safe)
+    assert "\n" not in flat(text)
+
+
+@given(st.recursive(TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))
+def test_json_for_a_terminal_is_safe_and_has_the_same_values(value: object) -> None:
+    document = json.dumps(value, ensure_ascii=False)
+    assert json.loads(escaped(document)) == value and not leaks(escaped(document).replace("\t", ""))
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_data_for_a_program_is_exact(text: str) -> None:
+    data = io.BytesIO()
+    before, sys.stdout = sys.stdout, io.TextIOWrapper(data, encoding="utf-8", newline="")
+    try:
+        terminal.say(text)
+        terminal.write(json.dumps(text, ensure_ascii=False).encode())
+        terminal.flush()
+        assert data.getvalue().decode() == f"{text}\n{json.dumps(text, ensure_ascii=False)}"
+    finally:
+        sys.stdout = before
+
+
+def test_what_libraries_print_log_and_warn_is_safe() -> None:
+    with pseudo_terminal() as shown, terminal.guarded():
+        print(EVIL)
+        print(EVIL, file=sys.stderr)
+        sys.stderr.write(EVIL)
+        logging.StreamHandler().emit(logging.LogRecord("x", logging.ERROR, "", 0, EVIL, (), None))
+    assert not leaks(shown[0]), leaks(shown[0])
+
+
+# -- nothing goes round it ---------------------------------------------------------------------------------------------
+
+ALLOWED = {
+    "terminal.py": {"print", "rich", "sys.stdout", "sys.stderr"},
+    "__init__.py": {"print"},  # its own version, without loading anything
+    "keyboard.py": {"prompt_toolkit"},
+    "above.py": {"prompt_toolkit"},
+}
+WRITERS = ("print", "input", "rich", "prompt_toolkit", "sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
+
+
+def writers_of(source: str) -> set[str]:
+    """The ways to a terminal that a module uses."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                found.add(name)
+            case ast.Attribute(value=ast.Name(id=module), attr=name):
+                found.add(f"{module}.{name}")
+            case ast.ImportFrom(module=str(module)):
+                found |= {module.partition(".")[0], *(f"{module}.{each.name}" for each in node.names)}
+            case ast.Import():
+                found |= {each.name.partition(".")[0] for each in node.names}
+    return found & {*WRITERS, "os.write", "os.writev", "os.system"}
+
+
+@pytest.mark.parametrize("path", sorted(CLI.glob("*.py")), ids=lambda path: path.name)
+def test_no_other_module_writes_to_the_terminal(path: Path) -> None:
+    assert writers_of(path.read_text()) <= ALLOWED.get(path.name, set())
+
+
+def test_the_test_finds_writers() -> None:
+    assert writers_of("import sys\nfrom rich import x\nprint(sys.stdout)\nfrom sys import stderr") == {
+        "rich",
+        "print",
+        "sys.stdout",
+        "sys.stderr",
+    }
+
+
+# -- long lines, logs, closed files ------------------------------------------------------------------------------------
+
+
+def handled(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[int, int]:
+    """How many characters are measured and drawn for one delta."""
+    from rich import cells
+
+    measured, drawn = [0], [0]
+    measure = cells.get_character_cell_size
+
+    def counting(character: str) -> int:
+        measured[0] += 1
+        return measure(character)
+
+    class Counting(Screen):
+        def line(self, *parts: terminal.Part, indent: int = 0, wrap: bool = True) -> None:
+            drawn[0] += 1 + sum(len(words) for words, _ in parts)
+
+    monkeypatch.setattr(cells, "get_character_cell_size", counting)
+    screen = Counting(io.StringIO())
+    screen.width = 80
+    view = View(screen)
+    view._grow(text, "")
+    view.settle()
+    monkeypatch.setattr(cells, "get_character_cell_size", measure)
+    return measured[0], drawn[0]
+
+
+@pytest.mark.parametrize("piece", ["x", "word ", "日本", "e\u0301", "👩\u200d", "\x1b[2J", "a\u0301\u0301\u0301"])
+def test_a_long_line_costs_as_much_as_it_is_long(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    once = piece * (80_000 // len(piece))
+    measured, drawn = handled(monkeypatch, once)
+    twice, more = handled(monkeypatch, once * 2)
+    assert measured <= len(once) and twice <= 2 * len(once)
+    assert drawn <= 1.2 * len(once) and more <= 2.1 * drawn
+
+
+@given(st.text(st.sampled_from("ab 日👩\u200d\ufe0fe\u0301")), st.integers(2, 30))
+def test_a_broken_line_has_the_same_characters_and_its_parts_fit(text: str, width: int) -> None:
+    from rich.cells import cell_len
+
+    lines = broken(text, width)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(cell_len(line) <= max(width, 3) for line in lines)
+
+
+def test_lines_that_wait_are_kept_in_pieces() -> None:
+    """Appending to one text would copy it for every line."""
+
+    class App:
+        is_running = False
+
+    async def wait() -> list[str]:
+        above = Above(App())  # type: ignore[arg-type]
+        above._later = lambda: None  # type: ignore[method-assign]
+        for number in range(3):
+            above.write(f"{number}\n")
+        return above._waiting
+
+    import asyncio
+
+    assert asyncio.run(wait()) == ["0\n", "1\n", "2\n"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
+@pytest.mark.parametrize("asked", [False, True])
+def test_no_log_record_reaches_the_chat_unless_asked_for(asked: bool, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import segue.cli.commands as commands, logging, warnings\n"
+        "async def _noise(chat, _):\n"
+        "    for name in ('psycopg', 'psycopg.pool', 'anything'):\n"
+        "        logging.getLogger(name).error('NOISE')\n"
+        "    chat.note('quiet again')\n"
+        "commands.COMMANDS['/noise'] = commands.Command('', _noise)\n"
+    )
+    with kitchen() as server:
+        env = environment(tmp_path, server.url, PYTHONPATH=str(tmp_path), SEGUE_DEBUG="1" if asked else "")
+        with Terminal(env, "--model", MODEL, cwd=tmp_path) as shown:
+            shown.sees("/help tells")
+            shown.types("/noise")
+            shown.child.expect("quiet again")
+            assert ("NOISE" in str(shown.child.before)) == asked
+            shown.presses("d")
+            shown.leaves()
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
+
+
+@pytest.mark.parametrize(
+    "command", ["--help", "--version", "models", f"show {EXAMPLE}", f"show {EXAMPLE} --json", "nosuch"]
+)
+@pytest.mark.parametrize(
+    "ending", ["| true", "2>&1 | true", "| head -c 1", ">&-", "2>&-", ">/dev/full", "<&-", ">&- 2>&- <&-"]
+)
+def test_broken_pipes_full_disks_and_closed_files_are_no_traceback(command: str, ending: str) -> None:
+    line = f'"{sys.executable}" -m segue {command} {ending}; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
+    assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr, done.stderr
+    assert done.returncode in (0, 2) and done.stderr.count(b"\n") <= (4 if command == "nosuch" else 1), done.stderr

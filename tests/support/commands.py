@@ -1,0 +1,135 @@
+"""Every command with arguments that work, and each of its arguments with another value."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import segue
+from segue.cli import _parser
+from segue.session import (
+    CallStarted,
+    Compacted,
+    Failed,
+    ModelChosen,
+    Prompted,
+    Said,
+    TurnBegun,
+    TurnEnded,
+    export_session,
+    open_store,
+)
+from segue.types import UserMessage
+from support.kitchen import MODEL
+
+TARGET = "mistral/mistral-large-latest"
+USAGE = {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2}
+TALK: dict[str, Any] = {
+    "systemPrompt": "be brief",
+    "tools": [{"name": "look", "description": "looks", "parameters": {"type": "object", "properties": {}}}],
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "hello"}]},
+        {
+            "role": "assistant",
+            "provider": "openai",
+            "model": "gpt-5.4",
+            "api": "openai-responses",
+            "stopReason": "error",
+            "errorMessage": "it broke",
+            "usage": USAGE,
+            "content": [
+                {"type": "thinking", "thinking": "hm", "thinkingSignature": "abcd"},
+                {"type": "text", "text": "well"},
+                {"type": "toolCall", "id": "c1", "name": "look", "arguments": {"where": "here", "how": ["well"]}},
+            ],
+        },
+        {
+            "role": "toolResult",
+            "toolCallId": "c1",
+            "toolName": "look",
+            "isError": True,
+            "content": [{"type": "text", "text": "seen"}, {"type": "image", "data": "aGk=", "mimeType": "image/png"}],
+        },
+        {
+            "role": "toolResult",
+            "toolCallId": "c9",
+            "toolName": "other",
+            "content": [{"type": "text", "text": "a stray"}],
+        },
+        {"role": "user", "content": "go on"},
+    ],
+}
+
+
+def entries() -> list[Any]:
+    messages = segue.Context.from_json(json.dumps(TALK)).messages
+    said = [Said(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
+    return [
+        Prompted(key="p", time=1, system_prompt="be brief"),
+        ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),
+        TurnBegun(key="b", time=1, model="openai/gpt-5.4", protocol="openai-responses", owner="here/1/0/x"),
+        *said,
+        Failed(
+            key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
+        ),
+        CallStarted(key="s", time=1, call="c1"),
+        Compacted(key="k", time=1, summary=UserMessage("so far"), first="m4", model="a/b", details={"why": "long"}),
+        TurnEnded(key="e", time=1, how="failed", reason="it broke"),
+    ]
+
+
+BASE: dict[str, Callable[[Path], list[str]]] = {
+    "chat": lambda path: ["chat"],
+    "run": lambda path: ["run", "hello", "--model", MODEL, "--store", str(path / "run.db")],
+    "show": lambda path: ["show", str(path / "talk.json")],
+    "models": lambda path: ["models"],
+    "project": lambda path: ["project", str(path / "talk.json"), "--to", TARGET],
+    "encode": lambda path: ["encode", str(path / "talk.json"), "--to", TARGET],
+    "lint": lambda path: ["lint", str(path / "body.json")],
+    "import": lambda path: ["import", str(path / "body.json")],
+    "standin": lambda path: ["standin", "anthropic"],
+    "local": lambda path: ["local", "--port", "70000"],
+    "sessions list": lambda path: ["sessions", "list", "--store", str(path / "s.db")],
+    "sessions show": lambda path: ["sessions", "show", "one", "--store", str(path / "s.db")],
+    "sessions check": lambda path: ["sessions", "check", "one", "--to", TARGET, "--store", str(path / "s.db")],
+    "sessions fork": lambda path: ["sessions", "fork", "one", "--store", str(path / "s.db")],
+    "sessions export": lambda path: ["sessions", "export", "one", "--store", str(path / "s.db")],
+    "sessions import": lambda path: ["sessions", "import", str(path / "s.jsonl"), "--store", str(path / "s.db")],
+    "sessions delete": lambda path: ["sessions", "delete", "nosuch", "--store", str(path / "s.db")],
+}
+"""Arguments with which each command does what it is for."""
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    """The parser of one command."""
+    parser = _parser(command.split())
+    for word in command.split():
+        [subparsers] = [each for each in parser._actions if isinstance(each, argparse._SubParsersAction)]
+        parser = subparsers.choices[word]
+    return parser
+
+
+def with_value(command: str, base: list[str], value: str) -> Iterator[list[str]]:
+    """The arguments of a command with another value for each of its options and positional arguments."""
+    depth = len(command.split())
+    for action in parser_of(command)._actions:
+        if action.option_strings and action.nargs != 0:
+            yield [*base, f"{action.option_strings[-1]}={value}"]
+        elif not action.option_strings and len(base) > depth and not base[depth].startswith("-"):
+            yield [*base[:depth], value, *base[depth + 1 :]]
+    yield [*base, value]
+    yield [*base, f"--{value}"]
+    yield [value, *base]
+
+
+def make_files(tmp_path: Path) -> Path:
+    """The files that the arguments name."""
+    (tmp_path / "talk.json").write_text(json.dumps(TALK))
+    body = segue.encode(segue.Context.from_json(json.dumps(TALK)), segue.get_model(TARGET)).json()
+    (tmp_path / "body.json").write_bytes(body)
+    with open_store(str(tmp_path / "s.db")) as store:
+        store.create("one", time=1)
+        store.append("one", entries(), after=0)
+        (tmp_path / "s.jsonl").write_bytes(b"".join(export_session(store, "one")))
+    return tmp_path

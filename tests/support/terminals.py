@@ -1,0 +1,114 @@
+"""Hostile text, where it can be put, and a pseudo-terminal that shows what becomes of it."""
+
+import fcntl
+import os
+import re
+import struct
+import sys
+import termios
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from segue.cli import main
+from segue.cli.printable import masked
+
+WORD = "EVIL"
+EVIL = (
+    f"{WORD}\x1b]0;owned\x07\x1b]8;;http://x\x1b\\\x1b[5;7;9m\x1b[2J\x1b[7;77H\x1bc\x1bP0q\x9b2J\x90q\x9c\x07\x08\x7f"
+    "\u202e\u2066\u2069\u200e\u200f\u061c\u2028\u2029\x85\u200b\u200d\u2060\ufeff\u00ad\u3164\U000e0041\U000e0100\r"
+    "\x0b\x0c[red]x[/red]"
+)
+"""Controls of all kinds (C0, C1, sequences of them), marks of direction, invisible characters, a return, markup."""
+
+_OURS = re.compile(r"\x1b\[(?:0|[1-3]|3[1-6]|9[0-7])?(?:;(?:[1-3]|3[1-6]|9[0-7]))*m|\r(?=\n)")
+"""The sequences that commands write: styles and colours. None of them is in ``EVIL``."""
+
+
+def leaks(shown: str) -> list[str]:
+    """What a terminal would obey, or would not show, in an output without the sequences of our own."""
+    left = _OURS.sub("", shown)
+    safe = masked(left)
+    return [
+        f"{a!r} after {left[max(at - 20, 0) : at]!r}"
+        for at, (a, b) in enumerate(zip(left, safe, strict=True))
+        if a != b
+    ]
+
+
+def poisoned(document: Any, evil: str = EVIL) -> Iterator[tuple[str, Any]]:
+    """The document with hostile text at one place: a string, a key, one more key, or anything else; at every place."""
+    for path, value in _places(document):
+        where = ".".join(map(str, path)) or "."
+        if isinstance(value, str):
+            yield where, _with(document, path, evil)
+        elif isinstance(value, dict):
+            yield f"{where} more", _with(document, path, {**value, evil: evil})
+            for key in value:
+                renamed = {(evil if each == key else each): inner for each, inner in value.items()}
+                yield f"{where} key {key}", _with(document, path, renamed)
+        else:
+            yield f"{where} text", _with(document, path, evil)
+
+
+def _places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    yield path, document
+    inner = (
+        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    )
+    for key, value in inner:
+        yield from _places(value, (*path, key))
+
+
+def _with(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    copy = dict(document) if isinstance(document, dict) else list(document)
+    copy[path[0]] = _with(document[path[0]], path[1:], value)
+    return copy
+
+
+@contextmanager
+def pseudo_terminal() -> Iterator[list[str]]:
+    """Standard output and error are a terminal; the list has all that was written to it, once the context is left."""
+    leader, follower = os.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    read: list[bytes] = []
+    shown: list[str] = []
+
+    def drain() -> None:
+        while True:
+            try:
+                data = os.read(leader, 65_536)
+            except OSError:  # Linux's way to say that the other end is closed
+                return
+            if not data:
+                return
+            read.append(data)
+
+    reader = threading.Thread(target=drain)
+    reader.start()
+    before = sys.stdout, sys.stderr
+    sys.stdout = os.fdopen(follower, "w", encoding="utf-8")
+    sys.stderr = os.fdopen(os.dup(follower), "w", encoding="utf-8", errors="backslashreplace")
+    try:
+        yield shown
+    finally:
+        ours = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = before
+        for file in ours:
+            file.close()
+        reader.join()
+        os.close(leader)
+        shown.append(b"".join(read).decode())
+
+
+def on_terminal(*arguments: str) -> tuple[int, str]:
+    """Run a command in a terminal: its exit status, and all that the terminal got."""
+    with pseudo_terminal() as shown:
+        try:
+            status = main(list(arguments))
+        except SystemExit as left:
+            status = int(left.code or 0)
+    return status, shown[0]

@@ -1,0 +1,123 @@
+"""Waiting for events, in tests. How busy the machine is must not decide how a test ends: a test waits for the event
+itself, and a limit is there only so that a test that hangs ends some day."""
+
+import asyncio
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from itertools import count
+from random import Random
+from typing import Any
+
+import psutil
+import pytest
+
+from segue.testing.handler import Handler
+
+HANGS = 600
+"""Seconds after which a test counts as hanging. Nothing takes so long, however busy the machine is."""
+SHORT = 0.3
+"""Seconds of patience, where it must run out: with a server that stays silent for ever."""
+LOOK = 0.01
+_WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+_PORTS = count(Random().randrange(2_000))
+
+
+def until(happened: Callable[[], object]) -> None:
+    """Wait until it has happened."""
+    last = time.monotonic() + HANGS
+    while not happened():
+        assert time.monotonic() < last, "it has not happened"
+        time.sleep(LOOK)
+
+
+async def until_async(happened: Callable[[], object]) -> None:
+    """The same, while the event loop goes on."""
+    async with asyncio.timeout(HANGS):
+        while not happened():
+            await asyncio.sleep(LOOK)
+
+
+def has_ended(number: int) -> bool:
+    """Whether a process has ended, collected or not."""
+    try:
+        return bool(psutil.Process(number).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def tool_threads() -> list[threading.Thread]:
+    """The threads that tools run in, and those that write down what tools gave."""
+    return [each for each in threading.enumerate() if each.name.startswith("segue tool")]
+
+
+def join_tools() -> None:
+    """Wait until no thread of a tool runs any more."""
+    for each in tool_threads():
+        each.join(HANGS)
+        assert not each.is_alive()
+
+
+def until_settled(address: str) -> None:
+    """Wait until a server has done what clients that were killed had asked of it."""
+    if not address.startswith("postgresql"):
+        return
+    import psycopg
+
+    others = "pid <> pg_backend_pid() AND backend_type = 'client backend' AND xact_start IS NOT NULL"
+    with psycopg.connect(address, autocommit=True) as look:
+        until(lambda: look.execute(f"SELECT 1 FROM pg_stat_activity WHERE {others}").fetchone() is None)
+
+
+def free_port() -> int:
+    """A port that nobody listens at. The system gives none of these to who asks for any port, and each worker has its
+    own ones, so that it stays free until the test takes it."""
+    for number in _PORTS:
+        port = 10_000 + _WORKER % 10 * 2_000 + number % 2_000
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError
+
+
+def held_after(text: bytes, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Stand-ins hold back what follows the first event of a stream with ``text`` in it, until this event is set."""
+    goes_on = threading.Event()
+    send = Handler._chunk
+
+    def chunk(self: Handler, data: bytes) -> None:
+        send(self, data)
+        if text in data:
+            goes_on.wait(HANGS)
+
+    monkeypatch.setattr(Handler, "_chunk", chunk)
+    return goes_on
+
+
+@pytest.fixture
+def patient_until_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client whose timeout is ``SHORT`` begins to read when the stand-in has fallen silent: all that was said is
+    there to be read by then, and nothing follows."""
+    silent = threading.Event()
+    fall_silent, recv, recv_into = Handler._wait_for_the_end, socket.socket.recv, socket.socket.recv_into
+
+    def watched(self: Handler) -> None:
+        silent.set()
+        fall_silent(self)
+
+    def patient(read: Callable[..., Any]) -> Callable[..., Any]:
+        def reads(self: socket.socket, *arguments: Any) -> Any:
+            assert self.gettimeout() != SHORT or silent.wait(HANGS)
+            return read(self, *arguments)
+
+        return reads
+
+    monkeypatch.setattr(Handler, "_wait_for_the_end", watched)
+    monkeypatch.setattr(socket.socket, "recv", patient(recv))
+    monkeypatch.setattr(socket.socket, "recv_into", patient(recv_into))
