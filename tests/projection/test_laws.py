@@ -6,9 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from copy import deepcopy
-from itertools import permutations
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from conftest import SOAK
@@ -20,9 +18,7 @@ from support.targets import distinct
 
 import segue
 from segue.projection.pairing import Pairing
-from segue.projection.pipeline import Rendering
 from segue.projection.policy import PRESETS
-from segue.projection.step import Step
 from segue.types import (
     AssistantMessage,
     Context,
@@ -32,7 +28,6 @@ from segue.types import (
     TextContent,
     ThinkingContent,
     ToolCall,
-    ToolDefinition,
     ToolResultMessage,
     UserMessage,
 )
@@ -71,57 +66,6 @@ def test_law_7_holds_for_clean_conversations(model: Model, data: st.DataObject, 
     rendered = segue.project(context, model, policy)
     assert rendered.changes == []
     assert rendered.context.to_json() == context.to_json()
-
-
-@counts
-@given(st.data())
-def test_the_short_way_gives_what_the_passes_give(model: Model, data: st.DataObject) -> None:
-    """Also of the target's own answers, which need nothing at all most of the time."""
-    origin = TARGETS[data.draw(st.sampled_from(list(TARGETS)))] if data.draw(st.booleans()) else model
-    context = data.draw(torn.clean_contexts(origin) | torn.torn_contexts(origin))
-    short = segue.project(context, model)
-    through = project_through_the_passes(context, model)
-    assert short.context.to_json() == through.context.to_json()
-    assert short.changes == through.changes
-    assert short.sources == through.sources
-
-
-def test_the_short_way_gives_what_the_passes_give_in_any_order_of_blocks(model: Model) -> None:
-    """Changes are told pass by pass, also of answers whose thinking stands behind a call."""
-    blocks = [
-        ThinkingContent("First this."),
-        ThinkingContent("", "sealed", redacted=True),
-        TextContent("Let me see."),
-        ToolCall("one|fc_1", "bash", {}),
-        ToolCall("two|fc_2", "bash", {}),
-    ]
-    origin = {"protocol": "openai-responses", "provider": "nobody", "model": "else"}
-    for order in permutations(blocks):
-        answer = AssistantMessage(content=list(order), stop_reason="toolUse", **origin)
-        calls = [block for block in order if isinstance(block, ToolCall)]
-        results = [ToolResultMessage(call.id, call.name, [TextContent("done")]) for call in calls]
-        context = Context(messages=[UserMessage("go"), answer, *results], tools=[ToolDefinition("bash")])
-        short = segue.project(context, model)
-        through = project_through_the_passes(context, model)
-        assert short.context == through.context
-        assert short.changes == through.changes
-
-
-def project_through_the_passes(context: Context, model: Model) -> segue.Projection:
-    """The projection in which every answer with calls is taken through the passes, also where it needs none."""
-    taken: list[int] = []
-    original = Rendering._pass
-
-    def counted(rendering: Rendering, step: Step) -> None:
-        taken.append(step.index)
-        original(rendering, step)
-
-    with patch.object(Rendering, "short_way", False), patch.object(Rendering, "_pass", counted):
-        rendered = segue.project(context, model)
-    answers = [index for index, message in enumerate(context.messages) if isinstance(message, AssistantMessage)]
-    calling = {at for at in answers if any(isinstance(block, ToolCall) for block in context.messages[at].content)}
-    assert calling <= set(taken), "an answer with calls went past the passes"
-    return rendered
 
 
 def valid(rendered: segue.Projection, model: Model, policy: str) -> None:

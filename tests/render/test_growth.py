@@ -9,7 +9,7 @@ from unittest.mock import patch
 import pytest
 
 import segue
-from segue.projection.passes import ids
+from segue.dialects import ids
 from segue.render.renderer import Renderer
 from segue.types import (
     AssistantMessage,

@@ -75,7 +75,7 @@ async def _summary(
         except SegueError as error:  # for example, there is no key for it any more
             return None, str(error)
         used.spend(answer.usage)
-        if answer.stop_reason in ("error", "aborted"):
+        if answer.failed:
             return None, answer.error_message or answer.stop_reason
         judged = accept(answer.text, chosen)
         if not judged.text:

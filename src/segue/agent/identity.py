@@ -6,8 +6,7 @@ then on it is stable for ever.
 
 from msgspec.structs import replace
 
-from ..dialects import ID_SHAPES
-from ..projection.passes.ids import fresh_id
+from ..dialects import ID_SHAPES, fresh_id
 from ..types import AssistantMessage, Model, ToolCall
 from ..types.value import encode
 from .state import State

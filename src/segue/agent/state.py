@@ -160,7 +160,7 @@ class State:
 
 def _asks(message: Message | None) -> TypeGuard[AssistantMessage]:
     """Whether it is an answer whose calls need results; those of a failed one go with it."""
-    return isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted")
+    return isinstance(message, AssistantMessage) and not message.failed
 
 
 def rebuilt(entries: Iterable[AnyEntry]) -> State:

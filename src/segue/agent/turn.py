@@ -162,7 +162,7 @@ class Turn:
 
     def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
         """The entry of an answer, which tells of the attempts before it."""
-        if message is None or (not message.content and message.stop_reason in ("error", "aborted")):
+        if message is None or (not message.content and message.failed):
             return []
         if attempts:
             message = replace(message, diagnostics=[*message.diagnostics, *map(_told_of, attempts)])
@@ -276,7 +276,7 @@ class Turn:
         if arrived and isinstance(arrived[0].message, AssistantMessage):
             answer = arrived[0].message
             # It had all arrived, and only its entry was missing.
-            calls = [] if answer.stop_reason in ("error", "aborted") else answer.tool_calls
+            calls = [] if answer.failed else answer.tool_calls
             results = closing_results([(call, False) for call in calls], not_started, unknown)
         results += closing_results(session.state.unanswered(), not_started, unknown)
         ended = session.entry(TurnEnded, how=how, reason=reason or None)

@@ -8,7 +8,6 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from ..projection.look import FAILED_STOPS
 from ..projection.pairing import Pairing
 from ..types import (
     AssistantMessage,
@@ -89,7 +88,7 @@ class Transcript:
 
     def _answer(self, index: int, message: AssistantMessage) -> Iterator[Piece]:
         who = "assistant"
-        if message.stop_reason in FAILED_STOPS:
+        if message.failed:
             who += f", broken off ({message.stop_reason})"
         at = 0
         for block in message.content:

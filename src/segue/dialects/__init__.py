@@ -4,9 +4,9 @@ from .anthropic_messages import AnthropicMessages
 from .base import Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning, PrefixMismatch
 from .bedrock_converse import BedrockConverse
 from .google_generative_ai import GoogleGenerativeAI
-from .ids import ID_SHAPES, IdShape
+from .ids import ID_SHAPES, IdShape, fresh_id
 from .mistral_chat import MistralChat
-from .names import NAME_SHAPES, NameShape
+from .names import NAME_SHAPES, NameShape, valid_name
 from .openai_completions import OpenAICompletions
 from .openai_responses import OpenAIResponses
 
@@ -38,4 +38,6 @@ __all__ = [
     "OpenAIResponses",
     "OwnReasoning",
     "PrefixMismatch",
+    "fresh_id",
+    "valid_name",
 ]

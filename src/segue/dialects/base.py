@@ -32,6 +32,9 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name_form: NameForm = "dashes"
 
     own_reasoning: OwnReasoning = "none"
+    # What `thinking_signature` holds: `opaque`, a signature; `details`, the name of the field in which the reasoning
+    # came, or the whole of `reasoning_details` as JSON text, and only the latter can be verified.
+    signatures: Literal["opaque", "details"] = "opaque"
     foreign_reasoning: ForeignReasoning = "labelled"
     # Where foreign thinking shown as text makes the model leak its own or refuse (pydantic-ai#6692, oh-my-pi#7241,
     # pi#9554; seen until 2026-10), it is dropped under every policy.

@@ -1,5 +1,6 @@
-"""The forms of tool-call ids, as a table. Minting an id in one of them is projection's business."""
+"""The forms of tool-call ids, as a table, and ids that are derived in one of them."""
 
+from hashlib import blake2b
 from typing import NamedTuple
 
 from .base import IdForm
@@ -42,3 +43,18 @@ ID_SHAPES: dict[IdForm, IdShape] = {
     # on other ids where the server does not rewrite them (kimchi#1063, llxprt-code#713, 2026). Always counted anew.
     "kimi": IdShape("functions.", r"functions\.[A-Za-z0-9_-]{1,64}:[0-9]+", r"(?!)", 0),
 }
+
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_PAIRS = [high + low for low in _DIGITS for high in _DIGITS]
+"""Two digits of a number in base 62 at a time, the least significant first."""
+
+
+def fresh_id(stored: str, form: IdForm, attempt: int = 0) -> str:
+    """An id of the form, derived from the identity alone; ``attempt`` is the way out of collisions."""
+    shape = ID_SHAPES[form]
+    number = int.from_bytes(blake2b(f"{attempt}:{stored}".encode("utf-8", "surrogatepass"), digest_size=24).digest())
+    pairs = []
+    for _ in range(0, shape.digits, 2):
+        number, pair = divmod(number, len(_PAIRS))
+        pairs.append(_PAIRS[pair])
+    return shape.prefix + "".join(pairs)[: shape.digits]

@@ -1,5 +1,8 @@
-"""The forms of tool names, as a table. Mapping a name into one of them is projection's business."""
+"""The forms of tool names, as a table, and names that are made to fit one of them."""
 
+import re
+from functools import lru_cache
+from hashlib import blake2b
 from typing import NamedTuple
 
 from .base import NameForm
@@ -25,3 +28,15 @@ NAME_SHAPES: dict[NameForm, NameShape] = {
     # and older endpoints refuse them (gemini-cli#7869), so they are replaced.
     "letter-first": NameShape(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}", r"[^A-Za-z0-9_.-]"),
 }
+
+
+@lru_cache(maxsize=4096)
+def valid_name(name: str, form: NameForm) -> str:
+    """``name`` where it has the form; otherwise a cleaned one and a short hash of the name."""
+    shape = NAME_SHAPES[form]
+    if re.fullmatch(shape.pattern, name):
+        return name
+    digest = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    cleaned = re.sub(shape.refused, "_", name)[: shape.length - len("t__") - len(digest)]
+    candidate = f"{cleaned}_{digest}"
+    return candidate if re.fullmatch(shape.pattern, candidate) else f"t_{candidate}"

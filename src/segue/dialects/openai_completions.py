@@ -15,6 +15,7 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     """State of the rules: 2026-11, SDK openai 3.49.0 and the error texts of the family's members."""
 
     id_form: IdForm = "nine"
+    signatures: Literal["opaque", "details"] = "details"
 
     # How the system prompt is spoken: `developer` is refused outside OpenAI, OpenRouter, Cerebras and Groq
     # ("unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`", DeepSeek, 9router#773).

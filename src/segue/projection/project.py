@@ -51,7 +51,7 @@ def project(context: Context, model: Model, policy: PolicyLike = None) -> Projec
     rendering = rendered(context, model, policy)
     return Projection(
         context=ProjectedContext(
-            system_prompt=rendering.system_prompt, messages=rendering.messages, tools=rendering.tools
+            system_prompt=rendering.frame.system_prompt, messages=rendering.messages, tools=rendering.frame.tools
         ),
         changes=rendering.changes,
         model=model,
@@ -71,14 +71,14 @@ def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rende
     rendering = Rendering(context.system_prompt, messages, context.tools, model, choices)
     rendering.extend(0, len(messages))
     if choices.passes:
-        refuse_nothing(rendering)
+        require_messages(rendering)
     return rendering
 
 
-def refuse_nothing(rendering: Rendering) -> None:
-    """Complain where there is nothing to send."""
+def require_messages(rendering: Rendering) -> None:
+    """Raise an error where there is nothing to send."""
     if not rendering.messages:
-        alone = " (a system prompt alone is no request)" if rendering.system_prompt else ""
+        alone = " (a system prompt alone is no request)" if rendering.frame.system_prompt else ""
         raise ProjectionError(f"there is nothing to send: the conversation has no message with content{alone}")
 
 

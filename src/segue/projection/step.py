@@ -1,12 +1,14 @@
 """What passes work on: one step at a time, in the order in which it will be rendered."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from ..dialects import NameForm, valid_name
 from ..types import LOSSY, AssistantMessage, Block, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
 from ..types.text import scrub
+from .pairing import Pairing
 from .policy import Policy
 from .prefix import Prefix
 
@@ -14,51 +16,59 @@ from .prefix import Prefix
 class Step(Struct, eq=False, gc=False):
     """A user message, or an answer with the results of its calls.
 
-    ``index`` is the message's index in the input; ``content`` are its blocks as they are rendered so far, ``has`` the
-    bits of ``look``. ``calls`` are those of the answer, under their stored ids; ``results`` has one entry for each
-    call, in their order, and ``sources`` the index of each in the input; ``None`` and -1 stand for a result that never
-    came. ``own``: the target itself made this answer; ``made_up``: its call was made up for a result.
+    ``index`` is the message's index in the input, ``end`` where the next step begins. ``content`` are its blocks as
+    they are rendered so far, ``has`` the bits of ``scan``. ``calls`` are those of the answer, as stored; ``results``
+    has one entry for each call, in their order, and ``sources`` the index of each in the input; a result that never
+    came is ``None``, and -1. ``own``: the target itself made this answer; ``made_up``: its call was made up for a
+    result; ``thinned``: the message has lost a block.
     """
 
     index: int
+    end: int
     message: UserMessage | AssistantMessage | None  # None: left out
-    content: list[Any]
+    content: Sequence[Block]
     has: int
-    calls: list[ToolCall] = []
+    calls: Sequence[ToolCall] = ()
     results: list[ToolResultMessage | None] = []
     sources: Sequence[int] = ()
     own: bool = False
     made_up: bool = False
+    thinned: bool = False
 
     def put(self, at: int, block: Block) -> None:
-        """Let this block stand at ``at``. What is stored stays as it is."""
+        """Replace the block at ``at``. The stored message is not touched."""
         if self.message is not None and self.content is self.message.content:
             self.content = list(self.content)
+        assert isinstance(self.content, list)  # what a pass puts here is a list of its own
         self.content[at] = block
 
+    def places(self) -> list[int]:
+        """The place of each call among the blocks."""
+        return [at for at, block in enumerate(self.content) if type(block) is ToolCall]
+
     def block(self, at: int) -> int | None:
-        """Where a block of the answer stands in the input: nowhere, if it was made up."""
+        """The place of a block of the answer in the input; ``None`` if the block was made up."""
         return None if self.made_up else at
 
 
-LONGEST = 40
-"""So many characters of an id are told."""
+MAX_SHOWN = 40
+"""Ids longer than this are cut in reports."""
 
-Told = tuple[ChangeCode, int | None, int | None, str, tuple[Any, ...], bool | None]
-"""A change before anybody has asked for it: code, message, block, the detail and what is to be put into it, and
-whether it loses something, where the code does not say."""
+PendingChange = tuple[ChangeCode, int | None, int | None, str, tuple[Any, ...], bool | None]
+"""A change that was not asked for yet: code, message, block, the detail and what is put into it, and whether it loses
+something, where the code alone does not decide that."""
 
 
 class Report:
-    """The changes so far. Blocks are counted as they stood in the input, however many have gone since.
+    """The changes so far. Blocks are counted as they were in the input, however many have gone since.
 
-    Most reports are never read, so that a change is spelled out only when somebody asks.
+    Most reports are never read, so a change is spelled out only when it is asked for.
     """
 
-    __slots__ = ("_kept", "told")
+    __slots__ = ("_kept", "pending")
 
-    def __init__(self, told: Iterable[Told] = ()) -> None:
-        self.told: list[Told] = list(told)
+    def __init__(self) -> None:
+        self.pending: list[PendingChange] = []
         self._kept: dict[int, list[int]] = {}
 
     def add(
@@ -73,24 +83,25 @@ class Report:
         """Add a change; ``parts`` are put into ``detail`` as by ``str.format``."""
         if self._kept and block is not None and message in self._kept:
             block = self._kept[message][block]
-        self.told.append((code, message, block, detail, parts, lossy))
+        self.pending.append((code, message, block, detail, parts, lossy))
 
     @property
     def changes(self) -> list[Change]:
         """All of them, spelled out."""
-        return [*map(spelled, self.told)]
+        return [*map(spelled_out, self.pending)]
 
     def back(self, count: int) -> None:
-        """To where there were ``count`` changes. The list is replaced: somebody may still hold what it was."""
-        self.told = self.told[:count]
+        """Return to the first ``count`` changes. The list is replaced, because a request may share it."""
+        if len(self.pending) > count:
+            self.pending = self.pending[:count]
 
-    def settle(self) -> None:
-        """A step is done: no more blocks of it are counted."""
+    def end_step(self) -> None:
+        """Forget the block positions of the finished step."""
         if self._kept:
             self._kept.clear()
 
     def position(self, message: int, block: int) -> int:
-        """Where a block that ``message`` has now stood in the input."""
+        """The position in the input of a block that ``message`` has now."""
         return self._kept[message][block] if message in self._kept else block
 
     def keep(self, message: int, positions: list[int]) -> None:
@@ -99,52 +110,84 @@ class Report:
         self._kept[message] = positions if before is None else [before[at] for at in positions]
 
 
-def spelled(told: Told) -> Change:
-    """A change as it is read."""
-    code, message, block, detail, parts, lossy = told
-    text = detail.format(*map(_short, parts)) if parts else detail
+def spelled_out(change: PendingChange) -> Change:
+    """A change as users read it."""
+    code, message, block, detail, parts, lossy = change
+    text = detail.format(*map(_shortened, parts)) if parts else detail
     return Change(code, message, block, scrub(text), code in LOSSY if lossy is None else lossy)
 
 
-def _short(part: Any) -> Any:
-    return part if not isinstance(part, str) or len(part) <= LONGEST else part[: LONGEST - 1] + "…"
+def _shortened(part: Any) -> Any:
+    return part if not isinstance(part, str) or len(part) <= MAX_SHOWN else part[: MAX_SHOWN - 1] + "…"
+
+
+class NameMap:
+    """Tool names as the target accepts them, and the way back."""
+
+    __slots__ = ("_form", "kept", "originals")
+
+    def __init__(self, form: NameForm) -> None:
+        self._form = form
+        self.kept: set[str] = set()
+        """Names so far that the target accepts as they are."""
+        self.originals: dict[str, str] = {}
+        """The stored name behind each rendered one that differs."""
+
+    def rendered(self, name: str) -> str:
+        """The name under which the target knows this tool."""
+        rendered = valid_name(name, self._form)
+        if rendered == name:
+            self.kept.add(name)
+        else:
+            self.originals[rendered] = name
+        return rendered
 
 
 class Target:
-    """What all passes share: whom to render for, under which policy, and where to report."""
+    """What all passes share: whom to render for, under which policy, which results belong to which calls, and where to
+    report."""
 
-    __slots__ = ("dialect", "model", "policy", "prefix", "report")
+    __slots__ = ("dialect", "model", "names", "pairing", "policy", "prefix", "report")
 
-    def __init__(self, model: Model, policy: Policy, report: Report) -> None:
+    def __init__(self, model: Model, policy: Policy) -> None:
         self.model = model
         self.dialect = model.dialect
         self.policy = policy
-        self.report = report
-        self.prefix: Prefix | None = None  # kept only for targets that bind their thinking to it
+        self.pairing: Pairing | None = None  # only where results do not simply follow their calls
+        self.report = Report()
+        self.names = NameMap(self.dialect.name_form)
+        self.prefix: Prefix | None = None  # only for targets that bind their thinking to it
 
 
 class Pass:
-    """One rule, as a fold over steps: it changes the step that it is given and keeps what little it must remember.
+    """One rule, as a fold over steps: it changes the step that it is given and remembers as little as it can.
 
-    A pass overrides ``user``, ``answer`` or both; what it does not override is not called.
+    A pass overrides ``user``, ``answer`` or both. One that remembers something overrides ``mark`` and ``back``, too.
     """
 
-    minds: ClassVar[int]
-    """The bits of ``look`` that concern it; steps with none of them are not shown to it."""
+    concerns: ClassVar[int]
+    """The bits of ``scan`` that concern it; it is not called for steps with none of them."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.report = target.report
+        self.concerns_own = self.concerns
+        """The same for answers that the target itself made."""
 
     @classmethod
-    def concerns(cls, model: Model) -> bool:
+    def applies_to(cls, model: Model) -> bool:
         """Whether there is anything to do for this target at all."""
         return True
 
     def user(self, step: Step, message: UserMessage) -> None:
         """Change a step that is a user message."""
-        raise NotImplementedError
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         """Change a step that is an answer with its results."""
-        raise NotImplementedError
+
+    def mark(self) -> Any:
+        """What the pass remembers, as a value that ``back`` accepts."""
+        return None
+
+    def back(self, mark: Any) -> None:
+        """Remember what was remembered when ``mark`` was made."""

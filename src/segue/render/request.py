@@ -3,45 +3,46 @@
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ..projection import ProjectedContext, Projection
-from ..projection.pipeline import Rendering
+from ..projection.frame import Frame
 from ..projection.prefix import Prefix
-from ..projection.step import Report, Told, spelled
+from ..projection.step import PendingChange, Report, spelled_out
 from ..projection.summary import summarize
-from ..types import Change, Message, Model, Options, ToolDefinition
+from ..types import Change, Message, Model, Options
 from ..wire.common.dataurl import to_builtins, to_json
 from ..wire.common.headers import joined
 from ..wire.protocol import Protocol
 from .fold import Fold
 from .tokens import guessed_frame
 
+HISTORY = Raw(b"\0")
+"""Where turns that were written before go. It is written as it is, and NUL cannot occur in JSON."""
 
-class Place(Struct, frozen=True, eq=False):
-    """A rendering as it was when a request was made. It shares the lists of the rendering, which only grow: who goes
-    back to an earlier place leaves them behind."""
 
-    rendering: Rendering
-    system_prompt: str | None
-    tools: list[ToolDefinition]
+class Snapshot(Struct, frozen=True, eq=False):
+    """A rendering as it was when a request was made. It shares the lists of the rendering, which only grow: going back
+    replaces them."""
+
+    frame: Frame
     messages: list[Message]
     sources: list[int]
     count: int
-    # Lists of changes (of the frame, of messages, of turns), and how many of each.
-    told: tuple[tuple[list[Told], int], ...]
-    # Of the messages: how many tokens they have, by a guess, and the digest of all that is sent.
+    names: dict[str, str]
+    # Changes of messages and of turns: the lists, and how many of each belong to this request.
+    pending: tuple[tuple[list[PendingChange], int], tuple[list[PendingChange], int]]
+    # Of the messages: how many tokens they have, estimated, and the digest of all that is sent.
     guess: Fold[float]
     prefix: Fold[Prefix]
-    # How many turns stand before those that were written.
-    head: int
-    # What was written of the turns, each with a comma behind it, and how many bytes of it.
+    # The turns that were written before, and how many bytes of them belong to this request.
     written: bytearray
     length: int
 
-    def changes(self, lists: int) -> list[Change]:
-        """The changes of the first few lists."""
-        return [spelled(each) for told, count in self.told[:lists] for each in told[:count]]
+    def changes(self, *, turns: bool) -> list[Change]:
+        """The changes of the frame and of messages, and those of turns, too."""
+        lists = self.pending if turns else self.pending[:1]
+        return [*self.frame.report.changes, *[spelled_out(each) for made, count in lists for each in made[:count]]]
 
 
 class Request:
@@ -51,18 +52,24 @@ class Request:
     ``sdk_kwargs()`` the same for the provider's own Python SDK.
     """
 
-    __slots__ = ("_body", "_frame", "_place", "_protocol", "_report", "headers", "model", "options", "path")
+    __slots__ = ("_body", "_protocol", "_report", "_snapshot", "_unwritten", "headers", "model", "options", "path")
 
     def __init__(
-        self, model: Model, protocol: Protocol, options: Options, place: Place, frame: dict[str, Any], report: Report
+        self,
+        model: Model,
+        protocol: Protocol,
+        options: Options,
+        snapshot: Snapshot,
+        body: dict[str, Any],
+        report: Report,
     ) -> None:
         self.model = model
         self.options = options
-        self.path = protocol.path(model, options, frame)
+        self.path = protocol.path(model, options, body)
         self.headers = {"content-type": "application/json"} | joined(protocol.headers(model, options), model.headers)
         self._protocol = protocol
-        self._place = place
-        self._frame = frame  # the body, without the turns that were written before
+        self._snapshot = snapshot
+        self._unwritten = body  # with `HISTORY` in place of the turns that were written before
         self._report = report
         self._body: dict[str, Any] | None = None
 
@@ -70,8 +77,8 @@ class Request:
     def body(self) -> dict[str, Any]:
         """The provider's REST JSON, as a copy: what is changed in it goes out."""
         if self._body is None:
-            written = self._place.length
-            self._body = msgspec.json.decode(self.json()) if written else to_builtins(self._frame)
+            written = self._snapshot.length
+            self._body = msgspec.json.decode(self.json()) if written else to_builtins(self._unwritten)
         return self._body
 
     def json(self) -> bytes:
@@ -79,66 +86,62 @@ class Request:
         return b"".join(self.pieces())
 
     def pieces(self) -> list[bytes | memoryview]:
-        """The body as bytes in a few pieces, of which the large one is not copied: what a renderer wrote for earlier
-        requests. Let go of them when they are sent."""
-        place, name = self._place, self._protocol.history
+        """The body as bytes in a few pieces. The large one, what a renderer wrote for earlier requests, is not copied;
+        drop the pieces when they are sent."""
         if self._body is not None:
-            return [msgspec.json.encode(self._body)]  # somebody may have changed it
-        if not place.length:
-            return [to_json(self._frame)]
-        data = to_json({**self._frame, name: []})
-        # A quote inside a text is escaped, so that this is the member itself.
-        begin = f'"{name}":['.encode()
-        at = data.index(begin) + len(begin)
-        turns = self._frame[name]
-        head = to_json(turns[: place.head])[1:-1] + b"," if place.head else b""
-        rest = to_json(turns[place.head :])[1:-1]
-        return [data[:at] + head, memoryview(place.written)[: place.length], rest + data[at:]]
+            return [msgspec.json.encode(self._body)]  # the caller may have changed it
+        data = to_json(self._unwritten)
+        if not self._snapshot.length:
+            return [data]
+        before, after = data.split(b"\0")
+        return [before, memoryview(self._snapshot.written)[: self._snapshot.length], after]
 
     def sdk_kwargs(self) -> dict[str, Any]:
-        """What the provider's own Python SDK wants as keyword arguments."""
+        """The body as keyword arguments of the provider's own Python SDK."""
         return self._protocol.sdk_kwargs(self.body, self.model, self.options)
 
     @property
     def projection(self) -> Projection:
-        """The conversation as the model gets it, before it took the protocol's shape."""
-        place = self._place
+        """The conversation as the model gets it, before it was given the protocol's shape."""
+        snapshot = self._snapshot
         return Projection(
-            context=ProjectedContext(system_prompt=place.system_prompt, messages=self.messages, tools=place.tools),
-            changes=place.changes(2),
+            context=ProjectedContext(
+                system_prompt=snapshot.frame.system_prompt, messages=self.messages, tools=snapshot.frame.tools
+            ),
+            changes=snapshot.changes(turns=False),
             model=self.model,
-            sources=place.sources[: place.count],
+            sources=snapshot.sources[: snapshot.count],
             names=self.names,
         )
 
     @property
     def names(self) -> dict[str, str]:
         """The stored name behind each rendered tool name that differs."""
-        return self._place.rendering.names
+        return self._snapshot.names
 
     @property
     def messages(self) -> list[Message]:
         """The messages as they were rendered."""
-        return self._place.messages[: self._place.count]
+        return self._snapshot.messages[: self._snapshot.count]
 
     @property
     def changes(self) -> list[Change]:
         """Every change, of projection and of encoding."""
-        return [*self._place.changes(3), *self._report.changes]
+        return [*self._snapshot.changes(turns=True), *self._report.changes]
 
     def guessed(self) -> float:
-        """About how many tokens it has, by length alone."""
-        place = self._place
-        frame = guessed_frame(place.system_prompt, place.tools)
-        return frame + place.guess.over(place.messages, place.count)
+        """Roughly how many tokens it has, by length alone."""
+        snapshot = self._snapshot
+        frame = guessed_frame(snapshot.frame.system_prompt, snapshot.frame.tools)
+        return frame + snapshot.guess.over(snapshot.messages, snapshot.count)
 
     def prefix_digest(self) -> str:
         """The digest of everything that is sent, which the answer is bound to."""
-        return self._place.prefix.over(self._place.messages, self._place.count).digest()
+        return self._snapshot.prefix.over(self._snapshot.messages, self._snapshot.count).digest()
 
     def summary(self) -> str:
         """The changes of projection and encoding in a few lines, for a person."""
-        return summarize(self.changes, self.model.ref, self._place.count)
+        return summarize(self.changes, self.model.ref, self._snapshot.count)
 
     def __repr__(self) -> str:
         return f"<Request to {self.model.ref}: POST {self.path}, {len(self.changes)} changes>"

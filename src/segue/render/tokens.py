@@ -82,7 +82,7 @@ def _estimate(measured: float, guess: float, basis: Basis) -> Estimate:
 def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | None:
     for at in range(len(messages) - 1, -1, -1):
         message = messages[at]
-        if isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted"):
+        if isinstance(message, AssistantMessage) and not message.failed:
             usage = message.usage
             if usage.input + usage.cache_read + usage.cache_write > 0:
                 return at, message

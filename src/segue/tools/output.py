@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ..projection.passes.tool_interactions import EMPTY_RESULT
 from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub, scrub_json
+from ..types.texts import EMPTY_RESULT
 from .images import image_kind
 from .keeping import keep
 from .limits import Limits

@@ -30,6 +30,7 @@ from .events import (
 )
 from .jsonl import Line, read_conversations, read_jsonl, write_jsonl
 from .messages import (
+    FAILED_STOPS,
     PLACEMENT,
     AssistantMessage,
     Diagnostic,
@@ -44,6 +45,7 @@ from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 
 __all__ = [
+    "FAILED_STOPS",
     "LOSSY",
     "PLACEMENT",
     "AssistantContent",

@@ -1,12 +1,13 @@
 """The four blocks that messages are made of. What may stand where is a table in ``messages.py``."""
 
-from typing import Any
+from typing import Any, final
 
 from msgspec.structs import force_setattr, replace
 
 from .value import Optional, Value, encode
 
 
+@final
 class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag="text"):
     """Text. ``text_signature`` is opaque metadata of the protocol that wrote it."""
 
@@ -25,6 +26,7 @@ def plain_text(text: str) -> TextContent:
     return replace(_TEXT, text=text)
 
 
+@final
 class ImageContent(Value, frozen=True, tag_field="type", tag="image"):
     """An image: base64 ``data`` and its ``mime_type``."""
 
@@ -32,6 +34,7 @@ class ImageContent(Value, frozen=True, tag_field="type", tag="image"):
     mime_type: str
 
 
+@final
 class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag="thinking"):
     """Reasoning of a model. ``redacted``: its text is withheld and the signature holds the encrypted payload."""
 
@@ -45,6 +48,7 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
             force_setattr(self, "redacted", False)
 
 
+@final
 class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="toolCall"):  # type: ignore[misc]
     """A call that the model wants made. ``id`` correlates it with its result.
 

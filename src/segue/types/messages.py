@@ -4,7 +4,7 @@ Values carry no identity of their own: ids, parents and keys of stored entries b
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, final, get_args
 
 from msgspec import field
 from msgspec.structs import force_setattr
@@ -28,6 +28,8 @@ StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
 """Why an answer ended; every provider's signal maps onto these five."""
 
 _STOP_REASONS = frozenset(get_args(StopReason))
+FAILED_STOPS = frozenset({"error", "aborted"})
+"""The stop reasons of an answer that failed."""
 
 
 class Diagnostic(Value, frozen=True, omit_defaults=True):
@@ -46,6 +48,7 @@ NOT_RUNNABLE = frozenset({"arguments-truncated", "arguments-unreadable", "call-w
 """Diagnostics of a call (``details["block"]`` says which) that must not be run."""
 
 
+@final
 class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
     """What the user said. A bare string, here and in JSON, stands for one text block."""
 
@@ -64,6 +67,7 @@ class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
         _place(self)
 
 
+@final
 class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="assistant"):
     """An answer, with its origin. ``protocol``, ``provider`` and ``model`` (the requested id) are free strings: a
     history may name what no catalog knows.
@@ -116,6 +120,11 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
         )
 
     @property
+    def failed(self) -> bool:
+        """Whether the answer ended in an error or was aborted."""
+        return self.stop_reason in FAILED_STOPS
+
+    @property
     def text(self) -> str:
         """The text blocks, joined; thinking and calls are skipped."""
         return "".join([block.text for block in self.content if type(block) is TextContent])
@@ -140,6 +149,7 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
         return [call for at, call in zip(calls, self.tool_calls, strict=True) if at not in unfit]
 
 
+@final
 class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role", tag="toolResult"):
     """What a tool answered. ``synthetic``: it stands in for a result that never came; a real one always wins."""
 

@@ -26,10 +26,9 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # The member of a request body that holds the turns of the conversation.
     history: str
     # The fold that makes turns of rendered messages.
-    turns: Callable[[Outgoing[Any]], Turns[Any]]
-    # The request around the turns, which are given as `closed()` gives them. What is changed beyond projection is told
-    # to `Outgoing`.
-    body: Callable[[Outgoing[Any], Any, list[Any]], Body]
+    turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
+    # The request around the turns, as `closed()` returns them.
+    body: Callable[[Outgoing[Any], Any], Body]
     # The path of the request below the model's base URL.
     path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.

@@ -15,8 +15,8 @@ from wire.bedrock_converse.judge import faults, on_the_wire
 from segue.errors import ProjectionError
 from segue.render import Request, encode, ingest, lint
 from segue.types import Context, Model, Options, UserMessage
+from segue.types.texts import CLOSING
 from segue.wire.bedrock_converse import PROTOCOL
-from segue.wire.common.texts import CLOSING
 
 MODELS = distinct_on_the_wire("bedrock-converse")
 OPTIONS = st.builds(

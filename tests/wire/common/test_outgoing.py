@@ -17,8 +17,8 @@ from segue.types import (
     ToolDefinition,
     ToolResultMessage,
     UserMessage,
+    texts,
 )
-from segue.wire.common import texts
 from segue.wire.common.outgoing import Outgoing
 from segue.wire.registry import FOLDERS
 
@@ -37,6 +37,11 @@ def test_texts_are_those_that_readers_know_word_for_word() -> None:
         "CLOSING": "Continue.",
         "BETWEEN": "Understood.",
         "ERROR": "Error: ",
+        "EMPTY_RESULT": "(no output)",
+        "ORPHAN": "[Result of an earlier call to {}]",
+        "REASONING": "[Reasoning] ",
+        "IMAGE_OMITTED": "(image omitted: model does not support images)",
+        "TOOL_IMAGE_OMITTED": "(tool image omitted: model does not support images)",
         "IMAGES_BELOW": "(see the images below)",
         "MOVED_IMAGES": "Images from the tool results above:",
     }
@@ -68,7 +73,7 @@ def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_b
     out, report = outgoing(stored)
     messages = out.rendered.messages
     for index in range(len(messages)):
-        out.tell("turns-merged", index)
+        out.note("turns-merged", index)
     kinds = [type(message).__name__ for message in messages]
     assert kinds == ["UserMessage", "AssistantMessage", "ToolResultMessage", "ToolResultMessage", "UserMessage"]
     assert [change.message for change in report.changes] == [1, 2, 2, 4, 3]
@@ -77,7 +82,7 @@ def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_b
 def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_option_goes() -> None:
     out, report = outgoing([UserMessage("go")])
     out.drop_option("stop", "nobody stops")
-    out.tell("schema-adapted", None, "read")
+    out.note("schema-adapted", None, "read")
     assert [(each.message, each.lossy, each.detail) for each in report.changes] == [
         (None, True, "stop: nobody stops"),
         (None, False, "read"),

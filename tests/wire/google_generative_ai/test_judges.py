@@ -17,7 +17,7 @@ from wire.google_generative_ai.judge import faults, normal, sent_by_sdk, turn_fa
 from segue.projection import project
 from segue.render import encode, lint
 from segue.types import Context, Model, Options, ToolResultMessage
-from segue.wire.common.texts import CLOSING
+from segue.types.texts import CLOSING
 
 PROTOCOL = "google-generative-ai"
 TARGETS = distinct_on_the_wire(PROTOCOL)

@@ -16,7 +16,7 @@ from segue.errors import ProjectionError
 from segue.projection.pairing import Pairing
 from segue.render import encode, lint
 from segue.types import Context, Message, Model, Options, ToolResultMessage
-from segue.wire.common.texts import CLOSING
+from segue.types.texts import CLOSING
 
 PROTOCOL = "mistral-chat"
 TARGETS: dict[str, Model] = distinct_on_the_wire(PROTOCOL) | {

@@ -7,15 +7,15 @@ from msgspec.structs import replace
 
 from ...types import AssistantMessage, Model, ToolCall
 from ...types.text import scrub_json
-from ..look import ODD, has_empty_key
+from ..scan import ODD, has_empty_key
 from ..step import Pass, Step
 
 
 class Arguments(Pass):
-    minds = ODD
+    concerns = ODD
 
     @classmethod
-    def concerns(cls, model: Model) -> bool:
+    def applies_to(cls, model: Model) -> bool:
         return not model.dialect.empty_keys
 
     def answer(self, step: Step, message: AssistantMessage) -> None:

@@ -3,15 +3,17 @@
 But where a real result answers one of its calls, the work was done and must not vanish.
 """
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
-from ...types import AssistantContent, AssistantMessage, TextContent, ToolCall
-from ..look import FAILED
+from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ..scan import FAILED
 from ..step import Pass, Step
 
 
 class FailedTurns(Pass):
-    minds = FAILED
+    concerns = FAILED
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         policy = self.target.policy.failed_turns
@@ -22,14 +24,19 @@ class FailedTurns(Pass):
         positions: list[int] = []
         call = 0
         for at, block in enumerate(message.content):
-            if type(block) is TextContent and keeps_text:
-                kept.append(replace(block, text_signature=None))
-                positions.append(at)
+            stays: AssistantContent | None = None
+            if type(block) is TextContent:
+                stays = replace(block, text_signature=None) if keeps_text else None
             elif type(block) is ToolCall:
-                if keeps_calls and answered[call]:
-                    kept.append(replace(block, thought_signature=None))
-                    positions.append(at)
+                stays = replace(block, thought_signature=None) if keeps_calls and answered[call] else None
                 call += 1
+            elif type(block) is ThinkingContent:
+                pass  # it may be half a thought
+            else:
+                assert_never(block)
+            if stays is not None:
+                kept.append(stays)
+                positions.append(at)
         if kept:
             self._trim(step, message, kept, positions, answered if keeps_calls else [False] * len(answered))
         else:

@@ -4,97 +4,112 @@ Whether thinking is included is decided apart from the pairing of calls and resu
 """
 
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import assert_never
 
 from msgspec.structs import replace
 
-from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantMessage, Block, ImageContent, TextContent, ThinkingContent, ToolCall
 from ...types.content import plain_text
-from ..look import ODD, OPAQUE
+from ...types.texts import REASONING
 from ..origin import same_account
-from ..prefix import Prefix
-from ..signatures import SIGNED, has_signature
+from ..scan import ODD, OPAQUE, UNSIGNED
 from ..step import Pass, Step, Target
 
-LABEL = "[Reasoning] "
 SHOWN = "thinking shown as text"
 
 
-def takes_signed(target: Target) -> bool:
-    """Whether thinking of the target itself that has a signature always goes back as it is."""
-    return target.prefix is None and target.model.protocol not in SIGNED
-
-
 class Reasoning(Pass):
-    minds = OPAQUE
+    concerns = OPAQUE
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
-        self._is_signed = SIGNED.get(target.model.protocol, has_signature)
-        self.prefix_broken = False  # an earlier turn lost its thinking because what stands before it was edited
+        self._details = target.dialect.signatures == "details"
+        if not self._details and not target.dialect.prefix_bound:
+            self.concerns_own = UNSIGNED  # what is signed goes back as it is
+        self._prefix_broken = False  # an earlier turn lost its thinking because what comes before it was edited
         choice = target.policy.reasoning
-        self.may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
+        self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
         self._limit = target.policy.reasoning_limit
-        self.shortens = self._limit is not None
-        """Whether texts may be cut short."""
-        self._label = LABEL if choice == "labelled" else ""
+        self._label = REASONING if choice == "labelled" else ""
         self._not_as_text: str | None = None  # why thinking is not shown as text, where it is not
         if choice == "drop":
             self._not_as_text = "by policy"
         elif not target.dialect.reasoning_as_text:
             self._not_as_text = "shown as text it is known to do harm to this model"
 
+    def mark(self) -> bool:
+        """Whether the prefix is broken."""
+        return self._prefix_broken
+
+    def back(self, mark: bool) -> None:
+        self._prefix_broken = mark
+
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        step.content = self.rendered(step.index, message, step.content, step.own, bool(step.has & ODD))
-        if not step.content or self.shortens:
+        if not step.own:
+            self._render(step, self._may_keep and self._keeps_signed(message))
+            return
+        thoughts = [block for block in step.content if type(block) is ThinkingContent]
+        if thoughts:
+            bound = self._still_bound(message)
+            if not bound or not all([self._is_signed(block) for block in thoughts]):
+                self._render(step, bound)
+
+    def _render(self, step: Step, goes_back: bool) -> None:
+        """Replace what cannot go back as it is; ``goes_back``: what is signed may."""
+        blocks: list[Block] = []
+        positions: list[int] = []
+        changed = False
+        for at, block in enumerate(step.content):
+            shown = self._shown(step, at, block, goes_back)
+            changed = changed or shown is not block
+            if shown is not None:
+                blocks.append(shown)
+                positions.append(at)
+        if len(blocks) < len(step.content):
+            self.report.keep(step.index, positions)
+            step.thinned = True
+        if changed:
+            step.content = blocks
+        if not blocks or self._limit is not None:
             step.has |= ODD  # the first few characters may be blank
 
-    def rendered(
-        self, index: int, message: AssistantMessage, content: list[Any], own: bool, signed: bool = False
-    ) -> list[Any]:
-        """What becomes of the blocks of an answer: the same list, if nothing does. ``signed``: texts and calls may have
-        signatures, too."""
-        if own:
-            thoughts = [block for block in content if type(block) is ThinkingContent]
-            if not thoughts:
-                return content
-            goes_back = self.target.prefix is None or self._still_bound(message, self.target.prefix)
-            if goes_back and all(map(self._is_signed, thoughts)):
-                return content
-        else:
-            goes_back = self.may_keep and self.keeps_signed(message)
-        blocks = list(content)
-        changed = gone = False
-        for at, block in enumerate(content):
-            if type(block) is ThinkingContent:
-                shown = self._own(index, at, block, goes_back) if own else self.foreign(index, at, block, goes_back)
-            elif signed and not own:
-                shown = self._unsigned(index, at, block)
-            else:
-                continue
-            if shown is not block:
-                blocks[at], changed = shown, True
-                gone = gone or shown is None
-        if gone:
-            positions = [at for at, block in enumerate(blocks) if block is not None]
-            self.report.keep(index, positions)
-            return [block for block in blocks if block is not None]
-        return blocks if changed else content
+    def _shown(self, step: Step, at: int, block: Block, goes_back: bool) -> Block | None:
+        if type(block) is ThinkingContent:
+            thinking = self._own if step.own else self._foreign
+            return thinking(step.index, at, block, goes_back)
+        if step.own:
+            return block
+        if type(block) is TextContent:
+            return replace(block, text_signature=None) if self._loses(step.index, at, block.text_signature) else block
+        if type(block) is ToolCall:
+            unsigned = self._loses(step.index, at, block.thought_signature)
+            return replace(block, thought_signature=None) if unsigned else block
+        if type(block) is ImageContent:
+            return block
+        assert_never(block)
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
-    def _still_bound(self, message: AssistantMessage, prefix: Prefix) -> bool:
-        """Whether everything that stands before this answer is as it was when the answer was made."""
+    def _is_signed(self, block: ThinkingContent) -> bool:
+        """Whether the block can be verified and goes back byte for byte."""
+        signature = block.thinking_signature
+        return signature is not None and (not self._details or signature[0] in "[{")
+
+    def _still_bound(self, message: AssistantMessage) -> bool:
+        """Whether everything before this answer is as it was when the answer was made, where that matters."""
+        prefix = self.target.prefix
+        if prefix is None:
+            return True
         if message.prefix_digest is None:
-            return not self.prefix_broken
+            return not self._prefix_broken
         if message.prefix_digest == prefix.digest():
             return True
-        self.prefix_broken = True
+        self._prefix_broken = True
         return False
 
-    def _own(self, index: int, at: int, block: ThinkingContent, bound: bool) -> AssistantContent | None:
+    def _own(self, index: int, at: int, block: ThinkingContent, bound: bool) -> Block | None:
         if not bound:
             return self._drop(index, at, "what stands before it was edited since, and it is bound to that")
         if self._is_signed(block):
@@ -105,11 +120,11 @@ class Reasoning(Pass):
             return block
         if self.target.dialect.own_reasoning == "none":
             return self._drop(index, at, "the model does not take its own thinking back")
-        return self._shown(index, at, block.thinking)
+        return self._as_text(index, at, block.thinking)
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
-    def foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> AssistantContent | None:
+    def _foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> Block | None:
         if block.redacted:
             return self._drop(index, at, "redacted: only the model that made it can read it")
         thinking = block.thinking
@@ -117,24 +132,23 @@ class Reasoning(Pass):
             return self._drop_empty(index, at, block)
         if keeps_signed and block.thinking_signature is not None:
             return block
-        return self._shown(index, at, thinking)
+        return self._as_text(index, at, thinking)
 
-    def _unsigned(self, index: int, at: int, block: TextContent | ToolCall) -> TextContent | ToolCall:
-        name = "text_signature" if type(block) is TextContent else "thought_signature"
-        if getattr(block, name) is None:
-            return block
-        self.report.add("signature-dropped", index, at, "of another origin")
-        return replace(block, **{name: None})
-
-    def keeps_signed(self, message: AssistantMessage) -> bool:
+    def _keeps_signed(self, message: AssistantMessage) -> bool:
         """Under `auto`, another model of the same account may read what this one signed, if its row says so."""
         return (
             same_account(message, self.target.model)
             and any(fnmatchcase(message.model, glob) for glob in self.target.dialect.reads_thinking_of)
-            and (self.target.prefix is None or self._still_bound(message, self.target.prefix))
+            and self._still_bound(message)
         )
 
-    def _shown(self, index: int, at: int, thinking: str) -> TextContent | None:
+    def _loses(self, index: int, at: int, signature: str | None) -> bool:
+        """Whether a text or call has a signature, which does not go to another model."""
+        if signature is not None:
+            self.report.add("signature-dropped", index, at, "of another origin")
+        return signature is not None
+
+    def _as_text(self, index: int, at: int, thinking: str) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""
         if self._not_as_text is not None:
             return self._drop(index, at, self._not_as_text)

@@ -3,7 +3,7 @@
 A tool result is never left out: an empty one says so. What JSON cannot hold is refused.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -21,16 +21,16 @@ from ...types import (
 )
 from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
+from ...types.texts import EMPTY_RESULT
 from ...types.value import encode
-from ..look import ODD, OPAQUE, look
+from ..scan import ODD, OPAQUE, scan
 from ..step import Pass, Step
-from .tool_interactions import EMPTY_RESULT
 
 B = TypeVar("B", bound=Block)
 
 
 class Text(Pass):
-    minds = ODD | OPAQUE  # what the pass before makes of thinking may be odd
+    concerns = ODD | OPAQUE  # the pass before may make blank text of thinking
 
     def user(self, step: Step, message: UserMessage) -> None:
         self._clean(step, self._unsigned(step.index, step.content))
@@ -38,14 +38,15 @@ class Text(Pass):
     def answer(self, step: Step, message: AssistantMessage) -> None:
         if not step.has & ODD:
             return
-        if look(step.content) & ODD:
+        if scan(step.content) & ODD:
             self._clean(step, step.content)
         for number, result in enumerate(step.results):
-            if result is not None and look(result.content) & ODD:
+            if result is not None and scan(result.content) & ODD:
                 step.results[number] = self._result(step.sources[number], result)
 
-    def _clean(self, step: Step, content: list[Any]) -> None:
+    def _clean(self, step: Step, content: Sequence[Block]) -> None:
         clean = self._cleaned(step.index, content)
+        step.thinned = step.thinned or len(clean) < len(content)
         if not clean:
             self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
             step.message = None
@@ -59,21 +60,17 @@ class Text(Pass):
             content = [TextContent(EMPTY_RESULT)]
         return result if content == result.content else replace(result, content=content)
 
-    def _unsigned(self, index: int, content: list[Any]) -> list[Any]:
-        """Only answers have signatures; one on any other text is nobody's."""
-        signed = [
-            at for at, block in enumerate(content) if type(block) is TextContent and block.text_signature is not None
-        ]
-        if not signed:
-            return content
-        content = list(content)
-        for at in signed:
-            self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
-            content[at] = TextContent(content[at].text)
-        return content
+    def _unsigned(self, index: int, content: Sequence[Block]) -> Sequence[Block]:
+        """Only answers have signatures; one on any other text has no meaning."""
+        blocks = list(content)
+        for at, block in enumerate(content):
+            if type(block) is TextContent and block.text_signature is not None:
+                self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
+                blocks[at] = TextContent(block.text)
+        return blocks
 
-    def _cleaned(self, index: int, content: list[Any]) -> list[Any]:
-        kept: list[Any] = []
+    def _cleaned(self, index: int, content: Sequence[Block]) -> list[Block]:
+        kept: list[Block] = []
         positions: list[int] = []
         for at, block in enumerate(content):
             try:
@@ -137,7 +134,7 @@ def _scrubbed(block: B, *names: str) -> B:
     return replace(block, **changes) if changes else block
 
 
-_CLEANERS: dict[type[Any], Callable[[Any], Any]] = {
+_CLEANERS: dict[type[Block], Callable[[Any], Block | None]] = {
     TextContent: _text,
     ImageContent: _image,
     ThinkingContent: _thinking,

@@ -134,7 +134,7 @@ def _call(block: Json, path: str) -> list[AssistantContent]:
 
 
 def _as_words(block: Json, path: str) -> list[AssistantContent]:
-    return [TextContent(_words(block)) if type(part) is ImageContent else part for part in _shown(block, path)]  # type: ignore[misc]
+    return [TextContent(_words(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
 
 
 _ANSWER_BLOCKS: dict[str, Callable[[Json, str], list[AssistantContent]]] = {

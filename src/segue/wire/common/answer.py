@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from msgspec.structs import replace
 
-from ...dialects import ID_SHAPES
+from ...dialects import ID_SHAPES, fresh_id
 from ...projection.origin import with_upstream
-from ...projection.passes.ids import fresh_id
 from ...types import (
     AssistantContent,
     AssistantMessage,

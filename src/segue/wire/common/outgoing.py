@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from ...dialects import Dialect
-from ...projection.passes.names import valid_name
-from ...projection.pipeline import STUB_TOOL, Rendering
+from ...dialects import Dialect, valid_name
+from ...projection.frame import STUB_TOOL
+from ...projection.pipeline import Rendering
 from ...projection.step import Report
 from ...types import ChangeCode, Model, Options, ToolDefinition
 
@@ -34,8 +34,8 @@ class Outgoing(Generic[D]):
         self.rendered = rendered
         self.model = model
         self.dialect: D = model.dialect
-        self.system: str | None = rendered.system_prompt
-        self.tools: list[ToolDefinition] = rendered.tools
+        self.system: str | None = rendered.frame.system_prompt
+        self.tools: list[ToolDefinition] = rendered.frame.tools
         self.stubbed = self.tools == [STUB_TOOL]  # also of a history that was projected before
         self.report = report
         self._options = options
@@ -46,29 +46,29 @@ class Outgoing(Generic[D]):
         assert self._options is not None
         return self._options
 
-    def tell(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
+    def note(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
         """Report a change of the rendered message at this index, or of the request as a whole; the last of no messages
         stands at -1."""
         source = None if message is None or message < 0 else self.rendered.sources[message]
         self.report.add(code, source, None, detail)
 
     def drop_option(self, name: str, why: str) -> None:
-        self.tell("option-dropped", None, f"{name}: {why}")
+        self.note("option-dropped", None, f"{name}: {why}")
 
     def each_tool(self, convert: Convert[D]) -> list[dict[str, Any]]:
         """What each tool becomes. It is found out once, for as long as these are the tools of the conversation."""
-        known = self.rendered.tools_as.get(convert)
+        known = self.rendered.frame.tools_as.get(convert)
         if known is None:
-            before = len(self.report.told)
+            before = len(self.report.pending)
             entries = []
             for tool in self.tools:
                 entry, adapted = _converted(convert, self.dialect, tool)
                 entries.append(entry)
                 if adapted is not None:
-                    self.tell("schema-adapted", None, f"{tool.name}: {adapted}")
-            known = self.rendered.tools_as[convert] = entries, self.report.told[before:]
+                    self.note("schema-adapted", None, f"{tool.name}: {adapted}")
+            known = self.rendered.frame.tools_as[convert] = entries, self.report.pending[before:]
         else:
-            self.report.told += known[1]
+            self.report.pending += known[1]
         return [dict(entry) for entry in known[0]]
 
     def forced_tool(self) -> str | None:

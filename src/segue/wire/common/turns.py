@@ -1,111 +1,140 @@
-"""Messages as the turns of a protocol: a fold over the rendered conversation that every encoder fills in."""
+"""Messages as the turns of a protocol: one fold over the rendered conversation, which every encoder fills in."""
 
-from collections.abc import Callable, Iterator
-from copy import copy
-from operator import length_hint
-from typing import Any, Generic, Self, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, Self, TypeVar, assert_never
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ...dialects import Dialect
-from ...types import ChangeCode
+from ...types import AssistantMessage, ChangeCode, ToolResultMessage, UserMessage
 from .outgoing import Outgoing
 
 D = TypeVar("D", bound=Dialect)
-Tell = Callable[[ChangeCode, str], None]
-"""Reports a change of the message that is being taken in."""
+S = TypeVar("S", bound=Struct)
+Note = Callable[[ChangeCode, str], None]
+"""Reports a change of the message that is being added."""
+Turn = Any
+"""A dict, or a struct that is written like one."""
 
 OPEN = 4
 """So many turns may still change: the last one, and two of the user that get cache markers."""
 
 
-class Turns(Generic[D]):
-    """The rendered messages in the shape of a protocol: a fold that goes on where it stopped.
+class Mark(Struct, frozen=True):
+    """How far the turns were, for going back there."""
 
-    Only the last turn may change when a message is added, and how a request closes does not touch what is here. A turn
-    is a dict, or a struct that is written like one; contents are shared with what is stored wherever they can be.
+    turns: list[Turn]
+    index: int
+    changes: int
+    held: list[Any]
+    state: Any
+
+
+class Turns(Generic[D, S]):
+    """The rendered messages in the shape of a protocol: a fold that continues where it stopped.
+
+    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_images`` and ``close``. What it remembers from
+    one message to the next is ``state``, a small frozen struct. Only the last turn may change when a message is added;
+    contents are shared with what is stored wherever they can be.
     """
 
-    STATE: tuple[str, ...] = ()
-    """The attributes, beside the turns, in which one place of a conversation differs from another."""
-
-    def __init__(self, out: Outgoing[D]) -> None:
+    def __init__(self, out: Outgoing[D], state: S) -> None:
         self.out = out
         self.dialect = out.dialect
-        self.head: list[Any] = []
-        """What stands before all turns and may look different in each request."""
-        self.turns: list[Any] = []
-        self.taken = 0
-        """How many rendered messages were taken in."""
-        self._new: Iterator[Any] = iter(())
+        self.state = state
+        self.head: list[Turn] = []
+        """What comes before all turns and may differ from request to request."""
+        self.turns: list[Turn] = []
+        self.held: list[Any] = []
+        """Images of tool results that wait for the whole batch of results."""
+        self.index = -1
+        """Index of the rendered message that is being added, or was last."""
+
+    # -- what a protocol writes --------------------------------------------------------------------------------------
+
+    def add_result(self, message: ToolResultMessage) -> None:
+        """Add the result of a call."""
+        raise NotImplementedError
+
+    def add_user(self, message: UserMessage) -> None:
+        """Add a message of the user."""
+        raise NotImplementedError
+
+    def add_answer(self, message: AssistantMessage) -> None:
+        """Add an answer."""
+        raise NotImplementedError
+
+    def add_images(self, images: list[Any], last: int) -> None:
+        """Add the images that were held back, after the whole batch of results; ``last`` is the index of the last."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Add what a request needs that ends here."""
+        raise NotImplementedError
+
+    # -- the fold ----------------------------------------------------------------------------------------------------
 
     def extend(self) -> None:
-        """Take in what was rendered since."""
-        raise NotImplementedError
-
-    def new(self) -> Iterator[Any]:
-        """The messages that were rendered since, to be taken in one by one."""
+        """Add what was rendered since."""
         self._own_last()
-        messages, taken = self.out.rendered.messages, self.taken
-        self._new = iter(messages[taken:] if taken else messages)
-        self.taken = len(messages)
-        return self._new
+        messages, first = self.out.rendered.messages, self.index + 1
+        for self.index, message in enumerate(messages[first:] if first else messages, first):
+            if type(message) is ToolResultMessage:
+                self.add_result(message)
+                continue
+            if self.held:
+                self._release(self.index - 1)
+            if type(message) is UserMessage:
+                self.add_user(message)
+            elif type(message) is AssistantMessage:
+                self.add_answer(message)
+            else:
+                assert_never(message)
 
-    @property
-    def index(self) -> int:
-        """Where the message stands that is being taken in, or was last. To count them all on the way would cost more:
-        it is asked for few."""
-        return self.taken - length_hint(self._new) - 1
+    def closed(self, out: Outgoing[D]) -> Self:
+        """A copy with all that a request needs that ends here; what was added for that is reported to ``out``."""
+        end = self.__class__.__new__(self.__class__)
+        end.__dict__.update(self.__dict__)
+        end.out, end.turns, end.held = out, list(self.turns), list(self.held)
+        end._own_last()
+        if end.held:
+            end._release(end.index)
+        end.close()
+        return end
 
-    def tell(self, code: ChangeCode, detail: str) -> None:
-        """Report a change of that message."""
-        self.out.tell(code, self.index, detail)
+    def note(self, code: ChangeCode, detail: str) -> None:
+        """Report a change of the message that is being added."""
+        self.out.note(code, self.index, detail)
 
-    def closed(self, out: Outgoing[D]) -> list[Any]:
-        """The turns, as they stand in a request that ends here. ``out`` is told of what is added for that."""
-        raise NotImplementedError
-
-    def settle(self) -> list[Any]:
-        """Give away the turns that no request changes any more: all but the last few, which may get cache markers."""
+    def settle(self) -> list[Turn]:
+        """Hand over the turns that no later request changes: all but the last few, which may get cache markers."""
         settled = self.turns[:-OPEN]
         del self.turns[:-OPEN]
         return settled
 
-    def fork(self, out: Outgoing[D]) -> Self:
-        """One that goes on by itself and tells ``out`` of it."""
-        other = copy(self)
-        other.back(self.mark())
-        other.out = out
-        other._own_last()
-        return other
+    def mark(self) -> Mark:
+        """Where this is."""
+        return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
+
+    def back(self, mark: Mark) -> None:
+        """Return to where ``mark`` was made."""
+        self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
+        self.out.report.back(mark.changes)
+
+    def _release(self, last: int) -> None:
+        images, self.held = self.held, []
+        self.add_images(images, last)
 
     def _own_last(self) -> None:
-        """The last turn may change from here on; a request or a mark that has it must not."""
+        """Copy the last turn, which may change from here on: a request or a mark may share it."""
         if self.turns:
-            self.turns[-1] = _own_copy(self.turns[-1])
-
-    def mark(self) -> tuple[Any, ...]:
-        """Where this is, for going back there."""
-        state = [_kept(getattr(self, name)) for name in self.STATE]
-        return (list(self.turns), self.taken, len(self.out.report.told), state)
-
-    def back(self, mark: tuple[Any, ...]) -> None:
-        """To where ``mark`` was taken."""
-        turns, self.taken, told, state = mark
-        self.turns = list(turns)
-        if len(self.out.report.told) > told:
-            self.out.report.back(told)
-        for name, value in zip(self.STATE, state, strict=True):
-            setattr(self, name, _kept(value))
+            self.turns[-1] = _copied(self.turns[-1])
 
 
-def _own_copy(turn: Any) -> Any:
+def _copied(turn: Turn) -> Turn:
     """A turn to which blocks can be added without touching this one."""
     if isinstance(turn, dict):
-        return {name: _kept(value) for name, value in turn.items()}
+        return {name: list(value) if type(value) is list else value for name, value in turn.items()}
     names = turn.__struct_fields__
     return replace(turn, **{name: list(value) for name in names if type(value := getattr(turn, name)) is list})
-
-
-def _kept(value: Any) -> Any:
-    return list(value) if type(value) is list else value

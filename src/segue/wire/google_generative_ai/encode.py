@@ -3,7 +3,7 @@
 Rules are cited where they are obeyed, by their numbers in ``rules.py``. Options are in ``options.py``.
 """
 
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -13,15 +13,16 @@ from ...types import (
     AssistantMessage,
     ImageContent,
     TextContent,
+    ThinkingContent,
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
     UserContent,
     UserMessage,
 )
+from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
-from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
 from ..common.turns import Turns
 from .options import add_options
 from .schema import from_openapi, object_schema, to_openapi
@@ -80,12 +81,12 @@ class ResponsePart(Struct, rename="camel", gc=False):
     function_response: Response
 
 
-def body(out: Out, turns: "GoogleTurns", closed: list[Content]) -> dict[str, Any]:
-    """The request body around the contents. The model stands in the path, and so does streaming."""
+def body(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
+    """The request body around the contents. The model is in the path, and so is streaming."""
     body: dict[str, Any] = {}
     if out.system is not None:
         body["systemInstruction"] = {"parts": [{"text": out.system}]}
-    body["contents"] = closed
+    body["contents"] = turns.turns
     if out.tools:
         body["tools"] = [{"functionDeclarations": out.each_tool(_declaration)}]
     add_options(out, body)
@@ -95,79 +96,69 @@ def body(out: Out, turns: "GoogleTurns", closed: list[Content]) -> dict[str, Any
 # -- contents --------------------------------------------------------------------------------------------------------
 
 
-class GoogleTurns(Turns[GoogleGenerativeAI]):
-    """Answers in a row are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
-    GEM-09). User contents may stand in a row: what the user says after results is a content of its own."""
+class State(Struct, frozen=True, gc=False):
+    """``role``: of the last content; ``in_batch``: the next result belongs to it; ``filled``: a filler opens the
+    conversation."""
 
-    STATE = ("_held", "_role", "_in_batch", "_filled")
+    role: str = ""
+    in_batch: bool = False
+    filled: bool = False
+
+
+class GoogleTurns(Turns[GoogleGenerativeAI, State]):
+    """Answers in a row are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
+    GEM-09). User contents may follow each other: what the user says after results is a content of its own."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out)
-        self._held: list[Part] = []  # images that wait for the end of the batch
-        self._role = ""  # of the last content
-        self._in_batch = False  # whether the next result belongs to the last content
-        self._filled = False  # whether words that nobody said open the conversation
+        super().__init__(out, State())
 
-    def extend(self) -> None:
-        turns, send_ids = self.turns, self.dialect.send_ids
-        for message in self.new():
-            kind = type(message)
-            content = message.content
-            text = block.text if len(content) == 1 and type(block := content[0]) is TextContent else None
-            if kind is ToolResultMessage:
-                if text is not None and not message.is_error:
-                    call_id = message.tool_call_id if send_ids else UNSET
-                    response = Response(message.tool_name, call_id, Output(text))
-                else:
-                    response = self._response(message)
-                if self._in_batch:
-                    turns[-1].parts.append(ResponsePart(response))
-                else:
-                    turns.append(Content("user", [ResponsePart(response)]))
-                    self._role, self._in_batch = "user", True
-                continue
-            self._in_batch = False
-            if self._held:
-                turns.append(_moved(self._held))
-                self._held = []
-            if kind is UserMessage:
-                if content:
-                    turns.append(Content("user", _said(content) if text is None else [Text(text)]))
-                    self._role = "user"
-            elif text and self._role == "user" and content[0].text_signature is None and not text.isspace():
-                turns.append(Content("model", [Text(text)]))  # nearly all answers without calls
-                self._role = "model"
-            elif parts := self._answer(message):
-                if self._role == "user":
-                    turns.append(Content("model", parts))
-                    self._role = "model"
-                else:
-                    self._add_beside(parts)
+    def add_result(self, message: ToolResultMessage) -> None:
+        part = ResponsePart(self._response(message))
+        if self.state.in_batch:
+            self.turns[-1].parts.append(part)
+        else:
+            self._add("user", [part], in_batch=True)
 
-    def _add_beside(self, parts: list[Part]) -> None:
-        """Add an answer where the user has not spoken before it."""
-        if self._role:  # GEM-04
-            self.tell("turns-merged", "with the answer before it")
+    def add_user(self, message: UserMessage) -> None:
+        parts = _shown(message.content)
+        if parts:
+            self._add("user", parts)
+        else:
+            self.state = State(self.state.role, False, self.state.filled)
+
+    def add_images(self, images: list[Part], last: int) -> None:
+        self._add("user", [Text(MOVED_IMAGES), *images])
+
+    def add_answer(self, message: AssistantMessage) -> None:
+        parts, role = self._answer(message), self.state.role
+        if not parts:
+            self.state = State(role, False, self.state.filled)
+        elif role == "model":  # GEM-04
+            self.note("turns-merged", "with the answer before it")
             self.turns[-1].parts += parts
         else:
-            # The user begins, whatever the first answer holds: a call may not stand first (GEM-04), and one may be
-            # added to the first content later.
-            self.turns += [Content("user", [Text(OPENING)]), Content("model", parts)]
-            self._role, self._filled = "model", True
+            if not role:
+                # The user begins, whatever the first answer holds: a call may not come first (GEM-04), and one may be
+                # added to the first content later.
+                self.turns.append(Content("user", [Text(OPENING)]))
+                self.state = State(filled=True)
+            self._add("model", parts)
 
-    def closed(self, out: Out) -> list[Content]:
-        """The user has the last word (GEM-10), except where a model goes on with a text that it is given; and somebody
-        has to say something (GEM-01)."""
-        turns = list(self.turns)
-        if self._filled:
-            out.tell("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
-        if self._held:
-            turns.append(_moved(self._held))
-        elif self._role != "user" and not (turns and out.dialect.prefill and _may_be_continued(turns[-1].parts[-1])):
-            at = self.taken - 1 if self.taken else None
-            out.tell("filler-inserted", at, f"the conversation ends with the user: {CLOSING!r}")
-            turns.append(Content("user", [Text(CLOSING)]))
-        return turns
+    def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
+        self.turns.append(Content(role, parts))
+        self.state = State(role, in_batch, self.state.filled)
+
+    def close(self) -> None:
+        """The user has the last word (GEM-10), except where a model continues a text that it is given; and there must
+        be something to answer (GEM-01)."""
+        if self.state.filled:
+            self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
+        if self.state.role == "user":
+            return
+        if self.turns and self.dialect.prefill and _may_be_continued(self.turns[-1].parts[-1]):
+            return
+        self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
+        self._add("user", [Text(CLOSING)])
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
@@ -178,52 +169,50 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
             dummy = None  # it answers without a signature where it did not think
         readable = False
         for block in message.content:
-            kind = type(block)
-            if kind is TextContent:
-                text, signature = block.text, block.text_signature  # type: ignore[union-attr]
-                if signature is not None and (signature := self._checked(signature)) is not None:
-                    parts.append(SignedText(text, signature))  # also without text: a legal carrier (GEM-19)
-                elif text and not text.isspace():  # GEM-03
-                    parts.append(Text(text))
+            if type(block) is TextContent:
+                signature = self._checked(block.text_signature)
+                if signature is not None:
+                    parts.append(SignedText(block.text, signature))  # also without text: a legal carrier (GEM-19)
+                elif block.text and not block.text.isspace():  # GEM-03
+                    parts.append(Text(block.text))
                 else:
                     continue
                 readable = True
-            elif kind is ToolCall:
-                signature = block.thought_signature  # type: ignore[union-attr]
-                if signature is not None:
-                    signature = self._checked(signature)
+            elif type(block) is ToolCall:
                 # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
-                call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)  # type: ignore[union-attr]
-                parts.append(CallPart(call, signature or dummy))
+                signature = self._checked(block.thought_signature) or dummy
+                call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
+                parts.append(CallPart(call, signature))
                 dummy, readable = None, True
+            elif type(block) is ThinkingContent:
+                signature = self._checked(block.thinking_signature)
+                if signature is not None or (block.thinking and not block.thinking.isspace()):
+                    parts.append(Thought(block.thinking, True, signature))
             else:
-                text, signature = block.thinking, block.thinking_signature  # type: ignore[union-attr]
-                if signature is not None:
-                    signature = self._checked(signature)
-                if signature is not None or (text and not text.isspace()):
-                    parts.append(Thought(text, True, signature))
+                assert_never(block)
         if parts and not readable:
-            # GEM-03 asks for parts, and nobody says that thoughts count: gemini-cli takes them all out of its history.
-            self.tell("thinking-dropped", "an answer of nothing but thinking may be taken for an empty one")
+            # GEM-03 asks for parts, and no source says that thoughts count: gemini-cli takes them all out of its
+            # history.
+            self.note("thinking-dropped", "an answer of nothing but thinking may be taken for an empty one")
             return []
         return parts
 
-    def _checked(self, signature: str) -> str | None:
-        if is_base64(signature):
+    def _checked(self, signature: str | None) -> str | None:
+        if signature is None or is_base64(signature):
             return signature
         # GEM-12: "Base64 decoding failed", however genuine the rest of it is.
-        self.tell("signature-dropped", "it is not base64, as every signature of this protocol is")
+        self.note("signature-dropped", "it is not base64, as every signature of this protocol is")
         return None
 
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _response(self, message: ToolResultMessage) -> Response:
-        content = message.content
-        text = "\n".join([block.text for block in content if type(block) is TextContent])
-        images = [_image(block) for block in content if type(block) is ImageContent]
+        texts = [block.text for block in message.content if type(block) is TextContent]
+        images = [_image(block) for block in message.content if type(block) is ImageContent]
+        text = "\n".join(texts)
         if images:
             text = text or IMAGES_BELOW
-            self._tell_images(message)
+            self._note_images(message)
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
         # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection gave it its call's name.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
@@ -231,29 +220,33 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
         if images and self.dialect.images_in_results:
             response.parts = images
         else:
-            self._held += images  # GEM-14
+            self.held += images  # GEM-14
         return response
 
-    def _tell_images(self, message: ToolResultMessage) -> None:
+    def _note_images(self, message: ToolResultMessage) -> None:
         kinds = [type(block) for block in message.content]
         if not self.dialect.images_in_results:
-            self.tell("image-moved", "this model takes no images inside a function response")
+            self.note("image-moved", "this model takes no images inside a function response")
         elif TextContent not in kinds:
-            self.tell("empty-filled", f"a result of nothing but images says {IMAGES_BELOW!r}")
+            self.note("empty-filled", f"a result of nothing but images says {IMAGES_BELOW!r}")
         elif TextContent in kinds[kinds.index(ImageContent) :]:
-            self.tell("blocks-reordered", "the text of a result stands before its images")
+            self.note("blocks-reordered", "the text of a result comes before its images")
 
 
 def _may_be_continued(last: Part) -> bool:
     return type(last) is Text or (type(last) is SignedText and bool(last.text) and not last.text.isspace())
 
 
-def _moved(images: list[Part]) -> Content:
-    return Content("user", [Text(MOVED_IMAGES), *images])
-
-
-def _said(content: list[UserContent]) -> list[Part]:
-    return [Text(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
+def _shown(content: list[UserContent]) -> list[Part]:
+    parts: list[Part] = []
+    for block in content:
+        if type(block) is TextContent:
+            parts.append(Text(block.text))
+        elif type(block) is ImageContent:
+            parts.append(_image(block))
+        else:
+            assert_never(block)
+    return parts
 
 
 def _image(block: ImageContent) -> Part:

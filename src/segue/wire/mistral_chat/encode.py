@@ -5,7 +5,7 @@ and none of them as null (MIS-09).
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from msgspec import Struct
 
@@ -22,12 +22,12 @@ from ...types import (
     UserMessage,
 )
 from ...types.content import plain_text
+from ...types.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ...types.value import encode as to_json
 from ..common.chat import Call, Function, Result, Said
 from ..common.dataurl import DataUrl
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
-from ..common.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
 from ..common.turns import Turns
 from .schema import repaired
 
@@ -46,9 +46,9 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant", omit_defaults=
     tool_calls: list[Call] | None = None
 
 
-def body(out: Out, turns: "MistralTurns", closed: list[Any]) -> dict[str, Any]:
+def body(out: Out, turns: "MistralTurns") -> dict[str, Any]:
     """The request body around the turns."""
-    body: dict[str, Any] = {"model": out.model.id, "messages": closed}
+    body: dict[str, Any] = {"model": out.model.id, "messages": turns.turns}
     if out.tools:
         body["tools"] = out.each_tool(_tool)
     _add_tool_choice(out, body)
@@ -60,141 +60,117 @@ def body(out: Out, turns: "MistralTurns", closed: list[Any]) -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class MistralTurns(Turns[MistralChat]):
+class State(Struct, frozen=True, gc=False):
+    """``role``: of the last turn; a system prompt does not count."""
+
+    role: str = ""
+
+
+AFTER_USER, AFTER_ANSWER, AFTER_RESULT = State("user"), State("assistant"), State("tool")
+
+
+class MistralTurns(Turns[MistralChat, State]):
     """One message for each rendered one, neighbours of one role unmerged (MIS-02 allows them)."""
 
-    STATE = ("_held", "_role")
-
     def __init__(self, out: Out) -> None:
-        super().__init__(out)
+        super().__init__(out, State())
         if out.system is not None:
             self.turns.append(Said("system", out.system))
-        self._held: list[Chunk] = []  # images that wait for the whole batch of results
-        self._role = ""  # of the last turn; nobody speaks in a system prompt
 
-    def extend(self) -> None:
-        turns = self.turns
-        for message in self.new():
-            kind = type(message)
-            content = message.content
-            said = block if len(content) == 1 and type(block := content[0]) is TextContent else None
-            if kind is ToolResultMessage:
-                if said is None or message.is_error:
-                    turns.append(self._result(message))
-                else:
-                    turns.append(Result(message.tool_call_id, message.tool_name, said.text))
-                self._role = "tool"
-                continue
-            if self._held:
-                turns += self._moved(self.out, self.index - 1)
-                self._held, self._role = [], "user"
-            if kind is UserMessage:
-                if self._role == "tool":
-                    turns += self._between(self.out, self.index)
-                turns.append(Said("user", _content(content) if said is None else said.text))
-                self._role = "user"
-            elif said is None or not self._role or said.text_signature is not None:
-                self._answer(message)
-            else:
-                turns.append(Answer(said.text))
-                self._role = "assistant"
+    def add_result(self, message: ToolResultMessage) -> None:
+        self.turns.append(self._result(message))
+        self.state = AFTER_RESULT
 
-    def closed(self, out: Out) -> list[Any]:
-        last = self.taken - 1 if self.taken else None
-        if self._held:
-            return [*self.turns, *self._moved(out, last)]
-        if self._role in ("", "assistant"):
+    def add_user(self, message: UserMessage) -> None:
+        self._speak(_content(message.content), self.index)
+
+    def add_images(self, images: list[Chunk], last: int) -> None:
+        self._speak([plain_text(MOVED_IMAGES), *images], last)
+
+    def _speak(self, content: str | list[Chunk], index: int) -> None:
+        """Let the user speak."""
+        if self.state is AFTER_RESULT and not self.dialect.user_after_tool:
+            # MIS-04: "Unexpected role 'user' after role 'tool'"
+            self._fill(index, "assistant", BETWEEN, "the assistant speaks between tool results and the user")
+        self.turns.append(Said("user", content))
+        self.state = AFTER_USER
+
+    def close(self) -> None:
+        if self.state.role in ("", "assistant"):
             # MIS-03: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
-            return [*self.turns, _filler(out, last, "user", CLOSING, "the conversation ends with the user")]
-        return list(self.turns)
+            self._fill(self.index, "user", CLOSING, "the conversation ends with the user")
 
-    def _between(self, out: Out, index: int | None) -> list[Said]:
-        """What stands between results and the user."""
-        if self.dialect.user_after_tool:
-            return []
-        # MIS-04: "Unexpected role 'user' after role 'tool'"
-        why = "the assistant speaks between tool results and the user"
-        return [_filler(out, index, "assistant", BETWEEN, why)]
-
-    def _moved(self, out: Out, index: int | None) -> list[Said]:
-        """Images that could not stand in their results."""
-        return [*self._between(out, index), Said("user", [plain_text(MOVED_IMAGES), *self._held])]
+    def _fill(self, index: int, role: str, text: str, why: str) -> None:
+        self.out.note("filler-inserted", index, f"{why}: {text!r}")
+        self.turns.append(Said(role, text))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, message: AssistantMessage) -> None:
-        texts: list[Chunk] = []
+    def add_answer(self, message: AssistantMessage) -> None:
+        thoughts: list[ThinkingContent] = []
+        texts: list[TextContent] = []
         calls: list[Call] = []
+        in_order = True  # thinking leads (MIS-12), calls have a field of their own
         for block in message.content:
-            kind = type(block)
-            if kind is ToolCall:
-                arguments = to_json(block.arguments).decode()  # type: ignore[union-attr]
-                calls.append(Call(block.id, "function", Function(block.name, arguments)))  # type: ignore[union-attr]
-            elif kind is TextContent and not calls and block.text_signature is None:  # type: ignore[union-attr]
+            if type(block) is TextContent:
                 texts.append(block)
+                in_order = in_order and not calls
+            elif type(block) is ToolCall:
+                arguments = to_json(block.arguments).decode()
+                calls.append(Call(block.id, "function", Function(block.name, arguments)))
+            elif type(block) is ThinkingContent:
+                thoughts.append(block)
+                in_order = in_order and not texts and not calls
             else:
-                self._sorted_answer(message)
-                return
-        self._say(texts[0].text if len(texts) == 1 else texts or None, calls)
-
-    def _sorted_answer(self, message: AssistantMessage) -> None:
-        """An answer that is more than texts and then calls."""
-        parts: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
-        rank, sorted_ = 0, True
-        for block in message.content:
-            at = _RANKS[type(block)]
-            sorted_ = sorted_ and at >= rank
-            rank = at
-            parts[at].append(block)
-        thoughts, texts, calls = parts
-        if any([text.text_signature is not None for text in texts]):
-            texts = self._worded(texts)
+                assert_never(block)
+        texts = self._worded(texts)
         if thoughts:
             thoughts = self._kept_thoughts(thoughts, bool(texts or calls))
-        if not sorted_ and (texts or calls):
-            self.tell("blocks-reordered", "thinking stands first, and calls stand apart from the text")
-        self._say(_answer_content(thoughts, texts), [_call(block) for block in calls])
+        if not in_order and (texts or calls):
+            self.note("blocks-reordered", "thinking comes first, and calls are apart from the text")
+        self._answer(_answer_content(thoughts, texts), calls)
 
     def _worded(self, texts: list[TextContent]) -> list[TextContent]:
         """Texts without those that only carry a signature, for which there is no place here."""
+        if all([text.text_signature is None for text in texts]):
+            return texts
         kept = [text for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
-            self.tell("empty-dropped", "a text without text")
+            self.note("empty-dropped", "a text without text")
         return kept
 
     def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
         if self.dialect.own_reasoning == "none":
             # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
-            self.tell("thinking-dropped", "the model does not take thinking back")
+            self.note("thinking-dropped", "the model does not take thinking back")
             return []
         if not speaks:
             # MIS-08: "Assistant message must have either content or tool_calls, but not none."
-            self.tell("thinking-dropped", "an answer of nothing but thinking has no content")
+            self.note("thinking-dropped", "an answer of nothing but thinking has no content")
             return []
         kept = [block for block in thoughts if not block.redacted]
         if len(kept) < len(thoughts):
-            self.tell("thinking-dropped", "this protocol has no form for redacted thinking")
+            self.note("thinking-dropped", "this protocol has no form for redacted thinking")
         return kept
 
-    def _say(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
+    def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         if content is None and not calls:
             return
-        turns = self.turns
-        if not self._role:
+        if not self.state.role:
             # A first answer with calls is not counted: "Not the same number of function calls and responses" (MIS-05).
-            turns.append(_filler(self.out, self.index, "user", OPENING, "the conversation begins with the user"))
-            self._role = "user"
+            self._fill(self.index, "user", OPENING, "the conversation begins with the user")
+            self.state = AFTER_USER
         if calls and not self.dialect.text_with_calls:
             # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two neighbours are no
             # way out, as the tokenizer joins them before it refuses ("Cannot have tool calls and content defined in the
             # same assistant message", mistral-common 1.13): the user must speak between.
             if content is not None:
-                turns.append(Answer(content))
-            if content is not None or self._role == "assistant":
-                turns.append(_filler(self.out, self.index, "user", CLOSING, "the user speaks between text and calls"))
+                self.turns.append(Answer(content))
+            if content is not None or self.state is AFTER_ANSWER:
+                self._fill(self.index, "user", CLOSING, "the user speaks between text and calls")
             content = None
-        turns.append(Answer(content, calls or None))
-        self._role = "assistant"
+        self.turns.append(Answer(content, calls or None))
+        self.state = AFTER_ANSWER
 
     # -- results -----------------------------------------------------------------------------------------------------
 
@@ -202,32 +178,23 @@ class MistralTurns(Turns[MistralChat]):
         blocks = message.content
         if not self.dialect.images_in_results and ImageContent in map(type, blocks):
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            self._held += [_chunk(block) for block in blocks if type(block) is ImageContent]
+            self.held += [_chunk(block) for block in blocks if type(block) is ImageContent]
             blocks = [block for block in blocks if type(block) is TextContent] or [plain_text(IMAGES_BELOW)]
-            self.tell("image-moved", "a tool message holds text only; its images follow all results")
+            self.note("image-moved", "a tool message holds text only; its images follow all results")
         if message.is_error:
             blocks = self._flagged(blocks)
         return Result(message.tool_call_id, message.tool_name, _content(blocks))
 
     def _flagged(self, blocks: list[UserContent]) -> list[UserContent]:
         """There is no flag for a failed call, so that its first text says so."""
-        first = next((at for at, block in enumerate(blocks) if type(block) is TextContent), None)
-        if first is None:
-            blocks, first = [plain_text(IMAGES_BELOW), *blocks], 0
-        said: TextContent = blocks[first]  # type: ignore[assignment]
-        if said.text.startswith(ERROR):
-            return blocks
-        self.tell("error-as-text", f"the result begins with {ERROR!r}")
-        return [*blocks[:first], plain_text(as_error(said.text)), *blocks[first + 1 :]]
-
-
-# The order in which the parts of an answer stand: thinking leads (MIS-12), calls have a field of their own.
-_RANKS: dict[type[Any], int] = {ThinkingContent: 0, TextContent: 1, ToolCall: 2}
-
-
-def _filler(out: Out, index: int | None, role: str, text: str, why: str) -> Said:
-    out.tell("filler-inserted", index, f"{why}: {text!r}")
-    return Said(role, text)
+        for at, block in enumerate(blocks):
+            if type(block) is TextContent:
+                if block.text.startswith(ERROR):
+                    return blocks
+                self.note("error-as-text", f"the result begins with {ERROR!r}")
+                return [*blocks[:at], plain_text(as_error(block.text)), *blocks[at + 1 :]]
+        self.note("error-as-text", f"the result begins with {ERROR!r}")
+        return [plain_text(as_error(IMAGES_BELOW)), *blocks]
 
 
 def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
@@ -240,7 +207,9 @@ def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
 def _chunk(block: UserContent) -> Chunk:
     if type(block) is ImageContent:
         return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
-    return block if block.text_signature is None else plain_text(block.text)  # type: ignore[union-attr]
+    if type(block) is TextContent:
+        return block if block.text_signature is None else plain_text(block.text)
+    assert_never(block)
 
 
 def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -> str | list[Chunk] | None:
@@ -256,10 +225,6 @@ def _thinking(block: ThinkingContent) -> Chunk:
     if block.thinking_signature is not None:
         chunk["signature"] = block.thinking_signature
     return chunk
-
-
-def _call(block: ToolCall) -> Call:
-    return Call(block.id, "function", Function(block.name, to_json(block.arguments).decode()))
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------

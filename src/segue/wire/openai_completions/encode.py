@@ -10,14 +10,13 @@ from typing import Any
 from ...dialects import OpenAICompletions
 from ..common.outgoing import Outgoing
 from .options import add_options
-from .shapes import Turn
 from .tools import add_tools
 from .turns import ChatTurns
 
 
-def body(out: Outgoing[OpenAICompletions], turns: ChatTurns, closed: list[Turn]) -> dict[str, Any]:
+def body(out: Outgoing[OpenAICompletions], turns: ChatTurns) -> dict[str, Any]:
     """The request body around the turns."""
-    body: dict[str, Any] = {"model": out.model.id, "messages": [*turns.head, *closed]}
+    body: dict[str, Any] = {"model": out.model.id, "messages": [*turns.head, *turns.turns]}
     add_tools(out, body)
     add_options(out, body)
     return body

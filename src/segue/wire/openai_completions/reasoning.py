@@ -16,7 +16,7 @@ from ...types import ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.outgoing import Outgoing
 from ..common.reader import FIELDS
-from ..common.turns import Tell
+from ..common.turns import Note
 
 Out = Outgoing[OpenAICompletions]
 Fields = dict[str, Any]
@@ -55,7 +55,7 @@ class Reasoning:
             return f"<think>\n{block.thinking}\n</think>"
         return None
 
-    def fields(self, tell: Tell, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
+    def fields(self, note: Note, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
         """The fields of an assistant message that carry its reasoning."""
         plain: dict[str, list[str]] = {}
         details: list[Any] = []
@@ -68,10 +68,10 @@ class Reasoning:
             elif name is not None and block.thinking.strip():
                 plain.setdefault(name, []).append(block.thinking)
             else:
-                tell("thinking-dropped", "the target has no field for it")
+                note("thinking-dropped", "the target has no field for it")
         signatures = [call.thought_signature for call in calls if call.thought_signature is not None]
         for signature in signatures:
-            self._add_attached(tell, signature, details)
+            self._add_attached(note, signature, details)
         if signatures and all([type(entry.get("index")) is int for entry in details]):
             details.sort(key=lambda entry: entry["index"])  # ORT-01: as they came
         fields: Fields = {name: "\n".join(texts) for name, texts in plain.items()}
@@ -87,7 +87,7 @@ class Reasoning:
             return {self._filled: self._dialect.reasoning_placeholder}
         return {}
 
-    def _add_attached(self, tell: Tell, signature: str, details: list[Any]) -> None:
+    def _add_attached(self, note: Note, signature: str, details: list[Any]) -> None:
         """What came with a call is an entry of ``reasoning_details`` that carries its id (ORT-02)."""
         for entry in _parsed(signature):
             if DETAILS in self._taken and str(entry.get("type")).startswith("reasoning."):
@@ -95,7 +95,7 @@ class Reasoning:
                     details.append(entry)
                 return
         if extra_content(signature) is None:
-            tell("signature-dropped", "the target has no field for what came with the call")
+            note("signature-dropped", "the target has no field for what came with the call")
 
     def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
         """ORT-01: calls go with an encrypted entry; ORT-02: which names one of them, also after ids were projected."""

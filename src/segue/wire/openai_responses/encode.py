@@ -4,7 +4,7 @@ Rules are cited where they are obeyed, by their numbers in ``rules.py``. There i
 (OAR-02), so nothing is merged and nothing is filled in.
 """
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +12,7 @@ from msgspec import Struct
 from ...dialects import OpenAIResponses
 from ...projection.origin import same_origin
 from ...types import (
+    AssistantContent,
     AssistantMessage,
     ImageContent,
     TextContent,
@@ -20,12 +21,13 @@ from ...types import (
     ToolDefinition,
     ToolResultMessage,
     UserContent,
+    UserMessage,
 )
+from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
 from ..common.dataurl import DataUrl
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
-from ..common.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
-from ..common.turns import Turns
+from ..common.turns import Mark, Turns
 from .options import add_options
 from .replay import items_of, message_of, names_item
 from .schema import adapt
@@ -59,12 +61,12 @@ class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", g
     output: str | list[Any]
 
 
-def body(out: Out, turns: "ResponsesTurns", closed: list[Item]) -> dict[str, Any]:
+def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
     """The request body around the items."""
     body: dict[str, Any] = {"model": out.model.id, "store": False}
     if out.system is not None:
         body["instructions"] = out.system
-    body["input"] = closed
+    body["input"] = turns.turns
     if out.tools:
         body["tools"] = out.each_tool(_tool)
     add_options(out, body)
@@ -74,144 +76,114 @@ def body(out: Out, turns: "ResponsesTurns", closed: list[Item]) -> dict[str, Any
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-class ResponsesTurns(Turns[OpenAIResponses]):
-    """Every message is an item or several. None changes any more."""
+class State(Struct, frozen=True, gc=False):
+    """``ids``: how many ids of items were sent."""
 
-    STATE = ("_held", "_seen")
+    ids: int = 0
+
+
+class ResponsesTurns(Turns[OpenAIResponses, State]):
+    """Every message is an item or several, and none of them changes later."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out)
-        self._held: list[Item] = []  # images that wait for the whole batch of results
-        self._seen = 0  # how many changes of projection belong to what was taken in
-        self._thinned: set[int | None] | None = None  # stored answers that lack a block, of those that are new
-        self._ids: dict[str, None] = {}  # of items (OAR-07); in their order, so that the last ones can be given back
+        super().__init__(out, State())
+        self._ids: dict[str, None] = {}  # of items (OAR-07), in their order, so that the last ones can be given back
 
-    def mark(self) -> tuple[Any, ...]:
-        return (super().mark(), len(self._ids))
+    def add_result(self, message: ToolResultMessage) -> None:
+        parts = self._shown(message.content)
+        if not self.dialect.images_in_results:
+            parts = self._without_images(parts)
+        if message.is_error:
+            self._mark_failed(parts)
+        text_alone = len(parts) == 1 and type(parts[0]) is InputText
+        self.turns.append(FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts))
 
-    def back(self, mark: tuple[Any, ...]) -> None:
-        mark, count = mark
+    def add_user(self, message: UserMessage) -> None:
+        self.turns.append(Message("user", self._shown(message.content)))
+
+    def add_images(self, images: list[Item], last: int) -> None:
+        self.turns.append(Message("user", [InputText(MOVED_IMAGES), *images]))
+
+    def add_answer(self, message: AssistantMessage) -> None:
+        self.turns += self._answer(message)
+
+    def back(self, mark: Mark) -> None:
         super().back(mark)
-        while len(self._ids) > count:
+        while len(self._ids) > self.state.ids:
             self._ids.popitem()
 
-    def extend(self) -> None:
-        self._thinned = None
-        turns, add = self.turns, self.turns.append
-        for message in self.new():
-            kind = type(message)
-            if kind is ToolResultMessage:
-                content = message.content
-                if message.is_error or len(content) != 1 or type(content[0]) is not TextContent:
-                    add(self._result(message))
-                else:
-                    add(FunctionCallOutput(message.tool_call_id, content[0].text))
-                continue
-            if self._held:
-                self._let_go()
-            if kind is AssistantMessage:
-                before = len(turns)
-                for block in message.content:
-                    if type(block) is TextContent and block.text_signature is None:
-                        text = block.text
-                        if text and not text.isspace():
-                            add(Message("assistant", text))  # OAR-03, as in `_plain`
-                            continue
-                    elif type(block) is ToolCall and block.thought_signature is None:
-                        add(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
-                        continue
-                    turns[before:] = self._answer(message)
-                    break
-            else:
-                content = message.content
-                text_alone = len(content) == 1 and type(content[0]) is TextContent
-                add(Message("user", [InputText(content[0].text)] if text_alone else _parts(content)))
-        self._seen = len(self.out.rendered.report.told)
-
-    def closed(self, out: Out) -> list[Item]:
-        turns = [*self.turns, _moved(self._held)] if self._held else list(self.turns)
-        if not turns:  # OAR-01: nothing but reasoning that cannot go back
-            at = self.taken - 1 if self.taken else None
-            out.tell("filler-inserted", at, f"the input may not be empty: {CLOSING!r}")
-            turns.append(Message("user", [InputText(CLOSING)]))
-        return turns
-
-    def _let_go(self) -> None:
-        self.turns.append(_moved(self._held))
-        self._held = []
-
-    def _is_thinned(self) -> bool:
-        """Whether projection took a block from this answer.
-
-        What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
-        'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, earendil-works/pi#886)
-        """
-        rendered = self.out.rendered
-        if self._thinned is None:
-            new = rendered.report.told[self._seen :]
-            self._thinned = {message for code, message, *_ in new if code in ("thinking-dropped", "empty-dropped")}
-        return rendered.sources[self.index] in self._thinned
+    def close(self) -> None:
+        if not self.turns:  # OAR-01: nothing but reasoning that cannot go back
+            self.note("filler-inserted", f"the input may not be empty: {CLOSING!r}")
+            self.turns.append(Message("user", [InputText(CLOSING)]))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _answer(self, message: AssistantMessage) -> list[Item]:
         """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
         out, content = self.out, message.content
-        own = same_origin(message, out.model)
-        if not own or not any(map(_has_item, content)):
-            return self._plain(message, own)
+        if not _are_items(content) or not same_origin(message, out.model):
+            return self._plain(message)
         reasons = ThinkingContent in map(type, content)
-        if self._is_thinned():
+        if self.index in out.rendered.thinned:
+            # What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
+            # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
             why = "what is left of the answer does not go back alone"
         elif reasons and self.dialect.own_reasoning == "none":
             why = "the model does not reason"  # OAR-11
         else:
             items = items_of(message, self._ids, self.dialect.phase)
             if not isinstance(items, str):
+                self.state = State(len(self._ids))
                 return items
             why = items
-        if any(_has_item(block) for block in content if type(block) is not ThinkingContent):
-            self.tell("signature-dropped", f"item ids: {why}")
-        return self._plain(message, own, why)
+        if _are_items([block for block in content if type(block) is not ThinkingContent]):
+            self.note("signature-dropped", f"item ids: {why}")
+        return self._plain(message, why)
 
-    def _plain(self, message: AssistantMessage, own: bool, why: str = "of another origin") -> list[Item]:
+    def _plain(self, message: AssistantMessage, why: str = "of another origin") -> list[Item]:
         """Texts and calls without ids: nothing links them, so nothing can be missing."""
         items: list[Item] = []
         dropped = 0
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
-                    self.tell("empty-dropped", "a text without text")
+                    self.note("empty-dropped", "a text without text")
                     continue
                 # OAR-03: a bare string is right for every role; `output_text` would need an id.
                 item = Message("assistant", block.text)
-                if own and block.text_signature is not None and self.dialect.phase:
-                    item.phase = message_of(block.text_signature)[1]  # OAR-12
+                signature = block.text_signature
+                if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
+                    item.phase = message_of(signature)[1]  # OAR-12
                 items.append(item)
             elif type(block) is ToolCall:
                 items.append(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
-            else:
+            elif type(block) is ThinkingContent:
                 dropped += 1
+            else:
+                assert_never(block)
         if dropped:
-            self.tell("thinking-dropped", why)
+            self.note("thinking-dropped", why)
         return items
 
-    # -- results -----------------------------------------------------------------------------------------------------
+    # -- users and results -------------------------------------------------------------------------------------------
 
-    def _result(self, message: ToolResultMessage) -> Item:
-        parts = _parts(message.content)
-        if not self.dialect.images_in_results:
-            parts = self._without_images(parts)
-        if message.is_error:
-            self._mark_failed(parts)
-        text_alone = len(parts) == 1 and type(parts[0]) is InputText
-        return FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts)
+    def _shown(self, content: list[UserContent]) -> list[Any]:
+        parts: list[Any] = []
+        for block in content:
+            if type(block) is TextContent:
+                parts.append(InputText(block.text))
+            elif type(block) is ImageContent:
+                parts.append(_image(block))
+            else:
+                assert_never(block)
+        return parts
 
     def _without_images(self, parts: list[Any]) -> list[Any]:
         texts = [part for part in parts if type(part) is InputText]
         if len(texts) < len(parts):
-            self.tell("image-moved", "to a message after the results")
-            self._held += [part for part in parts if type(part) is not InputText]
+            self.note("image-moved", "to a message after the results")
+            self.held += [part for part in parts if type(part) is not InputText]
         return texts or [InputText(IMAGES_BELOW)]
 
     def _mark_failed(self, parts: list[Any]) -> None:
@@ -225,29 +197,30 @@ class ResponsesTurns(Turns[OpenAIResponses]):
     def _failed(self, text: str) -> str:
         told = as_error(text)
         if told is not text:
-            self.tell("error-as-text", "a failed result says so in its text")
+            self.note("error-as-text", "a failed result says so in its text")
         return told
 
 
-def _has_item(block: object) -> bool:
-    """Whether a block was an item with an id, or claims to have been one."""
-    if type(block) is TextContent:
-        return block.text_signature is not None and names_item(block.text_signature)
-    return type(block) is ThinkingContent or (type(block) is ToolCall and block.thought_signature is not None)
-
-
-def _parts(content: list[UserContent]) -> list[Any]:
-    return [InputText(block.text) if type(block) is TextContent else _image(block) for block in content]  # type: ignore[arg-type]
+def _are_items(content: list[AssistantContent]) -> bool:
+    """Whether any of these blocks was an item with an id, or claims to have been one."""
+    for block in content:
+        if type(block) is TextContent:
+            if block.text_signature is not None and names_item(block.text_signature):
+                return True
+        elif type(block) is ToolCall:
+            if block.thought_signature is not None:
+                return True
+        elif type(block) is ThinkingContent:
+            return True
+        else:
+            assert_never(block)
+    return False
 
 
 def _image(block: ImageContent) -> dict[str, Any]:
     # OAR-13: strict servers want `detail`.
     url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
     return {"type": "input_image", "image_url": url, "detail": "auto"}
-
-
-def _moved(images: list[Item]) -> Item:
-    return Message("user", [InputText(MOVED_IMAGES), *images])
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ both; of old tools the bare id), of a call the id of its item. Whatever else sta
 back without ids and without reasoning instead.
 """
 
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
-from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
@@ -41,12 +41,14 @@ def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) ->
     return items
 
 
-def _item(block: Any, phases: bool) -> Item | None:
+def _item(block: AssistantContent, phases: bool) -> Item | None:
     if type(block) is ThinkingContent:
         return _reasoning(block)
     if type(block) is TextContent:
         return _message(block, phases)
-    return _call(block) if is_item_id("function_call", block.thought_signature) else None
+    if type(block) is ToolCall:
+        return _call(block) if is_item_id("function_call", block.thought_signature) else None
+    assert_never(block)
 
 
 def _reasoning(block: ThinkingContent) -> Item | None:

@@ -1,0 +1,207 @@
+"""Compare what two versions of segue send: the same conversations, encoded by both, must give the same bytes.
+
+    python scripts/compare_encodings.py OLD_CHECKOUT [--count 300000] [--jobs 2]
+
+Each case is made from its number alone: a conversation (torn, clean, or of several origins), a target of the catalog
+(every distinct dialect in turn), a policy, options, and whether it is encoded from scratch or by a renderer while it
+grows. Compared are bodies byte for byte, changes by code, message, block and loss, and errors by class and path.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+HERE = Path(__file__).resolve().parents[1]
+HALF = "half \ud83d character"
+IDS = ["", "a", "a", "b", "call_0", "toolu_01", "functions.bash:0", "abcdefghi", "call|fc_1", "x" * 90, HALF]
+NAMES = ["bash", "bash", "bash", "read", "", "my.tool", "1st", "ünïcode", "n" * 80, "read-file"]
+TEXTS = ["hello", "world", "let me see", "", " ", "\n\t", "\u3000", HALF, "日本語", "Error: it broke"]
+SIGNATURES = [None, None, None, "c2ln", "reasoning_content", '[{"type":"reasoning.text"}]', '{"id":"rs_1"}']
+VALUES: list[Any] = [1, 1.5, None, True, "日本語", "x", HALF, [1, {"deep": HALF}], {HALF: {}}, float("nan")]
+POLICIES = [None, None, None, "or", "alchemy", "phi-core", "llxprt", "off"]
+OTHERS = [
+    ("anthropic-messages", "anthropic", "claude-sonnet-4-5"),
+    ("openai-responses", "openai", "gpt-5.4"),
+    ("google-generative-ai", "google", "gemini-3-pro"),
+    ("nobody", "knows", "this"),
+]
+
+
+class Maker:
+    """Makes one conversation after another from one seed."""
+
+    def __init__(self, seed: int, model: Any) -> None:
+        self.random, self.model, self.number = Random(seed), model, 0
+        self.own = (model.protocol, model.provider, model.id)
+
+    def conversation(self) -> list[Any]:
+        """Messages: mostly well-formed turns, with tears at a rate that differs from conversation to conversation."""
+        self.tears = self.random.choice([0.0, 0.0, 0.05, 0.3, 0.8])
+        self.origins = self.random.choice([[self.own], [self.own, self.own, *OTHERS], OTHERS])
+        return [message for _ in range(self.random.randint(1, 8)) for message in self.turn()]
+
+    def turn(self) -> list[Any]:
+        from segue import ToolResultMessage, UserMessage
+
+        messages: list[Any] = []
+        if not self.torn():
+            messages.append(UserMessage(self.user_blocks()))
+        for _ in range(self.random.randint(0, 2)):
+            messages += self.answered()
+        if self.torn():
+            messages.append(ToolResultMessage(self.pick(IDS), self.pick(NAMES), self.user_blocks(), self.torn()))
+        return messages
+
+    def answered(self) -> list[Any]:
+        from segue import AssistantMessage, ToolCall, ToolResultMessage
+
+        protocol, provider, name = self.pick(self.origins)
+        content = [self.block() for _ in range(self.random.randint(0 if self.torn() else 1, 4))]
+        calls = [block for block in content if isinstance(block, ToolCall)]
+        stop = self.pick(["error", "aborted", "length"]) if self.torn() else "toolUse" if calls else "stop"
+        answer = AssistantMessage(
+            content=content, protocol=protocol, provider=provider, model=name, stop_reason=stop,
+            endpoint=self.pick(["here", "there"]) if self.torn() else None,
+            prefix_digest="0" * 32 if self.torn() else None,
+        )  # fmt: skip
+        results = [
+            ToolResultMessage(
+                self.pick(IDS) if self.torn() else call.id,
+                "other" if self.torn() else call.name,
+                self.user_blocks(),
+                is_error=self.random.random() < 0.1,
+                synthetic=self.torn() and self.torn(),
+            )
+            for call in calls
+            if not self.torn()
+        ]
+        if self.torn():
+            self.random.shuffle(results)
+        return [answer, *results]
+
+    def block(self) -> Any:
+        from segue import TextContent, ThinkingContent, ToolCall
+
+        kind = self.random.random()
+        if kind < 0.3:
+            return TextContent(self.text(), self.pick(SIGNATURES) if self.torn() else None)
+        if kind < 0.55:
+            redacted = self.random.random() < 0.1
+            return ThinkingContent(self.text(), self.pick(SIGNATURES), redacted=redacted)
+        self.number += 1
+        arguments = {self.pick(["path", "n", "ü"]): self.pick(VALUES if self.torn() else VALUES[:6])}
+        if self.torn():
+            return ToolCall(self.pick(IDS), self.pick(NAMES), {HALF: 1, **arguments}, self.pick(SIGNATURES))
+        made = self.pick([f"toolu_{self.number:024}", f"call_{self.number:024}", f"{self.number:09}", "call_0"])
+        return ToolCall(made, self.pick(NAMES[:4]), arguments, self.pick(SIGNATURES[:4]))
+
+    def user_blocks(self) -> list[Any]:
+        from segue import ImageContent, TextContent
+
+        image = ImageContent("iVBORw0KGgo=", "image/bmp" if self.torn() else "image/png")
+        count = self.random.randint(0, 3) if self.torn() else self.pick([1, 1, 1, 2])
+        return [image if self.random.random() < 0.15 else TextContent(self.text()) for _ in range(count)]
+
+    def text(self) -> str:
+        return str(self.pick(TEXTS)) if self.torn() else str(self.pick(TEXTS[:3]))
+
+    def torn(self) -> bool:
+        return self.random.random() < self.tears
+
+    def pick(self, values: list[Any]) -> Any:
+        return self.random.choice(values)
+
+
+def targets() -> list[Any]:
+    """One model for each distinct dialect of the catalog."""
+    from segue.catalog import Catalog
+
+    found: dict[Any, Any] = {}
+    for model in Catalog.load(None).resolve_all():
+        found.setdefault((model.protocol, model.dialect, "image" in model.input, model.reasoning), model)
+    return sorted(found.values(), key=lambda model: (model.protocol, model.ref))
+
+
+def outcomes(first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
+    """What this version makes of the cases; several encodings for a conversation that grows."""
+    from segue import Context, Options, Renderer, ToolDefinition, encode, get_model
+
+    models = targets()
+    bound = get_model("anthropic/claude-opus-5-1") if "--bound" in sys.argv else None
+    options = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
+    done, case = 0, first
+    while done < count:
+        model = bound or models[case % len(models)]
+        maker = Maker(case, model)
+        messages, random = maker.conversation(), maker.random
+        policy, asked = random.choice(POLICIES), random.choice(options)
+        tools = [ToolDefinition(name, "does it", {"type": "object"}) for name in random.choice([[], NAMES[:4], NAMES])]
+        prompt = random.choice([None, "Be brief.", " ", HALF])
+        if random.random() < 0.5:
+            contexts, make = [messages], lambda context: encode(context, model, asked, policy)  # noqa: B023
+        else:
+            cuts = sorted(random.sample(range(len(messages) + 1), min(4, len(messages) + 1)))
+            contexts = [messages[:cut] for cut in cuts]
+            renderer = Renderer(model, policy)
+            make = lambda context: renderer.request(context, asked)  # noqa: B023, E731
+        for at, part in enumerate(contexts):
+            found = outcome(lambda: make(Context(system_prompt=prompt, messages=part, tools=tools)))  # noqa: B023
+            yield {"case": case, "at": at, "model": model.ref, "policy": policy, **found}
+            done += 1
+        case += step
+
+
+def outcome(make: Any) -> dict[str, Any]:
+    """A digest of the body, and the changes; or the error."""
+    try:
+        request = make()
+        body = hashlib.blake2b(request.json(), digest_size=12).hexdigest()
+        changes = [(change.code, change.message, change.block, change.lossy) for change in request.changes]
+        return {"body": body, "changes": changes, "path": request.path}
+    except Exception as error:  # noqa: BLE001  (what is raised is what is compared)
+        return {"error": type(error).__name__, "path": getattr(error, "path", "")}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("old", type=Path)
+    parser.add_argument("--count", type=int, default=300_000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
+    parser.add_argument("--bound", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker is not None:
+        for found in outcomes(args.worker, args.jobs, args.count // args.jobs):
+            sys.stdout.write(json.dumps(found, sort_keys=True) + "\n")
+        return
+    different = compared = 0
+    for worker in range(args.jobs):
+        sides = [start(root, worker, args) for root in (args.old, HERE)]
+        for old, new in zip(*(side.stdout for side in sides), strict=True):
+            compared += 1
+            if old != new:
+                different += 1
+                if different <= 10:
+                    print(f"old {old}new {new}")
+        if any(side.wait() for side in sides):
+            raise SystemExit("a worker failed")
+    print(f"{compared} encodings compared, {different} different")
+    raise SystemExit(different > 0)
+
+
+def start(root: Path, worker: int, args: argparse.Namespace) -> Any:
+    command = [sys.executable, __file__, str(args.old), "--worker", str(worker)]
+    command += ["--jobs", str(args.jobs), "--count", str(args.count), *(["--bound"] if args.bound else [])]
+    environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONHASHSEED": "0"}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+if __name__ == "__main__":
+    main()

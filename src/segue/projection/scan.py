@@ -1,0 +1,91 @@
+"""Which passes a step concerns, found in one scan of its blocks.
+
+Most messages of most histories concern no pass, or only those that look after calls.
+"""
+
+from collections.abc import Sequence
+from typing import Any, assert_never
+
+from ..types import Block, ImageContent, TextContent, ThinkingContent, ToolCall
+from ..types.value import encode
+
+# One bit for each thing that a pass may be concerned with.
+FAILED = 1  # an answer that ended in an error
+CALLS = 2
+IMAGES = 4
+OPAQUE = 8  # thinking and signatures, which only their origin understands
+UNSIGNED = 16  # thinking without a signature
+ODD = 32  # text that may be blank, values that JSON may not be able to hold, and no content at all
+TORN = 64  # results that are missing, stored elsewhere than after their calls, or of another tool
+
+EMPTY_KEY = b'"":'
+"""In JSON: an empty key, or one that ends in a quote. No text has it, because quotes in texts are escaped."""
+
+
+def scan(content: Sequence[Block]) -> int:
+    """The bits of these blocks."""
+    has = 0 if content else ODD
+    for block in content:
+        if type(block) is TextContent:
+            text = block.text
+            if block.text_signature is not None:
+                has |= OPAQUE | ODD
+            elif not (text.isascii() and text >= "!") and not _is_plain(text):
+                has |= ODD
+        elif type(block) is ToolCall:
+            has |= CALLS
+            if block.thought_signature is not None:
+                has |= OPAQUE | ODD
+            elif not _are_plain(block.arguments):
+                has |= ODD
+        elif type(block) is ThinkingContent:
+            signature = block.thinking_signature
+            has |= OPAQUE | UNSIGNED if signature is None else OPAQUE if signature.isascii() else OPAQUE | ODD
+            if not block.thinking.isascii() and _written(block.thinking) is None:
+                has |= ODD
+        elif type(block) is ImageContent:
+            has |= IMAGES
+            if not block.data.isascii() or not block.mime_type.isascii():
+                has |= ODD
+        else:
+            assert_never(block)
+    return has
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it is neither blank nor holds lone surrogates."""
+    if text.isascii():
+        return text >= "!" or (text != "" and not text.isspace())  # "!" sorts after white space
+    return not text.isspace() and _written(text) is not None
+
+
+def _are_plain(arguments: dict[str, Any]) -> bool:
+    """Whether JSON can certainly hold them."""
+    for name, value in arguments.items():
+        kind = type(value)
+        if kind is str:
+            if not value.isascii():
+                break
+        elif kind is not int and kind is not bool:
+            break
+        if type(name) is not str or not name or not name.isascii():
+            break
+    else:
+        return True
+    written = _written(arguments)
+    # Null may be NaN or an infinity.
+    return written is not None and b"null" not in written and EMPTY_KEY not in written
+
+
+def has_empty_key(arguments: dict[str, Any]) -> bool:
+    """Whether an object inside these arguments may have an empty key; asked of what JSON can hold."""
+    written = _written(arguments)
+    return written is not None and EMPTY_KEY in written
+
+
+def _written(value: Any) -> bytes | None:
+    """``value`` as JSON, if JSON can hold it. Trying is the quickest test, and the UTF-8 of a text is cached by it."""
+    try:
+        return encode(value)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return None

@@ -1,0 +1,51 @@
+"""Results that answer no call: duplicates are left out, orphans follow policy ``orphan_results``."""
+
+from typing import Literal
+
+from ..types import AssistantMessage, ImageContent, TextContent, ToolCall, ToolResultMessage, UserContent, UserMessage
+from ..types.text import in_label
+from ..types.texts import EMPTY_RESULT, IMAGES_BELOW, ORPHAN, as_error
+from .scan import TORN, scan
+from .step import Step, Target
+
+
+def stray_step(
+    target: Target, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]
+) -> Step | None:
+    """The step that a result without a call becomes, if it is kept."""
+    report, name = target.report, result.tool_name
+    if kind == "duplicate":
+        report.add("result-duplicate", index, None, f"a result of {name} is there already")
+        return None
+    choice = target.policy.orphan_results
+    if choice == "drop":
+        report.add("result-orphaned", index, None, f"no call of {name}: dropped", lossy=True)
+        return None
+    if choice == "pair":
+        report.add("call-reconstructed", index, None, f"a call of {name} stands before its result")
+        return _with_call(index, result)
+    report.add("result-orphaned", index, None, f"no call of {name}: shown as text of the user")
+    images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
+    texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
+    report.keep(index, [*(texts[:1] or [0]), *images])
+    said = UserMessage(_as_text(result))
+    return Step(index, index + 1, said, said.content, scan(said.content))
+
+
+def _with_call(index: int, result: ToolResultMessage) -> Step:
+    """The result after a call that is made up for it."""
+    call = ToolCall(result.tool_call_id, result.tool_name, {})
+    answer = AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="toolUse")
+    has = scan(answer.content) | scan(result.content) | TORN
+    return Step(index, index + 1, answer, answer.content, has, [call], [result], [index], made_up=True)
+
+
+def _as_text(result: ToolResultMessage) -> list[UserContent]:
+    """A user message has no error flag, so the text says what the flag said."""
+    text = "\n".join(block.text for block in result.content if type(block) is TextContent)
+    images = [block for block in result.content if type(block) is ImageContent]
+    if not text.strip():
+        text = IMAGES_BELOW if images else EMPTY_RESULT
+    if result.is_error:
+        text = as_error(text)
+    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images]
