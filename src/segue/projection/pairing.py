@@ -6,7 +6,7 @@ result is matched once, before any pass; everything after works on positions.
 
 from bisect import bisect
 from collections.abc import Callable, Sequence
-from typing import Literal, cast
+from typing import Literal, assert_never, cast
 
 from msgspec import Struct
 
@@ -138,16 +138,16 @@ class Pairing:
         """Match messages from ``start`` on, each in its turn; the first answer before it that got another result."""
         messages, nearest, first = self.messages, self._nearest, start
         for index, message in enumerate(messages[start:] if start else messages, start):
-            kind = type(message)
-            if kind is not ToolResultMessage:
+            if type(message) is UserMessage:
                 self._turn = index
-            if kind is AssistantMessage:
+            elif type(message) is AssistantMessage:
+                self._turn = index
                 calls = [block for block in message.content if type(block) is ToolCall]
                 if calls:
                     self._open(index, calls)
-            elif kind is ToolResultMessage:
-                found = nearest.get(message.tool_call_id)  # type: ignore[union-attr]
-                if found is not None and message.tool_call_id:  # type: ignore[union-attr]
+            elif type(message) is ToolResultMessage:
+                found = nearest.get(message.tool_call_id)
+                if found is not None and message.tool_call_id:
                     batch, at = found
                     if at >= 0 and batch.answers[at] < 0:
                         batch.answers[at] = index  # nearly all results of nearly all histories
@@ -157,10 +157,12 @@ class Pairing:
                         first = batch.index
                     if batch.index < self._fixed or batch.index in self._taken_ahead:
                         self._disturbed = True
-                elif message.tool_call_id:  # type: ignore[union-attr]
+                elif message.tool_call_id:
                     self._early.append(index)
                 else:
                     self._nameless.append(index)
+            else:
+                assert_never(message)
         self._matched = len(messages)
         return first
 

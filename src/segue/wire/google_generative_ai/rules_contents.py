@@ -118,8 +118,9 @@ UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini
 
 def surfaces(model: Model | None) -> list[str]:
     """Which surface answers; without a model, either."""
-    known = model is not None and isinstance(model.dialect, GoogleGenerativeAI)
-    return [model.dialect.surface] if known else list(UNREADABLE_BY)  # type: ignore[union-attr]
+    if model is not None and isinstance(model.dialect, GoogleGenerativeAI):
+        return [model.dialect.surface]
+    return list(UNREADABLE_BY)
 
 
 def unreadable_files(body: dict[str, Any], model: Model | None) -> Found:
