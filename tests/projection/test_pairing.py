@@ -204,6 +204,14 @@ MESSAGES = st.lists(
 )
 
 
+def test_an_early_stand_in_that_a_result_without_an_id_replaces_is_reported_as_changed() -> None:
+    growing: list[Message] = [result("b", "r", "grep", True), answer("b", tool="grep")]
+    pairing = Pairing(growing)
+    growing.append(result("", "r", "bash", False))
+    assert pairing.extend(2) == 0
+    assert pairing.strays == {0: "duplicate"}
+
+
 @settings(max_examples=3_000 if SOAK else 600)
 @given(MESSAGES | torn.torn_contexts(MISTRAL).map(lambda context: context.messages), st.data())
 def test_a_pairing_that_grew_is_the_one_that_is_made_at_once(messages: list[Message], data: st.DataObject) -> None:

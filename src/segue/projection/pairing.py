@@ -57,6 +57,7 @@ class Pairing:
     """
 
     __slots__ = (
+        "_displaced",
         "_disturbed",
         "_early",
         "_fixed",
@@ -90,6 +91,7 @@ class Pairing:
         self._taken_ahead: set[int] = set()
         self._fixed = -1
         self._disturbed = False
+        self._displaced = 0  # while the pairing grows: the first result that lost its call to another
         self._lacks: dict[int, int] = {}  # by batch: how many of its calls have no real result
         self._lacking: list[int] = []  # the batches that have such calls
         self._walk(0)
@@ -119,6 +121,7 @@ class Pairing:
         """Match what is new, in which results that wait for the next answer are included. The first answer or stray
         before it that is not what it was."""
         early, nameless, turn = len(self._early), len(self._nameless), self._turn
+        self._displaced = kept
         first = self._walk(kept)
         if self._disturbed:
             return first
@@ -132,7 +135,7 @@ class Pairing:
             first = min([first, *(at for at in waiting if self.strays.get(at) != before[at])])
         if self._nameless[nameless:]:
             first = min(first, self._answer_nameless(self._nameless[nameless:]))
-        return first
+        return min(first, self._displaced)
 
     def _walk(self, start: int) -> int:
         """Match messages from ``start`` on, each in its turn; the first answer before it that got another result."""
@@ -273,6 +276,7 @@ class Pairing:
             return False
         if answers[at] >= 0:
             self.strays[answers[at]] = "duplicate"
+            self._displaced = min(self._displaced, answers[at])
         answers[at] = index
         return True
 
