@@ -204,10 +204,11 @@ MESSAGES = st.lists(
 )
 
 
-def test_an_early_stand_in_that_a_result_without_an_id_replaces_is_reported_as_changed() -> None:
+@pytest.mark.parametrize("named", ["", "b"])
+def test_an_early_stand_in_that_a_later_result_replaces_is_reported_as_changed(named: str) -> None:
     growing: list[Message] = [result("b", "r", "grep", True), answer("b", tool="grep")]
     pairing = Pairing(growing)
-    growing.append(result("", "r", "bash", False))
+    growing.append(result(named, "r", "bash", False))
     assert pairing.extend(2) == 0
     assert pairing.strays == {0: "duplicate"}
 

@@ -236,4 +236,4 @@ def test_lookalikes_always_win(overflow: Phrase, lookalike: Phrase, between: str
 @given(st.sampled_from(TRUE), st.text(alphabet="abc xyz:{}\n"))
 def test_words_are_found_wherever_they_stand(case: dict[str, Any], around: str) -> None:
     text = case["text"]
-    assert failed(f"{around} {text} {around}") or text.startswith(("400", "413"))
+    assert failed(f"{around} {text} {around}") or "413" in text or "no body" in text

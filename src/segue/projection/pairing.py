@@ -124,7 +124,7 @@ class Pairing:
         self._displaced = kept
         first = self._walk(kept)
         if self._disturbed:
-            return first
+            return min(first, self._displaced)
         seen = early
         while self._turn > turn and early and self._early[early - 1] > turn:
             early -= 1
