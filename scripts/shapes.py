@@ -162,6 +162,10 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "anthropic_version", TEXT),
         ("Body", "anthropic_beta", Node(items=Items(TEXT))),
     ),
+    "openai_completions/shape.json": (
+        # Null counts as absent, measured by a third party on gpt-5.6-terra, 2026-09.
+        ("ChatCompletionAssistantMessageParam", "tool_calls", NULL),
+    ),
     "openai_completions/shape_groq.json": (
         # Only the types of its chunks mention it (SDK groq 1.7.0, chat_completion_chunk.py); ChatGroq of LangChain.js
         # sends it, 2026.
@@ -184,6 +188,14 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("ResponseOutputMessageParam", "id", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
+        # Codex never writes the ids of these three, and sends the status of a custom call and images without detail
+        # (openai/codex, codex-rs/protocol/src/models.rs: `skip_serializing`, 2026-11). Reasoning without its id has its
+        # encrypted content (OAR-06).
+        ("ResponseReasoningItemParam", "id", None),
+        ("ResponseFunctionWebSearchParam", "id", None),
+        ("LocalShellCall", "id", None),
+        ("ResponseCustomToolCallParam", "status", Node(text=Text(values=("in_progress", "completed", "incomplete")))),
+        ("ResponseInputImageParam", "detail", None),
         # The API lists messages of the user with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks
         # how they begin when they come back (OAR-06).
         ("Message", "id", TEXT),

@@ -11,6 +11,7 @@ from ..types import Context, Model
 from ..types.codec import read_json
 from ..types.expect import expect_model
 from ..types.text import has_half_escapes, scrub, scrub_json
+from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
@@ -27,6 +28,7 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     """
     if model is not None:
         expect_model(model)
+    body = _as_text(body)
     document = _with_halves(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
         return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
@@ -54,6 +56,17 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
         raise FormatError(TOO_DEEP) from None
     except MALFORMED as error:  # readers say what is wrong and where; this is for what none of them has thought of
         raise FormatError(f"{UNREAD} ({type(error).__name__}: {error})") from None
+
+
+def _as_text(body: Given) -> Given:
+    """Bytes that are UTF-8 but for half characters, as text; any other body as it is."""
+    if not isinstance(body, bytes):
+        return body
+    try:
+        text = body.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return body
+    return text if is_torn(text) else body
 
 
 def _with_halves(body: Given, document: Any) -> Any:

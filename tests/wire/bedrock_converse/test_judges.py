@@ -34,6 +34,7 @@ OPTIONS = st.builds(
 
 def judged(request: Request) -> None:
     assert lint(request.body, "bedrock-converse", request.model) == []
+    assert lint(request.sdk_kwargs(), "bedrock-converse", request.model) == []
     assert faults(request) == []
     assert on_the_wire(request) == (request.path, json.loads(request.json()))
 

@@ -104,6 +104,47 @@ def repeated(named: Iterable[tuple[str, Any]], what: str) -> Found:
             seen.add(name)
 
 
+ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
+"""What OpenAI does not take at the root of a schema."""
+
+
+def openai_schema_fault(schema: Any, is_strict: bool) -> str:
+    """What OpenAI refuses in a schema whose root is an object."""
+    if found := [key for key in ALTERNATIVES if key in schema]:
+        return f"the root of a schema has no {found[0]!r}"
+    if not isinstance(schema.get("properties", {}), dict):
+        return "properties are an object"
+    return _strict_fault(schema) if is_strict else ""
+
+
+def _strict_fault(schema: Any) -> str:
+    """Why a schema is not closed: each object lists its properties, requires all of them and takes no others."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting += node
+        if not isinstance(node, dict):
+            continue
+        if node.get("type") in ("object", ["object", "null"]):
+            required, properties = node.get("required"), node.get("properties")
+            names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+            if node.get("additionalProperties") is not False:
+                return "a strict schema has 'additionalProperties': false in every object"
+            if isinstance(properties, dict) and not names.issuperset(properties):
+                return "a strict schema requires every property"
+        waiting += _below(node)
+    return ""
+
+
+def _below(schema: dict[str, Any]) -> Iterator[Any]:
+    """The schemas directly inside of one."""
+    for name in ("properties", "$defs", "definitions"):
+        named = schema.get(name)
+        yield from named.values() if isinstance(named, dict) else ()
+    yield from (schema[name] for name in ("items", "anyOf") if name in schema)
+
+
 def schema_fault(schema: Any) -> str:
     """Why a schema cannot be that of a tool's parameters; "" where its root is an object."""
     if not isinstance(schema, dict):

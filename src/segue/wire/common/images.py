@@ -10,14 +10,22 @@ from typing import Any
 HEAD = 64 * 1024
 """How much base64 is looked at: the size is near the start, after metadata at most."""
 
-# How the bytes of each kind begin. RIFF holds other things than WebP, too.
+# How the bytes of each kind begin. RIFF holds other things than WebP, too. Pages of HTML are what a failed download
+# leaves behind.
 _STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
     (b"%PDF-", "application/pdf"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\0\0\1\0", "image/x-icon"),
+    (b"<svg", "image/svg+xml"),
+    (b"<!DOCTYPE html", "text/html"),
+    (b"<html", "text/html"),
 )
+_BRANDS = {b"heic": "image/heic", b"heix": "image/heic", b"mif1": "image/heif", b"avif": "image/avif"}
 _ALIASES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg", "image/x-png": "image/png"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}").fullmatch
 
@@ -40,6 +48,10 @@ def kind_of(data: str | bytes) -> str | None:
     head = _head(data, 32)
     if head[:4] == b"RIFF" and b"WEBP".startswith(head[8:12]):
         return "image/webp"
+    if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
+        return _BRANDS[head[8:12]]
+    if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0":  # two reserved fields
+        return "image/bmp"
     return next((kind for start, kind in _STARTS if head.startswith(start)), None)
 
 

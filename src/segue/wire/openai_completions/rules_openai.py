@@ -177,6 +177,7 @@ def _modes(body: Object, model: Model | None) -> Found:
 
 
 _IMAGE = re.compile(r"https?://.|data:(image/(?:png|jpe?g|webp|gif));base64,", re.IGNORECASE).match
+_DATA_URL = re.compile(r"data:[^,]*;base64,", re.IGNORECASE).match
 
 
 def _media(body: Object, model: Model | None) -> Found:
@@ -186,10 +187,24 @@ def _media(body: Object, model: Model | None) -> Found:
             url = get(part, "image_url", "url") or part.get("image_url")
             if fault := image_fault(url):
                 yield f"{path}.image_url", fault
-        elif kind == "file" and not (get(part, "file", "file_id") or get(part, "file", "file_data")):
-            yield f"{path}.file", "a file has file_data or file_id, and no URL"
-        elif kind == "input_audio" and get(part, "input_audio", "format") not in ("wav", "mp3"):
-            yield f"{path}.input_audio", "wav or mp3"
+        elif kind == "file" and (fault := _file_fault(part.get("file"))):
+            yield f"{path}.file", fault
+        elif kind == "input_audio":
+            if get(part, "input_audio", "format") not in ("wav", "mp3"):
+                yield f"{path}.input_audio", "wav or mp3"
+            elif fault := data_fault(get(part, "input_audio", "data"), None):
+                yield f"{path}.input_audio", fault
+
+
+def _file_fault(file: Any) -> str:
+    """What is wrong with a file; "" where it has an id, or a name and its data."""
+    data = get(file, "file_data")
+    if not data:
+        return "" if get(file, "file_id") else "a file has file_data or file_id, and no URL"
+    match = _DATA_URL(data) if isinstance(data, str) else None
+    if match is None:
+        return "not a data URL in base64"
+    return data_fault(data[match.end() :], None) or ("" if get(file, "filename") else "data needs a filename")
 
 
 def image_fault(url: Any) -> str:
@@ -321,10 +336,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-16",
-        title="Images are png, jpeg, webp or gif; files have data or an id; audio is wav or mp3",
+        title="Images are png, jpeg, webp or gif; files have data with a name, or an id; audio is wav or mp3",
         answers="You uploaded an unsupported image. Please make sure your image is of one of the following formats: "
         "['png', 'jpeg', 'gif', 'webp'].",
-        source="SDK openai 3.49.0 and documentation, 2026",
+        source="SDK openai 3.49.0 and documentation, 2026; of files: as of the Responses API (OAR-13b)",
         prevented_by=_TURNS,
         check=_media,
     ),

@@ -5,7 +5,7 @@ import re
 from ...dialects import NAME_SHAPES
 from ...rules import Rule
 from ...types import Model
-from ..common.checks import repeated, schema_fault, shown
+from ..common.checks import openai_schema_fault, repeated, schema_fault, shown
 from . import walk
 from .walk import Found, Object, get, many, where
 
@@ -50,6 +50,13 @@ def _schemas(body: Object, model: Model | None) -> Found:
     for path, function in walk.functions(body):
         fault = schema_fault(function["parameters"]) if function.get("parameters") is not None else ""
         if fault:
+            yield f"{path}.parameters", fault
+
+
+def _openai_schemas(body: Object, model: Model | None) -> Found:
+    for path, function in walk.functions(body):
+        schema = function.get("parameters")
+        if not schema_fault(schema) and (fault := openai_schema_fault(schema, function.get("strict") is True)):
             yield f"{path}.parameters", fault
 
 
@@ -106,5 +113,15 @@ RULES: tuple[Rule, ...] = (
         source="error text of OpenAI, many reports until 2026",
         prevented_by=_TOOLS,
         check=_schemas,
+    ),
+    Rule(
+        number="OAC-22b",
+        title="No alternatives at the root of a schema; a strict one is closed",
+        answers="schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level / "
+        "'additionalProperties' is required to be supplied and to be false.",
+        source="nspady/google-calendar-mcp#39, 2025-06; letta-ai/letta#3137, 2026-01",
+        prevented_by=_TOOLS,
+        check=_openai_schemas,
+        only=where(lambda dialect: dialect.strict_keys),
     ),
 )

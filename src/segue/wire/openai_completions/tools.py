@@ -4,12 +4,11 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...types import ToolDefinition
+from ..common.checks import ALTERNATIVES
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
-
-ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
 
 
 def add_tools(out: Out, body: Body) -> None:

@@ -25,7 +25,8 @@ SDK = "SDK openai 3.49.0 (types), 2026-11"
 
 _CALLS = ("function_call", "custom_tool_call")
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
-# SDK: kinds whose id is required.
+# SDK: kinds whose id is required. Codex sends three of them without (codex-rs/protocol/src/models.rs, 2026-11):
+# web_search_call, local_shell_call, and reasoning with its encrypted content.
 _NEED_ID = (
     "reasoning",
     "image_generation_call",
@@ -33,8 +34,6 @@ _NEED_ID = (
     "mcp_call",
     "mcp_list_tools",
     "mcp_approval_request",
-    "web_search_call",
-    "local_shell_call",
 )
 _IMAGES = ("image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 
@@ -73,7 +72,7 @@ def _item_ids(body: Body, model: Model | None) -> Found:
     for path, kind, item in items(body):
         given = item.get("id")
         if given is None:
-            if kind in _NEED_ID:
+            if kind in _NEED_ID and not item.get("encrypted_content"):
                 yield path, f"a {kind} needs its id"
         elif isinstance(given, str) and len(given) > MAX_ID:
             yield f"{path}.id", f"{len(given)} characters"

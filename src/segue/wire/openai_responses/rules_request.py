@@ -7,7 +7,7 @@ from typing import Any
 from ...dialects import OpenAIResponses
 from ...rules import Rule
 from ...types import Model
-from ..common.checks import half_characters, repeated, schema_fault, shown
+from ..common.checks import half_characters, openai_schema_fault, repeated, schema_fault, shown
 from .options import LEAST_TOKENS
 from .rules_items import ENCODER, PROBED
 from .rules_shape import shape
@@ -75,8 +75,8 @@ def _schemas(body: Body, model: Model | None) -> Found:
     for space in _spaces(body):
         for path, tool in space:
             if tool.get("type") == "function" and tool.get("parameters") is not None:
-                fault = schema_fault(tool["parameters"])
-                if fault:
+                schema = tool["parameters"]
+                if fault := schema_fault(schema) or openai_schema_fault(schema, tool.get("strict") is True):
                     yield f"{path}.parameters", fault
 
 
@@ -154,9 +154,11 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-22",
-        title="the parameters of a function are a schema of type object",
-        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"'",
-        source="error text of OpenAI, many reports until 2026",
+        title="the parameters of a function are a schema of type object, without alternatives; a strict one is closed",
+        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"' / schema must "
+        "have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level",
+        source="error text of OpenAI, many reports until 2026; nspady/google-calendar-mcp#39, 2025-06; "
+        "letta-ai/letta#3137, 2026-01",
         prevented_by="wire/openai_responses/schema.py",
         check=_schemas,
     ),
