@@ -249,13 +249,27 @@ def test_a_key_from_a_file_works_with_its_line_break(server: Server) -> None:
     assert server.asked[-1].headers["authorization"] == "Bearer a-key-with-a-line-break"
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["Authorization", "proxy-authorization", "Cookie", "X-Api-Key", "x-goog-iam-authorization-token", "MySecret"],
-)
+SECRET_HEADERS = """Authorization proxy-authorization Cookie X-Api-Key x-goog-iam-authorization-token MySecret
+    Helicone-Auth x-auth x-auth-user Cf-Access-Jwt-Assertion x-passwd x-pwd X-Hub-Signature"""
+
+
+@pytest.mark.parametrize("name", SECRET_HEADERS.split())
 def test_headers_with_secrets_are_known_by_name(name: str) -> None:
     assert is_secret_header(name) and not is_secret_header("anthropic-version")
     assert "sesame" not in repr(replace(MODEL, headers={name: "sesame"})) + repr(Connection(headers={name: "sesame"}))
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "Token", "Digest"])
+def test_a_header_whose_value_has_a_scheme_of_credentials_holds_a_secret_whatever_its_name(scheme: str) -> None:
+    given = {"x-forwarded": f"{scheme} open-sesame"}
+    secrets = Secrets()
+    secrets.add_headers(given)
+    assert "sesame" not in repr(Connection(headers=given)) + secrets.hide("refused: open-sesame")
+
+
+@pytest.mark.parametrize("name", ["x-author", "authority", "x-compass", "content-type", "anthropic-beta"])
+def test_other_headers_are_shown(name: str) -> None:
+    assert "a value" in repr(Connection(headers={name: "a value"}))
 
 
 ADDRESSES = [

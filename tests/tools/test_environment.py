@@ -47,6 +47,9 @@ SECRET_NAMES = [
     "MY_JWT",
     "AZURE_SAS",
     "NETRC",
+    "SSHPASS",
+    "SLACK_WEBHOOK_URL",
+    "DOCKER_AUTH_CONFIG",
 ]
 SECRET_VALUES = [
     "postgresql://user:hunter22@db.example/segue",
@@ -63,6 +66,8 @@ SECRET_VALUES = [
     "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=hunter22==;",
     "https://x.blob.example/c?sv=1&sig=hunter22",
     '{"token": "hunter22"}',
+    '{"auths": {"registry.example": {"auth": "aHVudGVyMjI="}}}',
+    "Authorization: Bearer hunter22",
     "-----BEGIN RSA PRIVATE KEY-----\nhunter22",
 ]
 HARMLESS = {

@@ -10,14 +10,15 @@ import re
 from collections.abc import Mapping
 
 _NAME = re.compile(
-    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|PASSFILE|PASSCODE|CREDENTIAL|COOKIE|BEARER|JWT|SERVICEFILE|NETRC"
-    r"|(?:PG|_)PASS$|_(?:PWD|AUTH|PAT|SAS)$",  # not PWD, nor GIT_ASKPASS, which is a program
+    r"KEY|TOKEN|SECRET|PASSW|PASSPHRASE|PASSFILE|PASSCODE|CREDENTIAL|COOKIE|BEARER|JWT|SERVICEFILE|NETRC|WEBHOOK"
+    r"|(?:PG|SSH|_)PASS$|_(?:PWD|AUTH|PAT|SAS)$|_AUTH_CONFIG$",  # not PWD, nor GIT_ASKPASS, which is a program
     re.IGNORECASE,
 )
 _VALUE = re.compile(
     r"://[^/?#\s@]*:\S*@"  # a user and a password in an address, however they are quoted
     r"|https?://[^/?#\s@]+@"  # a token in the place of the user
-    r"|(?:passw(?:or)?d|pwd|secret|token|(?:api|account|access|shared)[_-]?key|signature|\bsig)[\"']?\s*[=:]\s*\S"
+    r"|(?:passw(?:or)?d|pwd|secret|token|\bauth(?:orization)?|(?:api|account|access|shared)[_-]?key|signature|\bsig)"
+    r"[\"']?\s*[=:]\s*\S"  # a member of that name
     r"|-----BEGIN[A-Z ]* PRIVATE KEY",
     re.IGNORECASE,
 )

@@ -24,7 +24,12 @@ SHORTEST = 8
 LONGEST_TEXT = 16_384
 """Characters of a text from outside that are shown and stored; the rest of a longer one is left out."""
 
-_NAMES = ("authorization", "cookie", "password", "credential", "key", "token", "secret")
+_NAME = re.compile(
+    r"authorization|cookie|passw|passphrase|credential|key|token|secret|bearer|jwt|signature"
+    r"|(?:^|[-_])(?:auth|pass|pwd|pat|sas)(?:[-_]|$)",  # words of their own: not x-author, nor x-compass
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"\s*(?:bearer|basic|digest|token)\s+\S", re.IGNORECASE)
 
 _ESCAPE = re.compile(
     r"\\+u00([0-9a-f]{2})|\\+x([0-9a-f]{2})|%([0-9a-f]{2})|&#0*([0-9]{2,3});|&#x0*([0-9a-f]{2});"
@@ -37,15 +42,14 @@ _GROWTH = 12
 """How much longer an escaped form may be than the secret."""
 
 
-def is_secret_header(name: str) -> bool:
-    """Whether a header of this name holds a secret."""
-    lower = name.lower()
-    return any(word in lower for word in _NAMES)
+def is_secret_header(name: str, value: str = "") -> bool:
+    """Whether a header of this name and value holds a secret."""
+    return bool(_NAME.search(name) or _SCHEME.match(value))
 
 
 def shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """The headers as they may be shown: without the values of those that hold a secret."""
-    return {name: HIDDEN if is_secret_header(name) else value for name, value in headers.items()}
+    return {name: HIDDEN if is_secret_header(name, value) else value for name, value in headers.items()}
 
 
 def shown_address(address: str) -> str:
@@ -76,7 +80,7 @@ class Secrets:
     def add_headers(self, headers: Mapping[str, str]) -> None:
         """The values of all headers that hold a secret."""
         for name, value in headers.items():
-            if is_secret_header(name):
+            if is_secret_header(name, value):
                 self.add(value, *_parts(value))
 
     def hide(self, text: str) -> str:
