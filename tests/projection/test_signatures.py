@@ -147,3 +147,19 @@ def test_arguments_without_a_key_are_left_out_on_bedrock_at_any_depth_and_report
     assert arguments[""] == 1, "what is stored stays"
     elsewhere = segue.encode(talk(made, result), built_in().resolve("openai/gpt-5.2"))
     assert "arguments-adapted" not in [change.code for change in elsewhere.changes]
+
+
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning", "reasoning_text"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_name_of_a_field_is_never_sent_as_a_signature_not_even_to_its_own_origin(target: str, name: str) -> None:
+    """A field name that another tool stored where signatures are has made sessions unusable (openclaw#91205)."""
+    model = TARGETS[target]
+    rendered = segue.project(talk(answer(model, ThinkingContent("let me see", name), TextContent("done"))), model)
+    signatures = [
+        block.thinking_signature
+        for message in rendered.context.messages
+        for block in message.content
+        if isinstance(block, ThinkingContent)
+    ]
+    assert name not in signatures or model.protocol == "openai-completions"
+    assert rendered.changes or signatures == [name]

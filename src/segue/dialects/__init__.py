@@ -1,7 +1,7 @@
 """How targets of one protocol differ: one record per protocol, each field with its careful default."""
 
 from .anthropic_messages import AnthropicMessages
-from .base import Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning, PrefixMismatch
+from .base import REASONING_FIELDS, Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning, PrefixMismatch
 from .bedrock_converse import BedrockConverse
 from .google_generative_ai import GoogleGenerativeAI
 from .ids import ID_SHAPES, IdShape, fresh_id
@@ -24,6 +24,7 @@ __all__ = [
     "DIALECTS",
     "ID_SHAPES",
     "NAME_SHAPES",
+    "REASONING_FIELDS",
     "AnthropicMessages",
     "BedrockConverse",
     "Dialect",

@@ -25,6 +25,11 @@ PrefixMismatch = Literal["drop_block", "error"]
 """What a target does with thinking that is bound to something else than what is before it now."""
 
 
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
+"""The fields in which members of the Chat Completions family write reasoning as plain text. The name of one may be
+where signatures are stored, and is not a signature."""
+
+
 class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields that all protocols have in common."""
 

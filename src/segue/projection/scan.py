@@ -6,6 +6,7 @@ Most messages of most histories concern no pass, or only those that look after c
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from ..dialects import REASONING_FIELDS
 from ..types import Block, ImageContent, TextContent, ThinkingContent, ToolCall
 from ..types.value import encode
 
@@ -40,7 +41,10 @@ def scan(content: Sequence[Block]) -> int:
                 has |= ODD
         elif type(block) is ThinkingContent:
             signature = block.thinking_signature
-            has |= OPAQUE | UNSIGNED if signature is None else OPAQUE if signature.isascii() else OPAQUE | ODD
+            if signature is None or signature in REASONING_FIELDS:
+                has |= OPAQUE | UNSIGNED
+            else:
+                has |= OPAQUE if signature.isascii() else OPAQUE | ODD
             if not block.thinking.isascii() and _written(block.thinking) is None:
                 has |= ODD
         elif type(block) is ImageContent:

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from ...dialects import REASONING_FIELDS
 from ...types import AssistantMessage, Block, ImageContent, TextContent, ThinkingContent, ToolCall
 from ...types.content import plain_text
 from ...types.texts import REASONING
@@ -95,7 +96,9 @@ class Reasoning(Pass):
     def _is_signed(self, block: ThinkingContent) -> bool:
         """Whether the block can be verified and goes back byte for byte."""
         signature = block.thinking_signature
-        return signature is not None and (not self._details or signature[0] in "[{")
+        if signature is None or signature in REASONING_FIELDS:
+            return False
+        return not self._details or signature[0] in "[{"
 
     def _still_bound(self, message: AssistantMessage) -> bool:
         """Whether everything before this answer is as it was when the answer was made, where that matters."""
@@ -117,10 +120,18 @@ class Reasoning(Pass):
         if block.redacted or not block.thinking.strip():
             return self._drop_empty(index, at, block)
         if self.target.dialect.own_reasoning == "any":
-            return block
+            return block if self._details else self._without_name(index, at, block)
         if self.target.dialect.own_reasoning == "none":
             return self._drop(index, at, "the model does not take its own thinking back")
         return self._as_text(index, at, block.thinking)
+
+    def _without_name(self, index: int, at: int, block: ThinkingContent) -> ThinkingContent:
+        """The name of a field is no signature: a target that has signatures would try to verify it (openclaw#91205,
+        2026)."""
+        if block.thinking_signature is None:
+            return block
+        self.report.add("signature-dropped", index, at, "it is the name of a field")
+        return replace(block, thinking_signature=None)
 
     # -- another's ---------------------------------------------------------------------------------------------------
 
@@ -130,7 +141,7 @@ class Reasoning(Pass):
         thinking = block.thinking
         if not thinking or thinking.isspace():
             return self._drop_empty(index, at, block)
-        if keeps_signed and block.thinking_signature is not None:
+        if keeps_signed and self._is_signed(block):
             return block
         return self._as_text(index, at, thinking)
 

@@ -22,9 +22,6 @@ class Reader(Protocol):
         unless the mark means nothing in this protocol."""
 
 
-FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
-"""The fields in which members of the family of chat completions write reasoning as plain text."""
-
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
 """What reading an event of an impossible shape raises; the decoder makes an ``error`` event of it."""
 

@@ -6,10 +6,11 @@ Fields as in the SDK's ``models/completionchunk.py`` and its neighbours (mistral
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...dialects import REASONING_FIELDS
 from ...types import Usage
 from ..common.answer import Answer, Draft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
-from ..common.reader import FIELDS, error_text
+from ..common.reader import error_text
 
 Object = Mapping[str, Any]
 
@@ -103,14 +104,14 @@ class Reader:
         chat completions does; where it is in the content, too, that is the provider's own form."""
         content = message.get("content")
         thinks = type(content) is list and any(chunk.get("type") == "thinking" for chunk in content)
-        for name in FIELDS:
+        for name in REASONING_FIELDS:
             if (thought := message.get(name)) and not thinks:
                 draft = self.draft
                 if type(draft) is not ThinkingDraft or draft.signature:
                     draft = self.turn_to(self.answer.thinking)
                 draft.add(thought)
                 break
-        for name in message.keys() - _KNOWN - {*FIELDS}:
+        for name in message.keys() - _KNOWN - {*REASONING_FIELDS}:
             if message[name]:
                 self.answer.left_out(name)
 

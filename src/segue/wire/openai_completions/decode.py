@@ -8,10 +8,10 @@ begins, unless it has ``reasoning_details``, of which more may come at any time.
 from collections.abc import Mapping
 from typing import Any
 
-from ...dialects import OpenAICompletions
+from ...dialects import REASONING_FIELDS, OpenAICompletions
 from ..common.answer import Answer, CallDraft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
-from ..common.reader import FIELDS, error_text
+from ..common.reader import error_text
 from .answer_details import ENCRYPTED, Details
 from .answer_tags import ThinkTags
 from .answer_usage import read_usage
@@ -141,7 +141,7 @@ class Reader:
             for name in delta.keys() - _KNOWN:
                 if delta[name]:
                     self.answer.left_out(name)
-        for name in FIELDS:
+        for name in REASONING_FIELDS:
             if thought := delta.get(name):  # the first: chutes sends the same text under two names
                 self.think(thought, name)
                 break
@@ -271,7 +271,7 @@ class Reader:
 
 # What a delta or a message may have: what is read, and what holds nothing that the model said.
 _KNOWN = frozenset(
-    {*FIELDS, DETAILS, "content", "tool_calls", "function_call", "refusal"}
+    {*REASONING_FIELDS, DETAILS, "content", "tool_calls", "function_call", "refusal"}
     | {"role", "name", "id", "index", "logprobs", "token_ids", "prompt_token_ids", "stop_reason", "matched_stop"}
     | {"channel", "padding"}  # Groq: of gpt-oss; Copilot: against guessing by length
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ...dialects import OpenAICompletions
+from ...dialects import REASONING_FIELDS, OpenAICompletions
 from ...errors import FormatError
 from ...types import (
     AssistantContent,
@@ -30,7 +30,6 @@ from ...types import (
     UserMessage,
 )
 from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
-from ..common.reader import FIELDS
 from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
 NAME = "openai-completions"
@@ -101,7 +100,7 @@ class _Reader:
 
     def _thoughts(self, message: Object, path: str) -> list[AssistantContent]:
         """Reasoning with the name of its field, or with all of ``reasoning_details``; a placeholder is none."""
-        texts = {name: text for name in FIELDS if (text := optional_text(message, name, path)).strip()}
+        texts = {name: text for name in REASONING_FIELDS if (text := optional_text(message, name, path)).strip()}
         details = as_list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
         entries = [as_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
         if self.dialect.dummy_signature is not None:

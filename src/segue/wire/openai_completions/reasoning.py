@@ -10,12 +10,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ...dialects import OpenAICompletions
+from ...dialects import REASONING_FIELDS, OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
 from ...types import ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.outgoing import Outgoing
-from ..common.reader import FIELDS
 from ..common.turns import Note
 
 Out = Outgoing[OpenAICompletions]
@@ -61,7 +60,7 @@ class Reasoning:
         details: list[Any] = []
         for block in thoughts:
             name, entries = self._plain, _details(block)
-            if block.thinking_signature in FIELDS and block.thinking_signature in self._taken:
+            if block.thinking_signature in REASONING_FIELDS and block.thinking_signature in self._taken:
                 name = block.thinking_signature
             if entries and DETAILS in self._taken:
                 details += entries
