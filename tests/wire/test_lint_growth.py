@@ -48,6 +48,11 @@ def steps(protocol: str, body: Body) -> int:
     return count + Counted.compared
 
 
+def least(protocol: str, body: Body) -> int:
+    """The fewest steps of a few runs: Python forgets compiled patterns now and then, and compiling is not linting."""
+    return min(steps(protocol, body) for _ in range(3))
+
+
 # -- messages of each protocol ---------------------------------------------------------------------------------------
 
 
@@ -169,7 +174,7 @@ SMALL = 120
 def test_twice_the_body_is_at_most_twice_the_work(protocol: str, shape: str) -> None:
     make = SHAPES[shape]
     run(protocol_of(protocol).rules, make(protocol, 3))  # what is made once, on first use
-    once, twice = steps(protocol, make(protocol, SMALL)), steps(protocol, make(protocol, 2 * SMALL))
+    once, twice = least(protocol, make(protocol, SMALL)), least(protocol, make(protocol, 2 * SMALL))
     assert twice <= 2.1 * once + 500
 
 
