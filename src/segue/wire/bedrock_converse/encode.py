@@ -206,7 +206,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             # (ANT-37: blocks of an answer cannot be modified).
             self.note("thinking-dropped", "an answer cannot end with thinking, nor have it after its calls")
             blocks = [block for block in blocks if type(block) is not Reasoning]
-            late = ToolUse in map(type, blocks) and type(blocks[-1]) is not ToolUse
+            are_calls = [type(block) is ToolUse for block in blocks]
+            late = are_calls != sorted(are_calls)
         if called and not self.dialect.tools:
             self.note("tools-as-text", "this model has no tools")  # BED-14
             return [_call_as_text(block) if type(block) is ToolUse else block for block in blocks], False
