@@ -131,14 +131,13 @@ def targets() -> list[Any]:
 
 def outcomes(first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
     """What this version makes of the cases; several encodings for a conversation that grows."""
-    from segue import Context, Options, Renderer, ToolDefinition, encode, get_model
+    from segue import Context, Options, Renderer, ToolDefinition, encode
 
     models = targets()
-    bound = get_model("anthropic/claude-opus-5-1") if "--bound" in sys.argv else None
     options = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
     done, case = 0, first
     while done < count:
-        model = bound or models[case % len(models)]
+        model = models[case % len(models)]
         maker = Maker(case, model)
         messages, random = maker.conversation(), maker.random
         policy, asked = random.choice(POLICIES), random.choice(options)
@@ -175,7 +174,6 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300_000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
-    parser.add_argument("--bound", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker is not None:
         for found in outcomes(args.worker, args.jobs, args.count // args.jobs):
@@ -198,7 +196,7 @@ def main() -> None:
 
 def start(root: Path, worker: int, args: argparse.Namespace) -> Any:
     command = [sys.executable, __file__, str(args.old), "--worker", str(worker)]
-    command += ["--jobs", str(args.jobs), "--count", str(args.count), *(["--bound"] if args.bound else [])]
+    command += ["--jobs", str(args.jobs), "--count", str(args.count)]
     environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONHASHSEED": "0"}
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
 
