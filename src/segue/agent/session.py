@@ -25,7 +25,7 @@ from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded, TurnRenewed
-from ..session.rows import LATEST
+from ..session.rows import MAX_TIME
 from ..tools.waiting import in_thread
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Runner, Tools, runner_of
@@ -390,7 +390,7 @@ class Session:
     def time(self) -> int:
         """Unix ms, for entries."""
         now = self._clock() * 1000
-        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+        if not abs(now) < MAX_TIME:  # nor is any comparison with NaN true
             raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
         return int(now)
 
