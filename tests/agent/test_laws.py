@@ -83,7 +83,7 @@ class Anyhow:
     def __init__(self, chance: Random, numbers: "count[int]") -> None:
         self.chance, self.numbers = chance, numbers
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         left = list(calls)
         self.chance.shuffle(left)
         for call in left:

@@ -302,7 +302,7 @@ class Odd:
     def __init__(self, breaks: bool = False) -> None:
         self.breaks = breaks
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         await journal.started(calls[1])
         if self.breaks:
             raise RuntimeError("the scheduler broke")

@@ -134,7 +134,7 @@ class InOrder:
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         for call in calls:
             await journal.started(call)
         for at in self.order:

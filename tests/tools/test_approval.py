@@ -74,7 +74,7 @@ def test_always_holds_for_that_tool_as_long_as_the_scheduler_lives() -> None:
     async def work() -> None:
         async with Scheduler([door.open, other], approve=person) as scheduler:
             for notebook in notebooks:
-                await scheduler.run(notebook.calls, notebook, notebook.tell)
+                await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     assert door.opened == [1, 2, 3] and [asked.call.name for asked in person.asked] == ["open", "other"]
@@ -201,7 +201,7 @@ def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -
     async def work() -> None:
         notebook = Notebook(calls_of(("knock", {}), *numbers(1, 2)))
         scheduler = Scheduler([door.open, door.knock], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while not asked_about:
             await asyncio.sleep(0)
         task.cancel()
@@ -225,7 +225,7 @@ def test_closing_during_a_question_ends_it() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*numbers(1, 2)))
         scheduler = Scheduler([door.open], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while not notebook.states["c0"]:
             await asyncio.sleep(0)
         await scheduler.aclose()

@@ -121,10 +121,10 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
         if pause:
             await asyncio.sleep(pause)
 
-    running = scheduler.run(notebook.calls, notebook, notebook.tell)
+    running = scheduler.run(notebook.calls, notebook, notebook.emit)
     if way == "scope":
         async with anyio.create_task_group() as group:
-            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.tell)
+            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.emit)
             await asyncio.sleep(0)
             await wait()
             group.cancel_scope.cancel()
@@ -181,7 +181,7 @@ def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done:
 
     async def work() -> None:
         async with Scheduler(tools, limits=limits) as scheduler:
-            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             while len(notebook.begun) < len(names) or not all("success" in notebook.states[call] for call in done):
                 await asyncio.sleep(0.001)
             for _ in range(10):  # more steps than it takes from the start of a call to its function
@@ -219,7 +219,7 @@ def test_what_waits_ends_at_once_and_says_that_it_was_not_run() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {"number": number}) for number in range(4)]))
         scheduler = Scheduler([endless], limits=Limits(parallel=2, grace=0.05))
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(began) < 2:
             await asyncio.sleep(0)
         task.cancel()
@@ -285,7 +285,7 @@ def test_the_caller_is_cancelled_only_after_all_is_written_however_often_they_as
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {})] * 3), pause=0.005)
         scheduler = Scheduler([endless], limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(notebook.begun) < 3:
             await asyncio.sleep(0)
         while not task.done():
@@ -323,7 +323,7 @@ def test_a_closed_scheduler_runs_nothing_more_and_says_so() -> None:
         scheduler = Scheduler([tool(lambda: "x", name="quick")])
         await scheduler.aclose()
         await scheduler.aclose()
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     notebook = run(work)
@@ -339,7 +339,7 @@ def test_a_tool_may_close_the_scheduler_it_runs_in() -> None:
 
         notebook = Notebook(calls_of(("closes", {}), ("closes", {})))
         scheduler = Scheduler([tool(closes, alone=True)], limits=BRIEF)
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     complete(run(work))

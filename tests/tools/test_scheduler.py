@@ -110,7 +110,7 @@ def test_what_finishes_behind_a_slow_call_is_written_at_once() -> None:
 
     async def work() -> None:
         async with Scheduler([slow, *Meter().tools], limits=Limits(parallel=3)) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     complete(notebook)
@@ -134,7 +134,7 @@ def test_a_cancelled_batch_writes_what_is_ready_before_it_waits_for_what_runs() 
             return "the last one"
 
         async with Scheduler([stubborn, *Meter().tools], limits=Limits(parallel=1, grace=HANGS)) as scheduler:
-            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             await begun.wait()
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -386,7 +386,7 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {}), ("speak", {})))
         async with Scheduler([tool(hang, timeout=0.01), speak], limits=BRIEF) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
             release.set()
             await asyncio.to_thread(join_tools)
             await asyncio.sleep(0)  # what it gave has reached the loop
@@ -451,12 +451,12 @@ def test_what_the_journal_raises_is_the_callers_and_everything_is_stopped_first(
 def test_what_the_one_who_is_told_raises_comes_after_the_results() -> None:
     notebook = Notebook(calls_of(("speak", {}), ("speak", {})))
 
-    def tell(state: Any) -> None:
+    def emit(state: Any) -> None:
         raise Full("no window")
 
     async def work() -> None:
         with pytest.raises(Full):
-            await Scheduler([speak]).run(notebook.calls, notebook, tell)
+            await Scheduler([speak]).run(notebook.calls, notebook, emit)
 
     run(work)
     assert len(notebook.results) == 2

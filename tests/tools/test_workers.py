@@ -76,7 +76,7 @@ def test_a_worker_killed_from_outside_is_told(tmp_path: Path, limits: Limits) ->
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {"mark": str(tmp_path / "pid")}), ("plain", {"text": "x"})))
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         psutil.Process(await pid_in(tmp_path / "pid")).kill()
         await task
         return notebook
@@ -98,7 +98,7 @@ def test_cancelling_kills_a_worker_that_hangs(tmp_path: Path, limits: Limits) ->
             calls_of(("hang", {"mark": str(tmp_path / "pid")}), ("hang", {"mark": str(tmp_path / "2")}))
         )
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         pid = await pid_in(tmp_path / "pid")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -117,7 +117,7 @@ def test_cancelling_while_a_worker_starts_leaves_nothing(after: float, tmp_path:
     async def work() -> None:
         notebook = Notebook(calls_of(*[("hang", {"mark": str(tmp_path / str(at))}) for at in range(3)]))
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         await asyncio.sleep(after)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

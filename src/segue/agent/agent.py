@@ -23,7 +23,7 @@ from ..types import AssistantMessage, Model, Options, Usage, UserMessage
 from .events import How, TurnEnd, TurnEvent
 from .meter import FREE, Meter, RunLimits, cost_of
 from .session import Connections, Session
-from .stream import EventStream, Tell
+from .stream import Emit, EventStream
 from .subagent import LEAD, Lead, as_subagent
 
 Said = str | UserMessage
@@ -142,7 +142,7 @@ class Agent:
         """A run on behalf of another one, to which it counts."""
         message = _message(said)
 
-        async def go(tell: Tell) -> Outcome:
+        async def go(emit: Emit) -> Outcome:
             if self._running:
                 raise ConflictError(f"the agent of session {self.session.id} is running; steer it, or wait for it")
             meter = Meter(self.limits, None if lead is None else lead.meter)
@@ -150,7 +150,7 @@ class Agent:
             self._running = True
             self.session.tools = self.scheduler.definitions  # some may have come or gone
             try:
-                return await self._turns(message, tell, meter)
+                return await self._turns(message, emit, meter)
             finally:
                 self._running = False
 
@@ -183,10 +183,10 @@ class Agent:
         """From the next turn on, this model answers; a turn that is running keeps the one that it has."""
         self.session.switch(model)
 
-    async def _turns(self, message: UserMessage, tell: Tell, meter: Meter) -> Outcome:
+    async def _turns(self, message: UserMessage, emit: Emit, meter: Meter) -> Outcome:
         while True:
-            end = await self.session.turn(message, self.scheduler, tell, meter, self._steered)
-            tell(end)
+            end = await self.session.turn(message, self.scheduler, emit, meter, self._steered)
+            emit(end)
             queue = self._steering or self._following  # what came while the turn was being closed is steering, too
             if end.how != "done" or not queue:
                 return Outcome(end.how, end.message, end.reason, meter.usage, meter.steps)

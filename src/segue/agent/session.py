@@ -35,7 +35,7 @@ from .meter import Meter
 from .owner import RENEWAL, Owner, lives, pulse
 from .recovery import Interruption, closing_results, interruption
 from .state import State
-from .stream import Tell, TurnStream
+from .stream import Emit, TurnStream
 from .turn import Steering, Turn
 
 _EMPTY = Context(messages=[])
@@ -188,20 +188,20 @@ class Session:
         """One turn, as events. ``run`` runs the calls: a runner, or plain functions by the names of their tools."""
         message = UserMessage(said) if isinstance(said, str) else said
 
-        async def turn(tell: Tell) -> TurnEnd:
+        async def turn(emit: Emit) -> TurnEnd:
             async with runner_of(run, self.tools) as runner:
-                return await self.turn(message, runner, tell)
+                return await self.turn(message, runner, emit)
 
         return TurnStream(turn)
 
     async def turn(
-        self, said: UserMessage, runner: Runner, tell: Tell, meter: Meter | None = None, steering: Steering = list
+        self, said: UserMessage, runner: Runner, emit: Emit, meter: Meter | None = None, steering: Steering = list
     ) -> TurnEnd:
         """One turn in the caller's own task, whose cancellation ends the turn and is not raised. ``meter`` counts what
         it uses and ends it at a limit; ``steering`` takes the messages that were queued for its next request."""
         with self._alone("a turn"):
             await self._recover()
-            turn = Turn(self, said, runner, tell, meter or Meter(), steering)
+            turn = Turn(self, said, runner, emit, meter or Meter(), steering)
             with pulse(self.renew, self.store.blocks):
                 return await turn.run()
 
