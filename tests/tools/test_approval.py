@@ -8,7 +8,7 @@ import pytest
 from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
 
 import segue
-from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Limits, Scheduler, tool
+from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Scheduler, ToolLimits, tool
 
 
 class Door:
@@ -238,7 +238,7 @@ def test_closing_during_a_question_ends_it() -> None:
 
 
 def test_what_is_told_of_a_denial_has_the_limit_of_every_result(tmp_path: Path) -> None:
-    limits = Limits(output=1000, directory=str(tmp_path))
+    limits = ToolLimits(output=1000, directory=str(tmp_path))
     [text] = ran(Scheduler([Door().open], approve=Person(Deny("x" * 5000)), limits=limits), *numbers(1)).texts
     assert len(text) <= 1000 and "left out here" in text
 

@@ -24,7 +24,7 @@ from ..render.fold import Fold
 from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
-from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded, TurnRenewed
+from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
 from ..session.rows import LATEST
 from ..tools.waiting import in_thread
 from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
@@ -262,9 +262,9 @@ class Session:
 
     # -- what turns use ----------------------------------------------------------------------------------------------
 
-    def said(self, message: Message, attempts: tuple[str, ...] = ()) -> Said:
+    def said(self, message: Message, attempts: tuple[str, ...] = ()) -> MessageAdded:
         """The entry of a message."""
-        return Said(key=self._key(), time=self.time(), message=message, attempts=attempts)
+        return MessageAdded(key=self._key(), time=self.time(), message=message, attempts=attempts)
 
     def entry(self, entry: type[E], **fields: Any) -> E:
         """An entry of this kind, with a key and the time."""

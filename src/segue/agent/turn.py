@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..client import stream
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
-from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
+from ..session.entries import AnyEntry, CallStarted, Failed, MessageAdded, TurnBegun, TurnEnded
 from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
@@ -160,7 +160,7 @@ class Turn:
         await self.session.append(*before, *said)
         return [each.message for each in said if isinstance(each.message, AssistantMessage)]
 
-    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
+    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[MessageAdded]:
         """The entry of an answer, which tells of the attempts before it."""
         if message is None or (not message.content and message.failed):
             return []

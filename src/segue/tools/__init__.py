@@ -3,7 +3,7 @@
 from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
 from .current import Running, running
 from .files import file_tools
-from .limits import Limits
+from .limits import ToolLimits
 from .mcp import McpServer
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
@@ -20,13 +20,13 @@ __all__ = [
     "Deny",
     "Edit",
     "Journal",
-    "Limits",
     "McpServer",
     "Running",
     "Scheduler",
     "State",
     "Tool",
     "ToolLike",
+    "ToolLimits",
     "as_tool",
     "file_tools",
     "running",

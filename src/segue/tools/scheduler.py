@@ -10,7 +10,7 @@ from .approval import Approve
 from .arguments import Arguments
 from .batch import Batch
 from .batch import Journal as Journal
-from .limits import Limits
+from .limits import ToolLimits
 from .states import CallState
 from .tool import Tool, ToolLike, as_tool
 from .work import Work
@@ -27,11 +27,11 @@ class Scheduler:
     """
 
     def __init__(
-        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: Limits | None = None
+        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: ToolLimits | None = None
     ) -> None:
         self.tools: dict[str, Tool] = {}
         self.approve = approve
-        self.limits = limits or Limits()
+        self.limits = limits or ToolLimits()
         self.always: set[str] = set()
         """The tools that need not be asked about any more."""
         self.closed = False

@@ -9,7 +9,7 @@ from ..types import ToolDefinition, ToolResultMessage
 from ..types.text import scrub
 from .beneath import Root
 from .current import running
-from .limits import Limits
+from .limits import ToolLimits
 from .pages import found_in
 from .patterns import below, matches, names_of, walk
 from .tool import Tool
@@ -21,7 +21,7 @@ _MOST_FOUND = 200
 async def searched(root: Root, **wanted: Any) -> ToolResultMessage:
     """What ``search`` finds. Cancelling ends the process."""
     now = running()
-    worker = Worker(_SEARCH, {"root": root, **wanted}, Limits() if now is None else now.limits, "")
+    worker = Worker(_SEARCH, {"root": root, **wanted}, ToolLimits() if now is None else now.limits, "")
     try:
         ended = await asyncio.to_thread(worker.run)
     except asyncio.CancelledError:
