@@ -13,7 +13,7 @@ from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
 from .command_output import CommandOutput
 from .environment import without_secrets
-from .limits import Limits
+from .limits import ToolLimits
 from .posix import expect_posix
 from .processes import Command
 from .running_call import running_call
@@ -70,7 +70,7 @@ class Shell(Struct, frozen=True):
         if not 0 < seconds <= self.longest:
             raise ValueError(f"timeout must be above 0 and at most {self.longest:g} seconds")
         now = running_call()
-        with CommandOutput(Limits() if now is None else now.limits) as spool:
+        with CommandOutput(ToolLimits() if now is None else now.limits) as spool:
             notes, failed = await self._run(command, seconds, spool)
             printed = await asyncio.to_thread(spool.text)
         text = "\n".join(filter(None, [printed.rstrip("\n"), *(f"[{note}]" for note in notes)]))
