@@ -86,7 +86,7 @@ MENDED: list[tuple[dict[str, Any], Any, Any]] = [
 
 @pytest.mark.parametrize(("schema", "given", "wanted"), MENDED)
 def test_a_harmless_mismatch_is_mended(schema: dict[str, Any], given: Any, wanted: Any) -> None:
-    found = checks(schema).checked({"v": given}).json["v"]
+    found = checks(schema).check({"v": given}).json["v"]
     assert found == wanted and type(found) is type(wanted)
 
 
@@ -104,7 +104,7 @@ KEPT: list[tuple[dict[str, Any], Any]] = [
 
 @pytest.mark.parametrize(("schema", "given"), KEPT)
 def test_what_is_valid_stays_as_it_is(schema: dict[str, Any], given: Any) -> None:
-    assert checks(schema).checked({"v": given}).json["v"] == given
+    assert checks(schema).check({"v": given}).json["v"] == given
 
 
 REFUSED: list[tuple[dict[str, Any], Any, str]] = [
@@ -132,7 +132,7 @@ REFUSED: list[tuple[dict[str, Any], Any, str]] = [
 @pytest.mark.parametrize(("schema", "given", "reason"), REFUSED)
 def test_what_cannot_be_mended_is_refused_with_its_place(schema: dict[str, Any], given: Any, reason: str) -> None:
     with pytest.raises(InvalidArguments) as caught:
-        checks(schema).checked({"v": given})
+        checks(schema).check({"v": given})
     assert reason in str(caught.value) and len(str(caught.value)) < 400
 
 
@@ -140,18 +140,18 @@ def test_all_faults_are_told_up_to_a_number() -> None:
     def f(a: int, b: int, c: list[int]) -> None: ...
 
     with pytest.raises(InvalidArguments) as caught:
-        ArgumentChecker(tool(f)).checked({"a": "x", "c": [1, "y"], "d": 1})
+        ArgumentChecker(tool(f)).check({"a": "x", "c": [1, "y"], "d": 1})
     assert [fault.split(":")[0] for fault in caught.value.faults if ":" in fault] == ["a", "c[1]"]
     assert any('"b" is a required' in fault for fault in caught.value.faults)
     assert any("'d' was unexpected" in fault for fault in caught.value.faults)
     with pytest.raises(InvalidArguments) as caught:
-        ArgumentChecker(tool(f)).checked({"a": 1, "b": 1, "c": ["x"] * 1000})
+        ArgumentChecker(tool(f)).check({"a": 1, "b": 1, "c": ["x"] * 1000})
     assert len(caught.value.faults) == 10
 
 
 def test_null_for_an_optional_one_counts_as_left_out() -> None:
-    assert checks({"type": "integer"}, required=False).checked({"v": None}).json == {}
-    assert checks({"type": ["integer", "null"]}, required=False).checked({"v": None}).json == {"v": None}
+    assert checks({"type": "integer"}, required=False).check({"v": None}).json == {}
+    assert checks({"type": ["integer", "null"]}, required=False).check({"v": None}).json == {"v": None}
 
 
 def test_values_reach_the_function_as_its_types() -> None:
@@ -180,7 +180,7 @@ def test_values_reach_the_function_as_its_types() -> None:
         "by_number": {"1": "one"},
         "kind": "1",
     }
-    assert ArgumentChecker(tool(f)).checked(given).values == {
+    assert ArgumentChecker(tool(f)).check(given).values == {
         "place": Place("Rome", 2),
         "unit": Unit.CELSIUS,
         "node": Node(1, Node(2)),
@@ -207,12 +207,12 @@ def test_a_type_that_refuses_a_value_is_told_like_any_fault() -> None:
 
     for arguments, reason in (({"day": "yesterday"}, "day: "), ({"even": {"n": 3}}, "even: 3 is odd")):
         with pytest.raises(InvalidArguments, match=reason):
-            ArgumentChecker(tool(f)).checked(arguments)
+            ArgumentChecker(tool(f)).check(arguments)
 
 
 def test_a_tool_may_change_its_arguments_without_changing_the_call() -> None:
     call = {"v": [1, 2]}
-    found = checks(INTEGERS).checked(call)
+    found = checks(INTEGERS).check(call)
     found.values["v"].append(3)
     assert call == {"v": [1, 2]} and found.json == {"v": [1, 2]}
 
@@ -230,14 +230,14 @@ BROKEN: list[Any] = [
 
 @pytest.mark.parametrize("schema", BROKEN, ids=str)
 def test_a_schema_that_is_none_is_the_callers_fault_and_nothing_is_fetched(schema: Any) -> None:
-    with pytest.raises(segue.SettingError, match="tool 't': its parameters are no JSON schema") as caught:
+    with pytest.raises(segue.SettingError, match="tool 't': its parameters are not a JSON schema") as caught:
         segue.Scheduler([Tool(ToolDefinition("t", "", schema), print)])
     assert "\n" not in str(caught.value)
 
 
 def test_a_definition_without_a_schema_takes_what_comes() -> None:
     given = {"a": 1, "b": [{"c": None}]}
-    assert ArgumentChecker(Tool(ToolDefinition("t"), print)).checked(given).values == given
+    assert ArgumentChecker(Tool(ToolDefinition("t"), print)).check(given).values == given
 
 
 def test_schemas_that_refer_to_odd_places_still_check() -> None:
@@ -246,9 +246,9 @@ def test_schemas_that_refer_to_odd_places_still_check() -> None:
         "properties": {"a": {"type": "integer"}, "b": {"anyOf": [{"$ref": "#/properties/a"}, {"type": "null"}]}},
     }
     made = ArgumentChecker(Tool(ToolDefinition("t", "", schema), print))
-    assert made.checked({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
+    assert made.check({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
     with pytest.raises(InvalidArguments):
-        made.checked({"b": "x"})
+        made.check({"b": "x"})
 
 
 def test_unions_within_unions_are_not_tried_without_end() -> None:
@@ -263,7 +263,7 @@ def test_unions_within_unions_are_not_tried_without_end() -> None:
     for _ in range(45):
         value = {"next": value}
     with pytest.raises(InvalidArguments, match="nested too deeply"):
-        ArgumentChecker(Tool(ToolDefinition("t", "", schema), print)).checked({"v": value})
+        ArgumentChecker(Tool(ToolDefinition("t", "", schema), print)).check({"v": value})
 
 
 SCHEMAS = st.recursive(
@@ -298,14 +298,14 @@ def test_what_is_let_through_is_valid_and_what_is_valid_is_let_through_unchanged
     """Mending never lets through what another validator refuses, and never changes the meaning of what it takes."""
     made = checks(schema)
     try:
-        found = made.checked({"v": value}).json
+        found = made.check({"v": value}).json
     except InvalidArguments:
         assert not judged(schema, value)
         return
     assert judged(schema, found["v"])
     if judged(schema, value):
         assert found["v"] == value
-    assert made.checked(found).json == found
+    assert made.check(found).json == found
 
 
 @given(VALUES)
@@ -315,4 +315,4 @@ def test_the_same_value_in_the_clothes_of_text_is_the_same_value(value: Any) -> 
     kind = kinds.get(type(value))
     if kind is None or (isinstance(value, float) and not math.isfinite(value)):
         return
-    assert checks({"type": kind}).checked({"v": json.dumps(value)}).json == {"v": value}
+    assert checks({"type": kind}).check({"v": json.dumps(value)}).json == {"v": value}

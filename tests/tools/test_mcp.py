@@ -26,7 +26,7 @@ WAYS = ["stdio", "http", *(["old"] if os.environ.get("SEGUE_SOAK") else [])]  # 
 
 @pytest.fixture(autouse=True)
 def _a_server_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "_CONNECT", HANGS)
+    monkeypatch.setattr(mcp, "_CONNECT_TIMEOUT", HANGS)
 
 
 @contextmanager
@@ -228,7 +228,7 @@ def test_the_context_may_be_cancelled_while_it_is_entered() -> None:
         (lambda: McpServer.stdio(sys.executable, "-c", "raise SystemExit('no key is set')"), "no key is set"),
         (lambda: McpServer.http(f"http://127.0.0.1:{free_port()}/mcp"), "connection"),
         (lambda: McpServer.http("no address"), "cannot be used"),
-        (lambda: McpServer.http("http://[bad"), "such an address"),
+        (lambda: McpServer.http("http://[bad"), "is invalid"),
     ],
 )
 def test_a_server_that_cannot_be_used_is_told_in_one_line(server: Any, told: str) -> None:

@@ -127,20 +127,20 @@ BAD_TOOLS: dict[str, tuple[Any, str]] = {
     "a schema of an array": ({"name": "bad", "inputSchema": {"type": "array"}}, "inputSchema"),
     "a property of no type": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"type": "banana"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a property that is a number": ({"name": "bad", "inputSchema": {"type": "object", "properties": {"x": 3}}}, "bad"),
     "a pattern that is none": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"type": "string", "pattern": "("}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a reference to nowhere": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a reference elsewhere": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a number as description": ({"name": "bad", "description": 3, "inputSchema": OBJECT}, "description"),
     "a huge description": ({"name": "bad", "description": "x" * 300_000, "inputSchema": OBJECT}, "300,"),
@@ -201,7 +201,7 @@ def test_of_any_list_what_is_usable_is_kept(tools: Iterable[Any], version: str) 
         messages.version = version
         right = {"name": "right", "inputSchema": OBJECT}
         frame = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if version > "2026" else {}
-        kept = messages._usable({**frame, "tools": [right, *tools, right]})["tools"]
+        kept = messages._remove_invalid({**frame, "tools": [right, *tools, right]})["tools"]
         names = [tool["name"] for tool in kept]
         assert names.count("right") == 1 and len(names) == len(set(names))
         assert "right" in messages.left_out

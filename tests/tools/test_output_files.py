@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from segue.errors import SettingError
 from segue.tools import ToolLimits
-from segue.tools.output_files import keep, prune
+from segue.tools.output_files import prune, save
 
 NOW = 1_800_000_000.0
 
@@ -46,17 +46,17 @@ def test_what_is_left_is_neither_too_old_nor_too_much(
 
 def test_keeping_prunes_and_spares_what_was_just_kept(tmp_path: Path) -> None:
     limits = ToolLimits(directory=str(tmp_path), kept_bytes=25)
-    kept = [keep([bytes([65 + at]) * 20], ".txt", limits) for at in range(3)]
+    kept = [save([bytes([65 + at]) * 20], ".txt", limits) for at in range(3)]
     assert [file.exists() for file in kept] == [False, False, True]
-    large = keep([b"y" * 100], ".bin", limits)
+    large = save([b"y" * 100], ".bin", limits)
     assert large.exists() and not kept[2].exists(), "what a result names is there, however large it is"
 
 
 def test_the_same_output_once_more_is_a_new_one(tmp_path: Path) -> None:
     limits = ToolLimits(directory=str(tmp_path), kept_seconds=10**6)
-    kept = keep([b"again"], ".txt", limits)
+    kept = save([b"again"], ".txt", limits)
     os.utime(kept, (NOW, 1))
-    assert keep([b"again"], ".txt", limits) == kept and kept.exists()
+    assert save([b"again"], ".txt", limits) == kept and kept.exists()
     prune(tmp_path, limits, kept.stat().st_mtime)
     assert kept.exists()
 
@@ -78,7 +78,7 @@ def test_files_of_others_are_left_alone_and_what_a_killed_process_left_is_not(tm
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_an_output_is_its_owners_alone(tmp_path: Path) -> None:
-    kept = keep([b"secret"], ".txt", ToolLimits(directory=str(tmp_path / "new")))
+    kept = save([b"secret"], ".txt", ToolLimits(directory=str(tmp_path / "new")))
     assert kept.stat().st_mode & 0o777 == 0o600 and kept.parent.stat().st_mode & 0o777 == 0o700
 
 

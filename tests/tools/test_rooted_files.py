@@ -194,7 +194,7 @@ def test_no_descriptor_is_left_open(places: tuple[Path, Root]) -> None:
 
 
 def test_a_root_must_be_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="no directory"):
+    with pytest.raises(SettingError, match="not a directory"):
         root_at(tmp_path / "not-there")
 
 

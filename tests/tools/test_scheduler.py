@@ -288,7 +288,7 @@ def test_calls_that_share_an_id_get_a_result_each() -> None:
 def test_a_tool_added_later_with_a_schema_that_is_none_is_told_to_the_model() -> None:
     scheduler = Scheduler([speak])
     scheduler.tools["bad"] = Tool(ToolDefinition("bad", "", {"type": "objekt"}), print)
-    assert "no JSON schema" in ran(scheduler, ("bad", {}), ("speak", {})).texts[0]
+    assert "not a JSON schema" in ran(scheduler, ("bad", {}), ("speak", {})).texts[0]
 
 
 # -- tools that raise --------------------------------------------------------------------------------------------------

@@ -239,8 +239,8 @@ async def that_yields_later() -> Any:
 
 
 REFUSED = [
-    (of_any_number, "'values' takes any number"),
-    (of_any_name, "'values' takes any names"),
+    (of_any_number, "'values' accepts any number"),
+    (of_any_name, "'values' accepts any names"),
     (by_position, "'value' is positional-only"),
     (of_no_schema, "complex has no JSON schema"),
     (of_no_type, "'Nowhere' is not defined"),

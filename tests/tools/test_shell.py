@@ -70,7 +70,7 @@ def seconds() -> str:
 def test_a_result_tells_what_was_printed_and_how_it_ended(
     tmp_path: Path, command: str, text: str, failed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_MOMENT", HANGS)  # all that is started here ends by itself
+    monkeypatch.setattr(processes, "_CHILD_GRACE", HANGS)  # all that is started here ends by itself
     result = ran(tmp_path, command)
     assert (text_of(result), result.is_error) == (text, failed)
 
@@ -164,7 +164,7 @@ def test_a_command_cannot_ask_for_more_time_than_there_is(tmp_path: Path) -> Non
     assert "above 0" in text_of(ran(tmp_path, "true", timeout=0))
     with pytest.raises(SettingError, match="timeout"):
         shell_tool(tmp_path, timeout=10, longest=5)
-    with pytest.raises(SettingError, match="no directory"):
+    with pytest.raises(SettingError, match="not a directory"):
         shell_tool(tmp_path / "not-there")
 
 
@@ -205,10 +205,10 @@ def test_whatever_is_printed_the_text_has_its_beginning_and_its_end_and_the_file
 ) -> None:
     folder = tmp_path_factory.mktemp("kept")
     whole = b"".join(parts)
-    with CommandOutput(ToolLimits(output=most, directory=str(folder))) as spool:
+    with CommandOutput(ToolLimits(output=most, directory=str(folder))) as output:
         for part in parts:
-            spool.write(part)
-        text = spool.text()
+            output.write(part)
+        text = output.text()
     kept = list(folder.iterdir())
     if not kept:
         assert text == whole.decode("utf-8", "replace")
