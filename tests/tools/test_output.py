@@ -1,4 +1,4 @@
-"""What a tool returns becomes text and images within the limits; what is too long is cut in the middle and kept."""
+"""The value of a tool becomes text and images within the limits; a long text is cut in the middle and saved."""
 
 import base64
 import datetime
@@ -98,19 +98,19 @@ def test_a_result_of_a_tool_keeps_its_flag(limits: ToolLimits) -> None:
     ],
 )
 @pytest.mark.parametrize("form", [bytes, bytearray, memoryview, lambda data: [data], lambda data: ("see", data)])
-def test_bytes_of_an_image_are_an_image(data: bytes, kind: str, form: Any, limits: ToolLimits) -> None:
+def test_bytes_of_an_image_become_an_image(data: bytes, kind: str, form: Any, limits: ToolLimits) -> None:
     block = OutputBuilder(limits).from_value(form(data)).content[-1]
     assert block == ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
 
 
-def test_other_bytes_are_kept_in_a_file(limits: ToolLimits) -> None:
+def test_other_bytes_are_saved_to_a_file(limits: ToolLimits) -> None:
     data = bytes(range(256)) * 4
     [text] = texts(OutputBuilder(limits).from_value(data))
     match = re.fullmatch(r"\(binary, 1024 bytes, kept in (.+)\)", text)
     assert match is not None and Path(match[1]).read_bytes() == data
 
 
-def test_an_image_that_is_too_large_is_kept_in_a_file_and_others_stay(limits: ToolLimits) -> None:
+def test_an_image_that_is_too_large_is_saved_and_others_stay(limits: ToolLimits) -> None:
     large = PNG + bytes(2000)
     found = OutputBuilder(limits).from_value([PNG, large, "between", PNG])
     assert [type(block) for block in found.content] == [ImageContent, TextContent, TextContent, ImageContent]
@@ -118,12 +118,12 @@ def test_an_image_that_is_too_large_is_kept_in_a_file_and_others_stay(limits: To
     assert match is not None and Path(match[1]).read_bytes() == large
 
 
-def test_an_image_without_base64_is_told_instead_of_sent(limits: ToolLimits) -> None:
+def test_an_image_without_base64_is_described_instead(limits: ToolLimits) -> None:
     found = OutputBuilder(limits).from_value([ImageContent("no base64!", "image/png"), ImageContent("", "image/png")])
     assert texts(found) == ["(an image whose data is no base64)"] * 2
 
 
-def test_what_is_too_long_is_cut_in_the_middle_and_the_note_names_the_file(limits: ToolLimits) -> None:
+def test_a_long_text_is_cut_in_the_middle_and_the_note_names_the_file(limits: ToolLimits) -> None:
     whole = "".join(f"line {number}\n" for number in range(1000))
     [text] = texts(OutputBuilder(limits).from_value(whole))
     match = re.search(
@@ -148,7 +148,7 @@ def test_errors_and_notes_have_the_same_limit(limits: ToolLimits) -> None:
         assert sum(map(len, texts(found))) <= limits.output
 
 
-def test_the_same_output_is_kept_once_under_the_same_name(limits: ToolLimits) -> None:
+def test_the_same_output_is_saved_once_under_the_same_name(limits: ToolLimits) -> None:
     first, second = OutputBuilder(limits).from_value("y" * 5000), OutputBuilder(limits).from_value("y" * 5000)
     assert first == second and limits.directory is not None
     assert len(os.listdir(limits.directory)) == 1
@@ -158,26 +158,26 @@ def test_the_same_output_is_kept_once_under_the_same_name(limits: ToolLimits) ->
     st.lists(st.text(max_size=60) | st.just(PICTURE), max_size=8),
     st.integers(0, 300),
 )
-def test_whatever_is_cut_the_limit_holds_images_stay_and_nothing_is_made_up(parts: list[Any], most: int) -> None:
+def test_cutting_keeps_the_limit_and_the_images_and_adds_nothing(parts: list[Any], most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         limits = ToolLimits(output=most, directory=folder)
         blocks: list[ToolResultContent] = [TextContent(part) if isinstance(part, str) else part for part in parts]
         found = OutputBuilder(limits).from_value(ToolResultMessage("", "", blocks))
-        given_texts = [part for part in parts if isinstance(part, str)]
-        whole = "".join(map(scrub, given_texts))
+        part_texts = [part for part in parts if isinstance(part, str)]
+        whole = "".join(map(scrub, part_texts))
         assert sum(isinstance(block, ImageContent) for block in found.content) == parts.count(PICTURE)
         shown = "".join(texts(found))
-        if sum(map(len, given_texts)) <= most:
+        if sum(map(len, part_texts)) <= most:
             assert shown == (whole or ("" if PICTURE in parts else "(no output)"))
             return
         [kept] = os.listdir(folder)
-        assert Path(folder, kept).read_bytes().decode() == "\n".join(given_texts)
+        assert Path(folder, kept).read_bytes().decode() == "\n".join(part_texts)
         head, _, tail = re.split(r"(\n\n\[… .* …\]\n\n)", shown, maxsplit=1)
         assert whole.startswith(head) and whole.endswith(tail)
         assert len(head) + len(tail) <= most and (len(shown) <= most or not head + tail)
 
 
-def test_a_file_that_cannot_be_written_is_told_and_nothing_is_raised(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_nothing_is_raised(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file")
     limits = ToolLimits(output=1000, directory=str(taken))
@@ -193,7 +193,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     output_files._process_folder.cache_clear()
 
 
-def test_the_usual_folder_is_private_to_the_user(temporary: Path) -> None:
+def test_the_default_folder_is_private_to_the_user(temporary: Path) -> None:
     folder = output_files.output_folder(ToolLimits())
     assert folder.parent == temporary and folder.name.startswith("segue-outputs")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -203,7 +203,7 @@ def test_the_usual_folder_is_private_to_the_user(temporary: Path) -> None:
 
 
 @pytest.mark.parametrize("trap", ["link", "open to all", "a file"])
-def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, temporary: Path) -> None:
+def test_a_folder_that_another_user_may_have_created_is_not_used(trap: str, temporary: Path) -> None:
     name = temporary / f"segue-outputs-{os.getuid()}"
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
@@ -219,7 +219,7 @@ def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, tempo
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
 
-def test_a_flood_is_not_copied_as_a_whole(limits: ToolLimits) -> None:
+def test_a_very_long_output_is_not_copied_as_a_whole(limits: ToolLimits) -> None:
     import tracemalloc
 
     flood = "é" * 20_000_000
@@ -232,12 +232,12 @@ def test_a_flood_is_not_copied_as_a_whole(limits: ToolLimits) -> None:
     assert peak < 8_000_000
 
 
-def test_an_end_survives_the_way_through_a_pipe(limits: ToolLimits) -> None:
+def test_an_output_survives_json(limits: ToolLimits) -> None:
     found = OutputBuilder(limits).from_value([PNG, "text"])
     assert msgspec.json.decode(msgspec.json.encode(found), type=ToolOutput) == found
 
 
-def test_a_flood_of_100_megabytes_becomes_a_short_result_and_the_memory_is_given_back(tmp_path: Path) -> None:
+def test_an_output_of_100_megabytes_becomes_a_short_result_and_its_memory_is_freed(tmp_path: Path) -> None:
     def flood(of: str) -> str:
         return of * 100_000_000
 
