@@ -57,7 +57,7 @@ def test_nothing_is_acknowledged_for_a_session_that_is_being_deleted(place: str)
 
 def test_a_writer_does_not_wait_for_ever(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGCONNECT_TIMEOUT", str(HANGS))  # which would be as short
-    monkeypatch.setattr(own, "PATIENCE", 1)
+    monkeypatch.setattr(own, "LOCK_TIMEOUT", 1)
     with PostgresStore(place) as store, psycopg.connect(place) as other:
         store.create("s", time=0)
         other.execute("SELECT 1 FROM segue_sessions FOR UPDATE")
@@ -75,7 +75,7 @@ def cut(place: str) -> None:
 
 
 def test_a_connection_that_was_cut_is_replaced(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own, "FRESH", 0.0)
+    monkeypatch.setattr(own, "MAX_IDLE", 0.0)
     with PostgresStore(place) as store:
         store.create("s", time=0)
         for number in range(3):
@@ -100,8 +100,8 @@ def test_many_threads_share_a_few_connections(place: str) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert 1 <= len(store._idle) <= own.CONNECTIONS
-        assert store._free._value == own.CONNECTIONS  # type: ignore[attr-defined]
+        assert 1 <= len(store._idle) <= own.MAX_CONNECTIONS
+        assert store._free._value == own.MAX_CONNECTIONS  # type: ignore[attr-defined]
 
 
 def test_the_default_isolation_of_the_server_does_not_matter(place: str) -> None:

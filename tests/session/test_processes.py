@@ -63,7 +63,9 @@ def test_no_lost_and_no_doubled_entry(where: str, sessions: int, rounds: int) ->
 def test_eight_processes_make_a_new_store_together(where: str) -> None:
     """None was opened before: one of them makes the tables, and the others wait for it."""
     command = "import sys; from segue.session import open_store, postgres, sqlite; "
-    command += f"sqlite.PATIENCE = postgres.PATIENCE = {HANGS}; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
+    command += (
+        f"sqlite.LOCK_TIMEOUT = postgres.LOCK_TIMEOUT = {HANGS}; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
+    )
     running = [subprocess.Popen([sys.executable, "-c", command, where, f"s{number}"]) for number in range(PROCESSES)]
     assert [process.wait(timeout=HANGS) for process in running] == [0] * PROCESSES
     with open_store(where) as store:

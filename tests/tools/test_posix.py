@@ -90,7 +90,9 @@ def test_each_posix_tool_reports_what_it_needs(
             patch.delattr("os.killpg")
         else:
             patch.setattr("os.supports_dir_fd", set())
-        with pytest.raises(SettingError, match=r"need a POSIX system \(Linux, macOS\); on this one, use tools of your"):
+        with pytest.raises(
+            SettingError, match=r"need a POSIX system \(Linux, macOS\); on this system, use your own tools"
+        ):
             make(str(tmp_path))
 
 
