@@ -374,7 +374,7 @@ def test_usage_from_before_the_compaction_is_ignored() -> None:
 
 
 def planning(count: int) -> int:
-    """How many functions are called to plan for a session of so many turns."""
+    """The number of function calls for planning a session of ``count`` turns."""
     context, calls = turns(count, 100), 0
 
     def look(frame: Any, event: str, argument: Any) -> None:
@@ -391,6 +391,6 @@ def planning(count: int) -> int:
     return calls
 
 
-def test_planning_for_a_long_session_takes_no_time_to_speak_of() -> None:
-    """Counted, not timed: twice as many turns take twice as much."""
+def test_the_cost_of_planning_is_linear() -> None:
+    """Counted, not timed: twice as many turns need about twice as many calls."""
     assert planning(2_500) < 2.2 * planning(1_250)
