@@ -18,9 +18,9 @@ from support.calls import children, results_of, text_of
 from support.waiting import HANGS, until
 
 from segue.tools import Deny, Limits, Tool, file_tools
-from segue.tools.beneath import root_at
 from segue.tools.files import Files
 from segue.tools.patterns import matches, names_of
+from segue.tools.rooted_files import root_at
 from segue.types import ImageContent
 
 PIXEL = base64.b64decode(

@@ -17,7 +17,7 @@ from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run,
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Limits, Scheduler, Tool, running, tool
+from segue.tools import Limits, Scheduler, Tool, running_call, tool
 from segue.types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 
 
@@ -243,7 +243,7 @@ async def speak_async() -> str:
 
 def test_a_tool_knows_the_context_of_its_caller_and_its_own_call() -> None:
     def mine(n: int) -> str:
-        now = running()
+        now = running_call()
         assert now is not None and now.limits.parallel == 3
         return f"{now.call.id} {now.call.arguments}"
 
@@ -254,7 +254,7 @@ def test_a_tool_knows_the_context_of_its_caller_and_its_own_call() -> None:
         return notebook.texts
 
     assert run(work) == ["French", "French", "c2 {'n': 1}", "c3 {'n': 2}"]
-    assert running() is None
+    assert running_call() is None
 
 
 def test_a_definition_with_a_handler_is_a_tool() -> None:

@@ -15,8 +15,8 @@ from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMess
 from ..types.text import scrub, scrub_json
 from ..types.texts import EMPTY_RESULT
 from .images import image_kind
-from .keeping import keep
 from .limits import Limits
+from .output_files import keep
 
 _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import IO
 
-from .keeping import keep
 from .limits import Limits
+from .output_files import keep
 
 _MOST_KEPT = 256_000_000
 _NOTES = 600  # characters of a result that are left to notes

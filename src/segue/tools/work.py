@@ -13,9 +13,9 @@ from typing import Any
 
 from ..types import ToolCall
 from .arguments import Checked
-from .current import Running, _running
 from .limits import Limits
 from .output import Ended, ended, raised
+from .running_call import RunningCall, _running_call
 from .tool import Tool
 from .worker import Worker
 
@@ -28,7 +28,7 @@ class Work:
         self._tool, self._values, self._limits, self._note = tool, checked.values, limits, note
         self._context = copy_context()
         used = ToolCall(call.id, call.name, checked.json, call.thought_signature)
-        self._context.run(_running.set, Running(used, limits))
+        self._context.run(_running_call.set, RunningCall(used, limits))
         self._task: asyncio.Task[None] | None = None
         self._worker: Worker | None = None
         self.stopped = False

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from segue.errors import SettingError
 from segue.tools import Limits
-from segue.tools.keeping import keep, prune
+from segue.tools.output_files import keep, prune
 
 NOW = 1_800_000_000.0
 
