@@ -2,7 +2,7 @@
 
 from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
 from .files import file_tools
-from .limits import Limits
+from .limits import ToolLimits
 from .mcp import McpServer
 from .running_call import RunningCall, running_call
 from .scheduler import Journal, Scheduler
@@ -20,13 +20,13 @@ __all__ = [
     "Deny",
     "Edit",
     "Journal",
-    "Limits",
     "McpServer",
     "RunningCall",
     "Scheduler",
     "State",
     "Tool",
     "ToolLike",
+    "ToolLimits",
     "as_tool",
     "file_tools",
     "running_call",

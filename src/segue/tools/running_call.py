@@ -5,14 +5,14 @@ from contextvars import ContextVar
 from msgspec import Struct
 
 from ..types import ToolCall
-from .limits import Limits
+from .limits import ToolLimits
 
 
 class RunningCall(Struct, frozen=True):
     """The call that the present code answers, and the limits that hold for it."""
 
     call: ToolCall
-    limits: Limits
+    limits: ToolLimits
 
 
 _running_call: ContextVar[RunningCall | None] = ContextVar("segue_running_call", default=None)

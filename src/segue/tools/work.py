@@ -13,7 +13,7 @@ from typing import Any
 
 from ..types import ToolCall
 from .arguments import Checked
-from .limits import Limits
+from .limits import ToolLimits
 from .output import Ended, ended, raised
 from .running_call import RunningCall, _running_call
 from .tool import Tool
@@ -23,7 +23,7 @@ from .worker import Worker
 class Work:
     """A tool at work. ``future`` has how it ended; it never raises. ``stop`` asks it to end."""
 
-    def __init__(self, tool: Tool, call: ToolCall, checked: Checked, limits: Limits, note: str = "") -> None:
+    def __init__(self, tool: Tool, call: ToolCall, checked: Checked, limits: ToolLimits, note: str = "") -> None:
         self.future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._tool, self._values, self._limits, self._note = tool, checked.values, limits, note
         self._context = copy_context()
