@@ -12,7 +12,7 @@ from ..catalog import get_model
 from ..projection import PolicyLike
 from ..render import Request, encode
 from ..types import AssistantMessage, Context, Model, Options
-from ..types.expect import expect_model, expect_options
+from ..types.check import check_model, check_options
 from .access import access
 from .connection import Connection, Retries, Timeouts
 from .failures import error_of
@@ -49,7 +49,7 @@ def stream(
     ``render`` makes the request, for callers who keep a ``Renderer``; ``encode`` does if it is not given.
     """
     options = options or Options()
-    expect_options(options)
+    check_options(options)
     return _stream(model, context, replace(options, stream=True), policy, connection, render)
 
 
@@ -96,6 +96,6 @@ def _stream(
 ) -> Stream:
     connection = connection or Connection()
     target = get_model(model) if isinstance(model, str) else model
-    expect_model(target)
+    check_model(target)
     reach = access(target, connection)
     return Stream((render or encode)(context, reach.model, options, policy), reach, connection)

@@ -14,7 +14,7 @@ from ..types import TextContent, ToolResultMessage
 from .current import running
 from .environment import without_secrets
 from .limits import Limits
-from .posix import expect_posix
+from .posix import check_posix
 from .processes import Command
 from .spool import Spool
 from .tool import Tool, tool
@@ -38,7 +38,7 @@ def shell_tool(
     ``approval=False`` runs them unasked. ``timeout``: seconds for a command whose call names none; ``longest``: the
     most that a call may name. ``env``: the environment; without it that of this process, less its secrets.
     """
-    expect_posix("commands (the tool shell)", hasattr(os, "killpg"))
+    check_posix("commands (the tool shell)", hasattr(os, "killpg"))
     folder = os.path.realpath(root)
     if not os.path.isdir(folder):
         raise SettingError(f"the root of the tools is no directory: {folder}")
