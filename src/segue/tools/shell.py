@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
-from .current import running
 from .environment import without_secrets
-from .limits import Limits
+from .limits import ToolLimits
 from .posix import check_posix
 from .processes import Command
+from .running_call import running_call
 from .spool import Spool
 from .tool import Tool, tool
 
@@ -69,8 +69,8 @@ class Shell(Struct, frozen=True):
         seconds = self.usual if timeout is None else timeout
         if not 0 < seconds <= self.longest:
             raise ValueError(f"timeout must be above 0 and at most {self.longest:g} seconds")
-        now = running()
-        with Spool(Limits() if now is None else now.limits) as spool:
+        now = running_call()
+        with Spool(ToolLimits() if now is None else now.limits) as spool:
             notes, failed = await self._run(command, seconds, spool)
             printed = await asyncio.to_thread(spool.text)
         text = "\n".join(filter(None, [printed.rstrip("\n"), *(f"[{note}]" for note in notes)]))

@@ -1,4 +1,4 @@
-"""Type checks of arguments, at the door: a clear ``TypeError`` instead of a failure deep inside."""
+"""Check the types of arguments where a caller passes them: a clear ``TypeError`` instead of a failure deep inside."""
 
 from .context import Context
 from .model import Model
