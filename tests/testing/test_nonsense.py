@@ -21,8 +21,8 @@ from support.providers import CONTEXT, MODELS, reach
 import segue
 from segue.cli import main
 from segue.testing import Fault, Reply, StandIn, said
-from segue.testing.voices import FILES
 from segue.types import Context, TextContent, UserMessage
+from segue.wire.registry import PROTOCOLS
 
 made: Any = StandIn
 fault: Any = Fault
@@ -124,7 +124,7 @@ def raising(error: Exception) -> Callable[[Context], str]:
     return answer
 
 
-@pytest.mark.parametrize("protocol", FILES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [

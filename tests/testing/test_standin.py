@@ -27,7 +27,7 @@ from support.waiting import HANGS, SHORT, free_port
 import segue
 from segue import Retries, Timeouts
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.testing.voices import FILES, voice_of
+from segue.testing.voices import voice_of
 from segue.types import (
     AssistantMessage,
     Context,
@@ -39,9 +39,10 @@ from segue.types import (
     Usage,
     UserMessage,
 )
+from segue.wire.registry import PROTOCOLS
 
 ONCE = Retries(attempts=0)
-PROTOCOLS = list(FILES)
+PROTOCOLS = list(PROTOCOLS)
 REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓"})])
 
 

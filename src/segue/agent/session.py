@@ -20,14 +20,23 @@ from ..compaction import answer_room
 from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SegueError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
-from ..render.fold import Fold
-from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
 from ..session.rows import LATEST
+from ..tokens import estimated, guessed_frame, guessed_messages
 from ..tools.waiting import in_thread
-from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Context,
+    Fold,
+    Message,
+    Model,
+    Options,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
 from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..render import Decoder, Request
 from ..types import AssistantMessage, Diagnostic, Error, Event
-from ..types.codec import read_json
-from ..types.other_tools import UNREADABLE
+from ..types.codec import UNREADABLE, read_json
 from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text

@@ -14,7 +14,7 @@ from ..types.text import has_half_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
-from ..wire.registry import FOLDERS, protocol_of
+from ..wire.registry import PROTOCOLS, protocol_of
 
 TOO_DEEP = "nested too deeply to be read"
 UNREAD = "this body cannot be read; please report it"
@@ -88,7 +88,7 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
         return protocol_of(recognise(body))
     asked = protocol_of(name)
     if asked.recognise(body) == 0:
-        others = [other for other in FOLDERS if protocol_of(other).recognise(body) > 0]
+        others = [other for other in PROTOCOLS if protocol_of(other).recognise(body) > 0]
         if others:
             raise FormatError(f"this is no {name} body; it looks like {' or '.join(others)}")
     return asked
@@ -96,10 +96,10 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
 
 def recognise(body: dict[str, Any]) -> str:
     """The protocol that ``body`` is surest to be of."""
-    surest = {name: protocol_of(name).recognise(body) for name in FOLDERS}
+    surest = {name: protocol_of(name).recognise(body) for name in PROTOCOLS}
     best = max(surest, key=lambda name: surest[name])
     if surest[best] == 0:
-        raise FormatError(f"this is no request body of a known protocol ({', '.join(FOLDERS)}); say which one it is")
+        raise FormatError(f"this is no request body of a known protocol ({', '.join(PROTOCOLS)}); say which one it is")
     return best
 
 

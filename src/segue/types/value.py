@@ -20,6 +20,9 @@ class _ValidatingMeta(StructMeta):
 
 encode = msgspec.json.Encoder().encode
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the decoder raises on bad input; the last two are not errors of msgspec."""
+
 
 class Value(Struct, metaclass=_ValidatingMeta, frozen=True, rename="camel", gc=False):
     """A value of the canonical format. It holds JSON and other values, none of which points back to it, so that the
