@@ -54,7 +54,7 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
         stdin=subprocess.PIPE,
         stdout=output,
         text=True,
-        start_new_session=True,
+        process_group=0,  # not a session: Linux shares processors among sessions first, so each would be a load of its own
     ) as process:
         assert process.stdin is not None
         try:

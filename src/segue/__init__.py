@@ -104,11 +104,11 @@ if TYPE_CHECKING:
     from .tools import Deny as Deny
     from .tools import Edit as Edit
     from .tools import Journal as Journal
-    from .tools import Limits as Limits
     from .tools import McpServer as McpServer
     from .tools import Scheduler as Scheduler
     from .tools import Tool as Tool
     from .tools import ToolLike as ToolLike
+    from .tools import ToolLimits as ToolLimits
     from .tools import file_tools as file_tools
     from .tools import shell_tool as shell_tool
     from .tools import tool as tool
@@ -267,7 +267,7 @@ _ROOMS = {
         "Deny",
         "Edit",
         "Journal",
-        "Limits",
+        "ToolLimits",
         "McpServer",
         "Scheduler",
         "Tool",

@@ -25,7 +25,7 @@ from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
 from segue.cli.run import DENIED
-from segue.session import CallStarted, Said, open_store
+from segue.session import CallStarted, MessageAdded, open_store
 from segue.testing import Reply, StandIn
 from segue.tools import Allow, Approval, Asked, Deny
 from segue.tools.files import file_tools
@@ -122,7 +122,7 @@ def stored(folder: Path) -> list[Any]:
         [session] = below or [info.id for info in sessions]
         log = [stored.entry for stored in store.read(session)]
     state = rebuilt(log)
-    steps = [entry for entry in log if not isinstance(entry, Said)]
+    steps = [entry for entry in log if not isinstance(entry, MessageAdded)]
     made = msgspec.to_builtins([state.system_prompt, state.messages, state.model, state.origins, steps])
     return cast(list[Any], _without(made, {"key", "time", "timestamp", "owner"}))
 

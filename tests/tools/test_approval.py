@@ -8,7 +8,7 @@ import pytest
 from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
 
 import segue
-from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Limits, Scheduler, tool
+from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Scheduler, ToolLimits, tool
 
 
 class Door:
@@ -74,7 +74,7 @@ def test_always_holds_for_that_tool_as_long_as_the_scheduler_lives() -> None:
     async def work() -> None:
         async with Scheduler([door.open, other], approve=person) as scheduler:
             for notebook in notebooks:
-                await scheduler.run(notebook.calls, notebook, notebook.tell)
+                await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     assert door.opened == [1, 2, 3] and [asked.call.name for asked in person.asked] == ["open", "other"]
@@ -201,7 +201,7 @@ def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -
     async def work() -> None:
         notebook = Notebook(calls_of(("knock", {}), *numbers(1, 2)))
         scheduler = Scheduler([door.open, door.knock], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while not asked_about:
             await asyncio.sleep(0)
         task.cancel()
@@ -225,7 +225,7 @@ def test_closing_during_a_question_ends_it() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*numbers(1, 2)))
         scheduler = Scheduler([door.open], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while not notebook.states["c0"]:
             await asyncio.sleep(0)
         await scheduler.aclose()
@@ -238,7 +238,7 @@ def test_closing_during_a_question_ends_it() -> None:
 
 
 def test_what_is_told_of_a_denial_has_the_limit_of_every_result(tmp_path: Path) -> None:
-    limits = Limits(output=1000, directory=str(tmp_path))
+    limits = ToolLimits(output=1000, directory=str(tmp_path))
     [text] = ran(Scheduler([Door().open], approve=Person(Deny("x" * 5000)), limits=limits), *numbers(1)).texts
     assert len(text) <= 1000 and "left out here" in text
 

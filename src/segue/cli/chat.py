@@ -19,7 +19,7 @@ from .approvals import ask
 from .keyboard import Keyboard
 from .show import Picture
 from .signals import handled
-from .terminal import Screen, is_terminal, tell
+from .terminal import Screen, is_terminal, print_note
 from .view import View
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def _chat(args: argparse.Namespace) -> None:
             chat.greet()
             await chat.hold()
         if begun.session is not None and args.store != MEMORY:
-            tell(f"session {begun.session.id}; segue chat --continue goes on with it")
+            print_note(f"session {begun.session.id}; segue chat --continue goes on with it")
 
 
 def _allow(asked: Asked) -> Approval:

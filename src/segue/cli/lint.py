@@ -11,7 +11,7 @@ from ..rules import Finding
 from ..wire.registry import FOLDERS
 from .files import read_bytes
 from .printable import flat
-from .terminal import Screen, tell, write
+from .terminal import Screen, print_note, write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def draw_findings(findings: list[Finding]) -> None:
             screen.line((f"    the provider answers: {flat(finding.answers)}", "dim"))
         screen.line((f"    source: {finding.source}; prevented by {finding.prevented_by}", "dim"))
     errors = sum(finding.severity == "error" for finding in findings)
-    tell(f"{errors} errors, {len(findings) - errors} warnings")
+    print_note(f"{errors} errors, {len(findings) - errors} warnings")
 
 
 _STYLES = {"error": "bold red", "warning": "yellow"}

@@ -16,7 +16,7 @@ from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
 from .signals import handled
-from .terminal import Screen, flush, say, tell, write
+from .terminal import Screen, flush, print_note, say, write
 from .view import View
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", metavar="PROMPT", help="what is asked; - for standard input")
     talk.configure(parser)
     parser.add_argument("--json", action="store_true", help="write every event as a line of JSON; the last is outcome")
-    parser.add_argument("--quiet", action="store_true", help="do not tell on stderr what is called")
+    parser.add_argument("--quiet", action="store_true", help="do not print on stderr what is called")
     allowed = parser.add_mutually_exclusive_group()
     allowed.add_argument(
         "--allow",
@@ -59,9 +59,9 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
     async with talk.talking(args, None, limits) as begun:
         begun.approve = approval_by(args, begun.tools)
         for note in begun.notes:
-            tell(note)
+            print_note(note)
         if begun.choice.offline:
-            tell(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
+            print_note(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
         agent = await begun.agent(prompt)
         show = _shown(args)
         if args.json:
@@ -73,7 +73,7 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
                     show(event)
         outcome = events.outcome
         assert outcome is not None
-        _write(outcome_document(outcome)) if args.json else _tell(outcome)
+        _write(outcome_document(outcome)) if args.json else _print_outcome(outcome)
         return outcome
 
 
@@ -126,12 +126,12 @@ def _write(document: dict[str, Any]) -> None:
     flush()
 
 
-def _tell(outcome: Outcome) -> None:
+def _print_outcome(outcome: Outcome) -> None:
     text = outcome.text
     if text:
         say(text)
     if outcome.how != "done":
-        tell(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
+        print_note(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
 
 
 # -- the rest ---------------------------------------------------------------------------------------------------------

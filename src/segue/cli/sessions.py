@@ -19,7 +19,7 @@ from . import check
 from .files import private_file
 from .log import LogPicture
 from .printable import flat
-from .terminal import Screen, say, tell, write
+from .terminal import Screen, print_note, say, write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -162,10 +162,10 @@ def run_import(args: argparse.Namespace) -> int:
             session, added = import_session(store, file, session=args.name, source=source)
     except TransferError as error:
         for fault in error.faults:
-            tell(str(fault))
+            print_note(str(fault))
         return 2
     say(session)
-    tell(f"new entries: {added}")
+    print_note(f"new entries: {added}")
     return 0
 
 
@@ -184,7 +184,7 @@ def run_delete(args: argparse.Namespace) -> int:
                 store.delete(session)
             except SessionError as error:
                 status = 2
-                tell(str(error))
+                print_note(str(error))
     return status
 
 

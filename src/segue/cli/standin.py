@@ -7,7 +7,7 @@ from ..catalog import list_providers
 from ..errors import SettingError
 from ..testing import StandIn
 from ..testing.voices import FILES
-from .terminal import say, tell
+from .terminal import print_note, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         raise SettingError(f"port {args.port} cannot be used: {error.strerror}; --port 0 chooses a free one") from None
     try:
         say(server.url)
-        tell(f"{server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it")
+        print_note(f"{server.provider} ({server.protocol}) listens at {server.url}, key {args.key!r}; Ctrl-C ends it")
         threading.Event().wait()
     finally:
         server.stop()

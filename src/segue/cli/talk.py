@@ -19,7 +19,7 @@ from ..agent import Agent, RunLimits, Session
 from ..agent.meter import MARK
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
-from ..session import Said, Store, Stored, TurnBegun, default_path, open_store
+from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
 from ..session.where import VARIABLE
 from ..tools import Approve, Tool
 from ..types import Model, Options, UserMessage
@@ -162,7 +162,7 @@ class Talk:
         at = next((place for place in reversed(range(len(log))) if isinstance(log[place].entry, TurnBegun)), None)
         if at is None:
             raise SessionError("there is no turn to take back")
-        said = next(entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, Said))
+        said = next(entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, MessageAdded))
         await self.fork(log[at].number - 1)
         assert isinstance(said, UserMessage)
         return said

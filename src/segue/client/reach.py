@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..catalog import Provider, get_model, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model
-from ..types.expect import expect_model
+from ..types.check import check_model
 from ..types.secret import Secrets, address_secrets, shown_address
 from ..wire.common.headers import joined
 from .connection import Connection, check
@@ -138,7 +138,7 @@ def reach(model: Model | str, connection: Connection | None = None) -> Reach:
     Raises ``SettingError`` if the key or another setting is missing.
     """
     target = get_model(model) if isinstance(model, str) else model
-    expect_model(target)
+    check_model(target)
     try:
         provider: Provider | None = get_provider(target.provider)
     except UnknownProviderError:

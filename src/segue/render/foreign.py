@@ -8,8 +8,8 @@ import msgspec
 from ..errors import FormatError, SegueError
 from ..rules import Finding, run
 from ..types import Context, Model
+from ..types.check import check_model
 from ..types.codec import read_json
-from ..types.expect import expect_model
 from ..types.text import has_half_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
@@ -28,7 +28,7 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
     """
     if model is not None:
-        expect_model(model)
+        check_model(model)
     body = _as_text(body)
     document = _with_halves(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
@@ -43,7 +43,7 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     timestamp of its messages, by default the current time.
     """
     if model is not None:
-        expect_model(model)
+        check_model(model)
     now = current_time() if now is None else now
     document = read_body(body)
     read = _protocol(document, protocol).ingest

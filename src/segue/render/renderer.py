@@ -19,7 +19,7 @@ from ..projection.prefix import Prefix
 from ..projection.project import require_messages
 from ..projection.step import Report
 from ..types import Context, Message, Model, Options
-from ..types.expect import expect_context, expect_model, expect_options
+from ..types.check import check_context, check_model, check_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
 from ..wire.common.turns import Mark as TurnsMark
@@ -46,7 +46,7 @@ class Renderer:
     """Requests of one conversation to ``model``, as it grows. They are byte for byte what ``encode`` returns."""
 
     def __init__(self, model: Model, policy: PolicyLike = None) -> None:
-        expect_model(model)
+        check_model(model)
         self.model = model
         self.policy = policy
         self._choices, self._strategy = resolve(policy)
@@ -73,8 +73,8 @@ class Renderer:
 
     def _request(self, context: Context, options: Options, since: int | None, writes: bool = True) -> Request:
         """``writes``: turns that cannot change any more are written, for the requests to come."""
-        expect_context(context)
-        expect_options(options)
+        check_context(context)
+        check_options(options)
         rendering = self._rendered(context, since, writes)
         if self._choices.passes:
             require_messages(rendering)

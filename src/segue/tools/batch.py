@@ -67,9 +67,9 @@ class Batch:
     """All calls of an answer, while they run."""
 
     def __init__(
-        self, scheduler: "Scheduler", calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None]
+        self, scheduler: "Scheduler", calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None]
     ) -> None:
-        self.scheduler, self.limits, self.journal, self.tell = scheduler, scheduler.limits, journal, tell
+        self.scheduler, self.limits, self.journal, self.emit = scheduler, scheduler.limits, journal, emit
         self.items = [Item(call) for call in calls]
         self.over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._closing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -112,7 +112,7 @@ class Batch:
     # -- before it runs ----------------------------------------------------------------------------------------------
 
     def _check(self, item: Item) -> None:
-        self._tell(item, "validating")
+        self._emit(item, "validating")
         item.tool = self.scheduler.tools.get(item.call.name)
         if item.tool is None:
             self._fail(item, words.unknown(item.call.name, list(self.scheduler.tools)))
@@ -131,7 +131,7 @@ class Batch:
         if refused is not None:
             self._fail(item, refused)
         elif item.result is None:
-            self._tell(item, "scheduled")
+            self._emit(item, "scheduled")
 
     def _must_ask(self, tool: Tool) -> bool:
         return tool.approval and tool.name not in self.scheduler.always
@@ -139,7 +139,7 @@ class Batch:
     async def _refused(self, item: Item, tool: Tool) -> str | None:
         """Ask a person; what the model is told if the call must not run."""
         assert item.checked is not None
-        self._tell(item, "awaiting approval")
+        self._emit(item, "awaiting approval")
         if self.scheduler.approve is None:
             return words.NOT_RUN.format(words.NOBODY)
         call = ToolCall(item.call.id, item.call.name, copy_json(item.checked.json), item.call.thought_signature)
@@ -190,7 +190,7 @@ class Batch:
         if self._is_closed(item):
             return
         await outcome(asyncio.ensure_future(self.journal.started(item.call)))
-        self._tell(item, "executing")
+        self._emit(item, "executing")
         item.task = asyncio.create_task(self._supervise(item))
 
     def _is_closed(self, item: Item) -> bool:
@@ -245,7 +245,7 @@ class Batch:
         """Write a result; then, and not before, the end of its call is reported."""
         await self.journal.finished(result)
         text = next((block.text for block in result.content if isinstance(block, TextContent)), "")
-        self._tell(item, item.end, "" if item.end == "success" else text)
+        self._emit(item, item.end, "" if item.end == "success" else text)
 
     # -- when it is broken off ---------------------------------------------------------------------------------------
 
@@ -274,9 +274,9 @@ class Batch:
 
     # -- states ------------------------------------------------------------------------------------------------------
 
-    def _tell(self, item: Item, state: State, detail: str = "") -> None:
+    def _emit(self, item: Item, state: State, detail: str = "") -> None:
         try:
-            self.tell(CallState(item.call, state, detail))
+            self.emit(CallState(item.call, state, detail))
         except Exception as error:  # noqa: BLE001, the code of others; the results come first
             self._complaint = self._complaint or error
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from .limits import Limits
+from .limits import ToolLimits
 from .output import Ended, ended, raised
 
 LENGTH = struct.Struct(">Q")
@@ -28,7 +28,7 @@ class Task(Struct, frozen=True):
     module: str
     name: str
     values: bytes
-    limits: Limits
+    limits: ToolLimits
     note: str
     main: dict[str, Any] | None
     """How the main module of the parent is found, where the function is in it."""

@@ -10,7 +10,7 @@ from .approval import Approve
 from .arguments import Arguments
 from .batch import Batch
 from .batch import Journal as Journal
-from .limits import Limits
+from .limits import ToolLimits
 from .states import CallState
 from .tool import Tool, ToolLike, as_tool
 from .work import Work
@@ -27,11 +27,11 @@ class Scheduler:
     """
 
     def __init__(
-        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: Limits | None = None
+        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: ToolLimits | None = None
     ) -> None:
         self.tools: dict[str, Tool] = {}
         self.approve = approve
-        self.limits = limits or Limits()
+        self.limits = limits or ToolLimits()
         self.always: set[str] = set()
         """The tools that need not be asked about any more."""
         self.closed = False
@@ -50,14 +50,14 @@ class Scheduler:
         return [each.definition for each in self.tools.values()]
 
     async def run(
-        self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None] = _quiet
+        self, calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None] = _quiet
     ) -> None:
         """Run the calls of an answer as one batch; ``journal`` gets one result for each, as soon as it is there.
 
         When the task is cancelled, what waits is not run, what runs is stopped, and every call still gets its result
         before the cancellation goes on. Whatever tools do, nothing is raised but what the journal raises.
         """
-        batch = Batch(self, calls, journal, tell)
+        batch = Batch(self, calls, journal, emit)
         self._batches.add(batch)
         try:
             await batch.run()

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
-from .current import running
 from .environment import without_secrets
-from .limits import Limits
-from .posix import expect_posix
+from .limits import ToolLimits
+from .posix import check_posix
 from .processes import Command
+from .running_call import running_call
 from .spool import Spool
 from .tool import Tool, tool
 
@@ -38,7 +38,7 @@ def shell_tool(
     ``approval=False`` runs them unasked. ``timeout``: seconds for a command whose call names none; ``longest``: the
     most that a call may name. ``env``: the environment; without it that of this process, less its secrets.
     """
-    expect_posix("commands (the tool shell)", hasattr(os, "killpg"))
+    check_posix("commands (the tool shell)", hasattr(os, "killpg"))
     folder = os.path.realpath(root)
     if not os.path.isdir(folder):
         raise SettingError(f"the root of the tools is no directory: {folder}")
@@ -69,8 +69,8 @@ class Shell(Struct, frozen=True):
         seconds = self.usual if timeout is None else timeout
         if not 0 < seconds <= self.longest:
             raise ValueError(f"timeout must be above 0 and at most {self.longest:g} seconds")
-        now = running()
-        with Spool(Limits() if now is None else now.limits) as spool:
+        now = running_call()
+        with Spool(ToolLimits() if now is None else now.limits) as spool:
             notes, failed = await self._run(command, seconds, spool)
             printed = await asyncio.to_thread(spool.text)
         text = "\n".join(filter(None, [printed.rstrip("\n"), *(f"[{note}]" for note in notes)]))

@@ -13,9 +13,9 @@ from typing import Any
 
 from ..types import ToolCall
 from .arguments import Checked
-from .current import Running, _running
-from .limits import Limits
+from .limits import ToolLimits
 from .output import Ended, ended, raised
+from .running_call import RunningCall, _running_call
 from .tool import Tool
 from .worker import Worker
 
@@ -23,12 +23,12 @@ from .worker import Worker
 class Work:
     """A tool at work. ``future`` has how it ended; it never raises. ``stop`` asks it to end."""
 
-    def __init__(self, tool: Tool, call: ToolCall, checked: Checked, limits: Limits, note: str = "") -> None:
+    def __init__(self, tool: Tool, call: ToolCall, checked: Checked, limits: ToolLimits, note: str = "") -> None:
         self.future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._tool, self._values, self._limits, self._note = tool, checked.values, limits, note
         self._context = copy_context()
         used = ToolCall(call.id, call.name, checked.json, call.thought_signature)
-        self._context.run(_running.set, Running(used, limits))
+        self._context.run(_running_call.set, RunningCall(used, limits))
         self._task: asyncio.Task[None] | None = None
         self._worker: Worker | None = None
         self.stopped = False

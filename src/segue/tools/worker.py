@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from . import child
-from .limits import Limits
+from .limits import ToolLimits
 from .output import Ended, raised, told
 from .tool import Tool
 
@@ -29,7 +29,7 @@ class WorkerError(Exception):
 class Worker:
     """One call in one process. ``run`` blocks until it is over; ``stop``, from another thread, ends it."""
 
-    def __init__(self, tool: Tool, values: dict[str, Any], limits: Limits, note: str) -> None:
+    def __init__(self, tool: Tool, values: dict[str, Any], limits: ToolLimits, note: str) -> None:
         self._tool, self._values, self._limits, self._note = tool, values, limits, note
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
