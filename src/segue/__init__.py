@@ -98,8 +98,8 @@ if TYPE_CHECKING:
     from .tools import Allow as Allow
     from .tools import AllowAlways as AllowAlways
     from .tools import Approval as Approval
+    from .tools import ApprovalRequest as ApprovalRequest
     from .tools import Approve as Approve
-    from .tools import Asked as Asked
     from .tools import CallState as CallState
     from .tools import Deny as Deny
     from .tools import Edit as Edit
@@ -262,7 +262,7 @@ _ROOMS = {
         "AllowAlways",
         "Approval",
         "Approve",
-        "Asked",
+        "ApprovalRequest",
         "CallState",
         "Deny",
         "Edit",
