@@ -59,7 +59,7 @@ class Talk:
         with segue.stream_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection) as stream:
             events = list(stream)
         assert stream.error is None
-        assert isinstance(events[0], segue.Start) and isinstance(events[-1], segue.Done)
+        assert isinstance(events[0], segue.events.Start) and isinstance(events[-1], segue.events.Done)
         assert events[-1].message is stream.message
         return self._kept(stream.message)
 

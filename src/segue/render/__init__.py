@@ -3,7 +3,8 @@
 from .answer import Decoder, decode
 from .foreign import ingest, lint
 from .preview import Preview, preview
-from .renderer import Renderer, Renderers, encode
+from .renderer import Renderer, encode
+from .renderer import Renderers as Renderers
 from .request import Request
 from .tokens import Estimate
 
@@ -12,7 +13,6 @@ __all__ = [
     "Estimate",
     "Preview",
     "Renderer",
-    "Renderers",
     "Request",
     "decode",
     "encode",

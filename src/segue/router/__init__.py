@@ -4,22 +4,33 @@
 ``rank``: which members it would rather have, in this situation. Four are here; another is one subclass.
 """
 
-from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
+from .decisions import (
+    Compact as Compact,
+)
+from .decisions import (
+    Decision as Decision,
+)
+from .decisions import (
+    GiveUp as GiveUp,
+)
+from .decisions import (
+    Next as Next,
+)
+from .decisions import (
+    Retry as Retry,
+)
+from .decisions import (
+    Situation as Situation,
+)
 from .patience import Patience
 from .policies import Failover, Fixed, RoundRobin, Weighted
 from .router import Router
 
 __all__ = [
-    "Compact",
-    "Decision",
     "Failover",
     "Fixed",
-    "GiveUp",
-    "Next",
     "Patience",
-    "Retry",
     "RoundRobin",
     "Router",
-    "Situation",
     "Weighted",
 ]
