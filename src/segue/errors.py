@@ -32,6 +32,32 @@ a message that may not hold it, an argument of the wrong type) is a plain ``Type
 from collections.abc import Sequence
 from typing import ClassVar
 
+__all__ = [
+    "AuthenticationError",
+    "CatalogError",
+    "ConflictError",
+    "ContextOverflowError",
+    "FormatError",
+    "InvalidRequestError",
+    "ModelError",
+    "ModelNotFoundError",
+    "NetworkError",
+    "OverloadedError",
+    "ProjectionError",
+    "ProviderError",
+    "QuotaError",
+    "RateLimitError",
+    "RefusedError",
+    "SegueError",
+    "ServerError",
+    "SessionError",
+    "SettingError",
+    "ToolServerError",
+    "TransferError",
+    "UnknownProviderError",
+    "VersionError",
+]
+
 
 class SegueError(Exception):
     """The base of all errors of this package."""

@@ -5,16 +5,13 @@ user's TOML file adds rows or changes them. Nothing here talks to a provider.
 """
 
 from ..types.model import Model
-from .resolve import Catalog, UnknownModelWarning, differing
-from .rows import Defaults, ModelRow, Provider
+from .resolve import Catalog, UnknownModelWarning, differing as differing
+from .rows import Defaults as Defaults, ModelRow as ModelRow, Provider
 
 __all__ = [
     "Catalog",
-    "Defaults",
-    "ModelRow",
     "Provider",
     "UnknownModelWarning",
-    "differing",
     "get_model",
     "get_provider",
     "list_models",

@@ -20,7 +20,7 @@ from .terminal import Screen, flush, print_note, say, write
 from .view import View
 
 if TYPE_CHECKING:
-    from ..agent import TurnEvent
+    from ..events import TurnEvent
 
 STATUS = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
 """The exit status for each way in which a run may end."""

@@ -6,18 +6,26 @@ Whole lines go to the console; the line that is still growing is handed to ``liv
 from collections.abc import Callable
 from typing import Any
 
-from ..agent import CallResult, Compaction, Outcome, Retried, Steered, Switch, TurnEnd
-from ..tools import CallState
-from ..tools.states import ENDS
-from ..types import (
+from ..agent import Outcome
+from ..events import (
+    CallResult,
+    Compaction,
     Error,
-    ImageContent,
+    Retried,
     Start,
-    TextContent,
+    Steered,
+    Switch,
     TextDelta,
     TextEnd,
     ThinkingDelta,
     ThinkingEnd,
+    TurnEnd,
+)
+from ..tools import CallState
+from ..tools.states import ENDS
+from ..types import (
+    ImageContent,
+    TextContent,
     ToolCall,
     ToolResultMessage,
 )
