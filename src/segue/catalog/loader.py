@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 SECTIONS = ("providers", "models")
 """What a user's file may hold."""
 
+FilePath = str | os.PathLike[str]
 Row = TypeVar("Row", Provider, ModelRow)
 Reader = Callable[[str, object, str, Faults], Row | None]
 
@@ -40,8 +41,9 @@ def built_in() -> Tables:
     return Tables(providers, models, _families(HERE / "families.toml"))
 
 
-def with_file(path: str) -> Tables:
+def with_file(file: FilePath) -> Tables:
     """The rows that segue brings, with those of a user's file laid over them. Read again only when it has changed."""
+    path = os.fspath(file)
     try:
         changed = os.stat(path).st_mtime_ns
     except OSError as error:
