@@ -37,8 +37,8 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name_form: NameForm = "dashes"
 
     own_reasoning: OwnReasoning = "none"
-    # The content of `thinking_signature`. `opaque`: a signature. `details`: the name of the field in which the reasoning
-    # came, or all of `reasoning_details` as JSON text; only the latter can be verified.
+    # The content of `thinking_signature`. `opaque`: a signature. `details`: the name of the field in which the
+    # reasoning came, or all of `reasoning_details` as JSON text; only the latter can be verified.
     signatures: Literal["opaque", "details"] = "opaque"
     foreign_reasoning: ForeignReasoning = "labelled"
     # False: foreign thinking is dropped under every policy, because as text it makes the model leak its own thinking or
@@ -46,8 +46,8 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reasoning_as_text: bool = True
     # Other models whose signed thinking the target reads, as globs of model ids: policy `auto` keeps their thinking.
     # "Each model reads its own thinking blocks and those of a fixed set of other models" (platform.claude.com,
-    # "Preserved thinking", 2026-10). Signatures of other models are refused (llxprt-code#2335, openclaw#107221, 2026-07)
-    # or, on the newest models, their blocks are silently dropped.
+    # "Preserved thinking", 2026-10). Signatures of other models are refused (llxprt-code#2335, openclaw#107221,
+    # 2026-07) or, on the newest models, their blocks are silently dropped.
     reads_thinking_of: tuple[str, ...] = ()
     # Thinking is bound to the system prompt, the tools and all messages before it, and is refused after any edit
     # ("The block is bound to a different conversation", pydantic-ai#7984, 2026-09).

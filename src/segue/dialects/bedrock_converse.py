@@ -26,8 +26,8 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # Converse also reports what Claude's own API checks ("The model returned the following errors: …").
     anthropic_backend: bool = False
-    # "A conversation must alternate between user and assistant roles." Claude and Nova merge consecutive messages of one
-    # role (pydantic-ai, 2026); segue never sends them.
+    # "A conversation must alternate between user and assistant roles." Claude and Nova merge consecutive messages of
+    # one role (pydantic-ai, 2026); segue never sends them.
     alternates: bool = True
     # "A conversation must start with a user message." Claude, Qwen, GLM and Kimi accept a leading assistant
     # (pydantic-ai, verified 2026-07-03).

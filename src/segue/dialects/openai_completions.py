@@ -30,8 +30,8 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Conversation roles must alternate": templates of Mistral and Gemma; "deepseek-reasoner does not support
     # successive user or assistant messages" (DeepSeek-R1#21).
     alternate_roles: bool = True
-    # An answer may not come first: templates of Mistral and Gemma. Z.ai (nanobot#3082) and Qwen3.5 refuse a conversation
-    # without a user message ("No user query found in messages."). OpenAI accepts any order.
+    # An answer may not come first: templates of Mistral and Gemma. Z.ai (nanobot#3082) and Qwen3.5 refuse a
+    # conversation without a user message ("No user query found in messages."). OpenAI accepts any order.
     starts_with_user: bool = True
     # "Unexpected role 'user' after role 'tool'": templates of Mistral models, and its API until spring 2026.
     user_after_tool: bool = False
@@ -66,13 +66,13 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     tagged_reasoning: bool = False
     # Which assistant messages must have the field (`loop`: those with calls after the last user message; it is then
     # sent on all with calls), and the shortest accepted placeholder ("thinking is enabled but reasoning_content is
-    # missing in assistant tool call message", Kimi, where "" counts as missing: pi#4178; "The `reasoning_content` in the
-    # thinking mode must be passed back to the API", DeepSeek V4, where "" is accepted).
+    # missing in assistant tool call message", Kimi, where "" counts as missing: pi#4178; "The `reasoning_content` in
+    # the thinking mode must be passed back to the API", DeepSeek V4, where "" is accepted).
     reasoning_required: Literal["never", "loop", "calls", "always"] = "never"
     reasoning_placeholder: str = " "
     # The field of an answer that names the upstream behind a router. Signed and encrypted `reasoning_details` are sent
-    # back for one upstream only, the first in the history: "Encrypted payloads can only be replayed to the endpoint that
-    # created them", a 404 of OpenRouter with `pinned_endpoint_slug` "openai/gpt-5.6-luna-20260709|azure" (pi#8874,
+    # back for one upstream only, the first in the history: "Encrypted payloads can only be replayed to the endpoint
+    # that created them", a 404 of OpenRouter with `pinned_endpoint_slug` "openai/gpt-5.6-luna-20260709|azure" (pi#8874,
     # open-webui#28240, 2026-08). OpenRouter pins the request to that endpoint itself, if it has the model.
     upstream_field: Literal["provider"] | None = None
     # The placeholder for the signature of an unsigned call in `reasoning_details`, whose encrypted entries have the id
@@ -98,8 +98,8 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Function tools with reasoning_effort are not supported … in /v1/chat/completions … or set reasoning_effort to
     # 'none'." (GPT-5.5 and later); gpt-6-astra refuses 'none' too and has no tools here at all.
     tools_with_reasoning: bool = True
-    # `strict` in tools; and `stream_options`, which requests the usage of a stream: some gateways need it, older servers
-    # refuse it ("extra_forbidden … stream_options, include_usage", Mistral's API, avante.nvim#2347, 2025).
+    # `strict` in tools; and `stream_options`, which requests the usage of a stream: some gateways need it, older
+    # servers refuse it ("extra_forbidden … stream_options, include_usage", Mistral's API, avante.nvim#2347, 2025).
     strict_tools: bool = False
     stream_usage: bool = True
     # The field for the id of the end user. `metadata` itself "is only allowed when 'store' is enabled" (OpenAI, in
