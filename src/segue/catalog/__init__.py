@@ -27,8 +27,8 @@ _warned: set[str] = set()
 def get_model(name: str, *, protocol: str | None = None, catalog: Catalog | None = None) -> Model:
     """Return the model named ``provider/model`` or ``provider:model``.
 
-    A model without a row gets careful defaults, and one ``UnknownModelWarning`` per process. ``protocol`` chooses one of
-    the protocols that the provider speaks.
+    A model without a row gets careful defaults, with one ``UnknownModelWarning`` per process. ``protocol`` chooses one
+    of the protocols that the provider speaks.
     """
     model = (catalog or Catalog.default()).resolve(name, protocol)
     if not model.known and model.ref not in _warned:
@@ -56,8 +56,8 @@ def _warn_unknown(model: Model) -> None:
     import warnings
 
     text = (
-        f"the catalog has no row for {model.ref}; careful defaults are used: a window of {model.context_window} tokens, "
-        f"{model.max_tokens} tokens of output, {' and '.join(model.input)} input, reasoning "
+        f"the catalog has no row for {model.ref}; careful defaults are used: a window of {model.context_window} "
+        f"tokens, {model.max_tokens} tokens of output, {' and '.join(model.input)} input, reasoning "
         f"{'on' if model.reasoning else 'off'}, no prices. "
         f'To change them, add [models."{model.ref}"] to a catalog file (docs/catalog.md)'
     )
