@@ -105,7 +105,7 @@ def left_running() -> list[str]:
         with suppress(OSError):
             state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
             command = (stat.parent / "cmdline").read_bytes().decode(errors="replace")
-            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.child" in command:
+            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.worker_main" in command:
                 children.append(command)
     return threads + children
 

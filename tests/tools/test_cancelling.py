@@ -15,7 +15,7 @@ from support.providers import MODELS
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Allow, Approval, Asked, Scheduler, ToolLimits, tool
+from segue.tools import Allow, Approval, ApprovalRequest, Scheduler, ToolLimits, tool
 from segue.types import AssistantMessage, Context, ToolCall, UserMessage
 
 NOT_RUN = "This call was not run: the turn was cancelled before it started."
@@ -60,7 +60,7 @@ class Effects:
             self.done.append(mark)
             raise SystemExit(mark)
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         await asyncio.sleep(0)
         return Allow()
 

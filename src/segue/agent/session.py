@@ -23,7 +23,7 @@ from ..render import Renderers, Request
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
-from ..session.rows import LATEST
+from ..session.rows import MAX_TIME
 from ..tokens import estimated, guessed_frame, guessed_messages
 from ..tools.waiting import in_thread
 from ..types import (
@@ -289,7 +289,7 @@ class Session:
     def connection(self, model: Model, retries: bool = True) -> Connection:
         """How ``model`` is reached; without ``retries``, where trying again is the router's business."""
         given = (self._connection(model) if callable(self._connection) else self._connection) or Connection()
-        return given if retries else replace(given, retries=Retries(attempts=0))
+        return given if retries else replace(given, retries=Retries(count=0))
 
     def estimate(self) -> int:
         """About how many tokens the next request holds."""
@@ -399,7 +399,7 @@ class Session:
     def time(self) -> int:
         """Unix ms, for entries."""
         now = self._clock() * 1000
-        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+        if not abs(now) < MAX_TIME:  # nor is any comparison with NaN true
             raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
         return int(now)
 

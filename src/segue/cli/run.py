@@ -12,7 +12,7 @@ import msgspec
 
 from ..agent import Outcome, RunLimits
 from ..errors import ProviderError, SettingError
-from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
 from .signals import handled
@@ -85,7 +85,7 @@ def approval_by(args: argparse.Namespace, tools: Iterable[Tool]) -> Approve:
     if unknown:
         raise SettingError(f"--allow: there is no tool {', '.join(unknown)}; there are {', '.join(known) or 'none'}")
 
-    def approve(asked: Asked) -> Approval:
+    def approve(asked: ApprovalRequest) -> Approval:
         return Allow() if args.allow_all or asked.tool.name in allowed else Deny(DENIED)
 
     return approve

@@ -6,8 +6,8 @@ alternative in the row of its provider. A phrase that other errors use as well b
 
 A body that is too large counts as an overflow: the remedy is the same, a shorter conversation. A 413 without a body has
 only this meaning. A 400 without a body has it from one provider only (``FROM_ONE``): gateways return it for any fault,
-and compacting because of it has cost users intact conversations (earendil-works/pi#9482, 2026-09). It is an overflow for
-``is_context_overflow``, which only answers a question, but segue never compacts because of it.
+and compacting because of it has cost users intact conversations (earendil-works/pi#9482, 2026-09). It is an overflow
+for ``is_context_overflow``, which only answers a question, but segue never compacts because of it.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A rule is a row: its number, the provider's error text, where that was seen, and a function that finds violations.
 
-The function gets the request body and the model, and yields the path of each violation, with a text if the path alone is
-not clear. It must accept any JSON object, and ignore what does not have the shape that it expects: other rules check
+The function gets the request body and the model, and yields the path of each violation, with a text if the path alone
+is not clear. It must accept any JSON object and ignore what does not have the shape that it expects: other rules check
 the shape. Rules about the shape of a body share one function that sorts its faults; it runs once for all of them.
 """
 

@@ -1,6 +1,6 @@
 """Walks over a body that all rules of a run share.
 
-Most rules look at every message. A walk that is marked ``shared`` is done once per run, and every rule reads its result.
+Most rules look at every message. A walk that is marked ``shared`` is done once per run, and all rules use its result.
 """
 
 from collections.abc import Callable

@@ -13,11 +13,11 @@ from .entries import (
     TurnEnded,
     TurnRenewed,
 )
+from .location import default_path, open_store
 from .postgres import PostgresStore
 from .sqlite import ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
-from .where import default_path, open_store
 
 __all__ = [
     "AnyEntry",

@@ -1,6 +1,6 @@
 """Tools and the one way to run them: schemas, validation, approval, limits, the scheduler."""
 
-from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
+from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, Deny, Edit
 from .files import file_tools
 from .limits import ToolLimits
 from .mcp import McpServer
@@ -14,8 +14,8 @@ __all__ = [
     "Allow",
     "AllowAlways",
     "Approval",
+    "ApprovalRequest",
     "Approve",
-    "Asked",
     "CallState",
     "Deny",
     "Edit",

@@ -22,7 +22,7 @@ _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview
 
 
-class Ended(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """How a tool ended: what it gave, or what went wrong."""
 
     content: list[ToolResultContent]
@@ -31,25 +31,25 @@ class Ended(Struct, frozen=True):
     """Whether it ended by being cancelled."""
 
 
-def ended(value: Any, limits: ToolLimits, note: str = "") -> Ended:
+def ended(value: Any, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that returned ``value``; ``note`` is said before it."""
     is_error = isinstance(value, ToolResultMessage) and value.is_error
     blocks = [_block(item, limits) for item in _items(value)]
-    return Ended(_limited(blocks, limits, note), is_error)
+    return ToolOutput(_limited(blocks, limits, note), is_error)
 
 
-def raised(error: BaseException, limits: ToolLimits, note: str = "") -> Ended:
+def raised(error: BaseException, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that raised ``error``."""
     from asyncio import CancelledError
 
     stopped = isinstance(error, CancelledError)
     text = "The tool was cancelled; not by the user." if stopped else f"{type(error).__name__}: {_text_of(error)}"
-    return Ended(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
+    return ToolOutput(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
 
 
-def told(text: str, limits: ToolLimits, note: str = "") -> Ended:
+def told(text: str, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a call of which only this can be told."""
-    return Ended(_limited([TextContent(text)], limits, note), True)
+    return ToolOutput(_limited([TextContent(text)], limits, note), True)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
