@@ -1,4 +1,4 @@
-"""How targets of one protocol differ: one record per protocol, each field with its careful default."""
+"""How targets of one protocol differ: one record per protocol, whose fields have careful defaults."""
 
 from .anthropic_messages import AnthropicMessages
 from .base import (
@@ -26,7 +26,7 @@ DIALECTS: dict[str, type[Dialect]] = {
     "bedrock-converse": BedrockConverse,
     "mistral-chat": MistralChat,
 }
-"""The protocols that segue speaks, and the record of each."""
+"""All protocols by name, with the record of each."""
 
 __all__ = [
     "AnthropicMessages",

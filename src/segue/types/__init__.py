@@ -1,4 +1,4 @@
-"""Pure data: blocks, messages, tools, usage and models, and the JSON of them. No I/O beyond an open file."""
+"""Pure data: blocks, messages, tools, usage and models, and their JSON. No I/O except on open files."""
 
 from .changes import LOSSY as LOSSY, Change, ChangeCode as ChangeCode
 from .content import (
