@@ -59,4 +59,4 @@ class ModelCost(Struct, frozen=True, rename="camel"):
             if price is None and tokens:
                 return None
             amounts.append(tokens * (price or 0.0) / 1_000_000)
-        return UsageCost(*amounts, total=sum(amounts))
+        return UsageCost(*amounts, sum(amounts))
