@@ -32,6 +32,32 @@ that a message may not hold, an argument of the wrong type) is a plain ``TypeErr
 from collections.abc import Sequence
 from typing import ClassVar
 
+__all__ = [
+    "AuthenticationError",
+    "CatalogError",
+    "ConflictError",
+    "ContextOverflowError",
+    "FormatError",
+    "InvalidRequestError",
+    "ModelError",
+    "ModelNotFoundError",
+    "NetworkError",
+    "OverloadedError",
+    "ProjectionError",
+    "ProviderError",
+    "QuotaError",
+    "RateLimitError",
+    "RefusedError",
+    "SegueError",
+    "ServerError",
+    "SessionError",
+    "SettingError",
+    "ToolServerError",
+    "TransferError",
+    "UnknownProviderError",
+    "VersionError",
+]
+
 
 class SegueError(Exception):
     """The base of all errors of this package."""

@@ -5,8 +5,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import values
 
 from segue.errors import FormatError

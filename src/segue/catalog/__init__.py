@@ -5,16 +5,13 @@ A user's TOML file adds or changes rows. The catalog never connects to a provide
 """
 
 from ..types.model import Model
-from .resolve import Catalog, UnknownModelWarning, differing
-from .rows import Defaults, ModelRow, Provider
+from .resolve import Catalog, UnknownModelWarning, differing as differing
+from .rows import Defaults as Defaults, ModelRow as ModelRow, Provider
 
 __all__ = [
     "Catalog",
-    "Defaults",
-    "ModelRow",
     "Provider",
     "UnknownModelWarning",
-    "differing",
     "get_model",
     "get_provider",
     "list_models",

@@ -19,6 +19,7 @@ HERE = Path(__file__).parent
 SECTIONS = ("providers", "models")
 """The sections of a user's file."""
 
+FilePath = str | os.PathLike[str]
 Row = TypeVar("Row", Provider, ModelRow)
 Reader = Callable[[str, object, str, Faults], Row | None]
 
@@ -40,8 +41,9 @@ def built_in() -> Tables:
     return Tables(providers, models, _families(HERE / "families.toml"))
 
 
-def with_file(path: str) -> Tables:
+def with_file(file: FilePath) -> Tables:
     """Return the built-in rows, overridden by those of a user's file. The file is read again only if it has changed."""
+    path = os.fspath(file)
     try:
         changed = os.stat(path).st_mtime_ns
     except OSError as error:

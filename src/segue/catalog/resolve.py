@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from functools import cache
-from os import PathLike, fspath
 from typing import Any
 
 import msgspec
@@ -11,7 +10,7 @@ import msgspec
 from ..dialects import DIALECTS, Dialect
 from ..errors import ModelError, UnknownProviderError
 from ..types.model import Model
-from .loader import Tables, built_in, user_file, with_file
+from .loader import FilePath, Tables, built_in, user_file, with_file
 from .rows import Cells, Defaults, Family, ModelRow, Provider
 
 
@@ -26,9 +25,9 @@ class Catalog:
         self._tables = tables
 
     @classmethod
-    def load(cls, path: str | PathLike[str] | None = None) -> "Catalog":
+    def load(cls, path: FilePath | None = None) -> "Catalog":
         """Load the built-in rows, overridden by the TOML file at ``path``. Faults raise ``CatalogError``."""
-        return cls(built_in() if path is None else with_file(fspath(path)))
+        return cls(built_in() if path is None else with_file(path))
 
     @classmethod
     def default(cls) -> "Catalog":

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import __version__
-from ..agent import TurnStart
 from ..errors import SegueError, SettingError
+from ..events import TurnStart
 from ..session.sqlite import MEMORY
 from ..tools import Allow, Approval, ApprovalRequest
 from ..types import Context, TextContent, UserMessage

@@ -8,6 +8,10 @@ from typing import Literal
 
 from .base import Dialect, IdForm
 
+EmptyContent = Literal["null", "empty", "omit"]
+ReasoningSwitch = Literal[
+    "none", "reasoning_effort", "thinking", "enable_thinking", "reasoning-effort-object", "reasoning-enabled-object"
+]
 ReasoningField = Literal["reasoning_content", "reasoning", "reasoning_details", "think-tags"]
 
 
@@ -39,7 +43,7 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     ends_with_user: bool = True
     # The content beside tool calls if there is no text: `""` breaks GLM and MiniMax (pi#3365), null breaks nine
     # templates, and Ollama accepts null only beside calls.
-    empty_content: Literal["null", "empty", "omit"] = "empty"
+    empty_content: EmptyContent = "empty"
     # Whether content with images may be a list of parts. A list breaks 22 of 68 templates, so text alone is always sent
     # as a string.
     image_parts: bool = True
@@ -83,9 +87,7 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     # The field that sets the reasoning level, and the supported levels.
-    reasoning_switch: Literal[
-        "none", "reasoning_effort", "thinking", "enable_thinking", "reasoning-effort-object", "reasoning-enabled-object"
-    ] = "none"
+    reasoning_switch: ReasoningSwitch = "none"
     effort: tuple[str, ...] = ()
     # Send `reasoning_format: parsed`, so that reasoning does not come as text of the answer (Groq).
     parsed_reasoning: bool = False

@@ -15,6 +15,23 @@ from ..errors import ProviderError
 from .content import AssistantContent, TextContent, ThinkingContent, ToolCall
 from .messages import AssistantMessage
 
+__all__ = [
+    "Done",
+    "Error",
+    "Event",
+    "Partial",
+    "Start",
+    "TextDelta",
+    "TextEnd",
+    "TextStart",
+    "ThinkingDelta",
+    "ThinkingEnd",
+    "ThinkingStart",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+]
+
 
 class Partial(Protocol):
     """An answer as it grows."""

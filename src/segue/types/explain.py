@@ -6,15 +6,10 @@ from typing import Any, get_args
 import msgspec
 
 from ..errors import FormatError, VersionError
-from .content import Block, ImageContent, TextContent, ThinkingContent, ToolCall
+from .content import Block
 from .messages import StopReason
 
-BLOCK_TAGS: dict[str, type[Block]] = {
-    "text": TextContent,
-    "image": ImageContent,
-    "thinking": ThinkingContent,
-    "toolCall": ToolCall,
-}
+BLOCK_TAGS: dict[str, type[Block]] = {kind.__struct_config__.tag: kind for kind in get_args(Block)}
 
 
 def explain(error: Exception, data: bytes, version: int | None) -> FormatError:

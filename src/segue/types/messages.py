@@ -12,9 +12,7 @@ from msgspec.structs import force_setattr
 from .content import (
     AssistantContent,
     Block,
-    ImageContent,
     TextContent,
-    ThinkingContent,
     ToolCall,
     ToolResultContent,
     UserContent,
@@ -180,9 +178,9 @@ class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role"
 Message = UserMessage | AssistantMessage | ToolResultMessage
 
 PLACEMENT: dict[type[Message], frozenset[type[Block]]] = {
-    UserMessage: frozenset({TextContent, ImageContent}),
-    AssistantMessage: frozenset({TextContent, ThinkingContent, ToolCall}),
-    ToolResultMessage: frozenset({TextContent, ImageContent}),
+    UserMessage: frozenset(get_args(UserContent)),
+    AssistantMessage: frozenset(get_args(AssistantContent)),
+    ToolResultMessage: frozenset(get_args(ToolResultContent)),
 }
 
 

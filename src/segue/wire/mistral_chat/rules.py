@@ -13,8 +13,7 @@ are the decoder's affair.
 from ...dialects import MistralChat
 from ...rules import Rule
 from ...types import Model
-from . import rules_content as content
-from . import rules_order as order
+from . import rules_content as content, rules_order as order
 from .rules_shape import SHAPE
 
 _ENCODER = "wire/mistral_chat/encode.py"

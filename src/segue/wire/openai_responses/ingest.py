@@ -27,7 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.reading import answer
+from ..common.reading import answer, text_in
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
@@ -155,7 +155,7 @@ def _reasoning(reader: _Reader, item: Item, path: str) -> None:
 
 
 def _call(reader: _Reader, item: Item, path: str) -> None:
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     arguments = _arguments(item.get("arguments"))
     if arguments is None:
         reader.repaired(f"{path}.arguments")
@@ -180,9 +180,9 @@ def _arguments(given: Any) -> dict[str, Any] | None:
 
 def _custom_call(reader: _Reader, item: Item, path: str) -> None:
     """A call with free text is a call with one argument; its item has no like here, so its id is not kept."""
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     reader.names[call_id] = name
-    reader.answer([ToolCall(call_id, name, {"input": _string(item, "input", path)})], False)
+    reader.answer([ToolCall(call_id, name, {"input": text_in(item, "input", path)})], False)
 
 
 def _result(reader: _Reader, item: Item, path: str) -> None:
@@ -233,7 +233,7 @@ def _tools(given: Any, path: str) -> list[ToolDefinition]:
         return [tool for at, one in inner for tool in _tools(one, f"{path}.tools[{at}]")]
     if kind not in ("function", "custom"):
         return []
-    name, description = _string(given, "name", path), given.get("description")
+    name, description = text_in(given, "name", path), given.get("description")
     if not isinstance(description, str):
         description = ""
     if kind == "custom":
@@ -253,10 +253,3 @@ def _list(body: dict[str, Any], name: str, path: str = "") -> list[Any]:
     if not isinstance(given, list):
         raise FormatError(f"{name} is a list", path=f"{path}.{name}" if path else name)
     return given
-
-
-def _string(item: Item, name: str, path: str) -> str:
-    value = item.get(name)
-    if not isinstance(value, str):
-        raise FormatError(f"{name} is a string", path=f"{path}.{name}")
-    return value
