@@ -1,4 +1,4 @@
-"""The protocols as their providers speak them. A new one is a new file and one line here."""
+"""The provider's side of each protocol. A new protocol is a new file and one line here."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -18,7 +18,7 @@ FILES = {
 
 @cache
 def voice_of(protocol: str, provider: str = "") -> Voice:
-    """The voice of that protocol: ``VOICE`` of its file, or the provider's own among its ``VOICES``."""
+    """The voice of a protocol: ``VOICE`` of its file, or the provider's own from ``VOICES``."""
     file = import_module(f".{FILES[protocol]}", __package__)
     voices: Mapping[str, Voice] = {"": file.VOICE, **getattr(file, "VOICES", {})}
     return voices.get(provider, voices[""])
