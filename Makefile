@@ -43,8 +43,9 @@ bench: $(VENV)/bench.stamp ## figures beside those of peers, in one run, as a ta
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
 
-docs: $(DEV) ## print the pages of docs/ that are made from code
+docs: $(DEV) ## print what is made from code: the pages of docs/ and the table of public names
 	$(BIN)/python scripts/print_docs.py
+	$(BIN)/python scripts/public_names.py
 
 shapes: $(DEV) ## make the tables of request fields again from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
 from support.secrets import nothing_tells_a_key
@@ -25,7 +24,7 @@ from segue.cli.commands import completions
 from segue.cli.printable import masked
 from segue.cli.terminal import Screen
 from segue.cli.view import View
-from segue.session import Compacted, ModelChosen, Said, TurnBegun, TurnEnded, open_store
+from segue.session import Compacted, MessageAdded, ModelChosen, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import (
     AssistantMessage,
@@ -84,7 +83,7 @@ def appears(path: Path) -> None:
 
 
 def said(folder: Path, session: str | None = None) -> list[Message]:
-    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, Said)]
+    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, MessageAdded)]
 
 
 def results(folder: Path) -> list[str]:

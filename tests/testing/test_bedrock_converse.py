@@ -11,10 +11,8 @@ import httpx2
 import pytest
 import urllib3
 from botocore.config import Config
-from botocore.exceptions import ClientError, EventStreamError
-from botocore.exceptions import ReadTimeoutError as NoAnswerError
-from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, TEXTS, THINKING, reasoning
-from support.facts import SONNET as MODEL
+from botocore.exceptions import ClientError, EventStreamError, ReadTimeoutError as NoAnswerError
+from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, SONNET as MODEL, TEXTS, THINKING, reasoning
 from support.journeys import IMAGE
 from support.providers import CONTEXT, WEATHER
 from support.talk import answer_of, continued, exchange_through_sdk, failure_of
@@ -384,7 +382,7 @@ def test_segue_reports_faults_that_the_sdk_does_not_notice(kind: FaultKind) -> N
         if kind == "broken-json":
             assert streamed(client, [QUESTION])[-1] == {"contentBlockDelta": {}}
         for streams in (False, True):
-            message = answer_of(REF, CONTEXT, server, streams, retries=segue.Retries(attempts=0))
+            message = answer_of(REF, CONTEXT, server, streams, retries=segue.Retries(count=0))
             assert message.stop_reason == "error"
             assert type(segue.error_of(message)) is segue.errors.NetworkError
             assert message.text.startswith("One two three") is streams

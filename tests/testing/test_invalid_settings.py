@@ -13,16 +13,15 @@ import httpx2
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import SONNET
 from support.providers import CONTEXT, MODELS, reach
 
 import segue
 from segue.cli import main
 from segue.testing import Fault, Reply, StandIn, text_reply
-from segue.testing.voices import FILES
 from segue.types import Context, TextContent, UserMessage
+from segue.wire.registry import PROTOCOLS
 
 standin: Any = StandIn
 fault: Any = Fault
@@ -134,7 +133,7 @@ def raising(error: Exception) -> Callable[[Context], str]:
     return answer
 
 
-@pytest.mark.parametrize("protocol", FILES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     ("answer", "kind", "message"),
     [
@@ -151,7 +150,7 @@ def test_an_error_of_the_stand_in_fails_the_test_and_is_not_retried(
 ) -> None:
     model = MODELS[protocol]
     server = StandIn(model.provider, protocol=protocol, script=[answer, "fine"]).start()
-    answered = segue.complete_sync(model, CONTEXT, connection=reach(server))
+    answered = segue.complete_sync(CONTEXT, model, connection=reach(server))
     with pytest.raises(kind, match=message):
         server.stop()
     assert answered.stop_reason == "error" and "the stand-in itself failed" in (answered.error_message or "")
@@ -161,7 +160,7 @@ def test_an_error_of_the_stand_in_fails_the_test_and_is_not_retried(
 def test_the_end_of_the_with_statement_raises_the_error() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(MODELS[server.protocol], CONTEXT, connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
 
     with pytest.raises(AssertionError, match="inside"):
         used()
@@ -170,7 +169,7 @@ def test_the_end_of_the_with_statement_raises_the_error() -> None:
 def test_an_error_of_the_stand_in_does_not_hide_the_error_of_the_test() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(MODELS[server.protocol], CONTEXT, connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
@@ -316,7 +315,7 @@ def test_the_client_signs_as_the_stand_in_verifies(bedrock: StandIn, monkeypatch
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
         credentials._aws_session.cache_clear()
         answer = segue.complete_sync(
-            MODELS["bedrock-converse"], CONTEXT, connection=segue.Connection(base_url=bedrock.url)
+            CONTEXT, MODELS["bedrock-converse"], connection=segue.Connection(base_url=bedrock.url)
         )
         assert (answer.stop_reason == "stop") == accepted
         assert accepted or "does not match" in (answer.error_message or "")

@@ -5,8 +5,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import segue
@@ -56,7 +55,7 @@ class Talk:
         self.messages.append(UserMessage(text))
         for reply in replies:
             self.server.say(reply)
-            answer = segue.complete_sync(self.model, self.context, connection=self.connection)
+            answer = segue.complete_sync(self.context, self.model, connection=self.connection)
             assert answer.stop_reason in ("stop", "toolUse"), answer.error_message
             self.messages.append(answer)
             for block in answer.content:

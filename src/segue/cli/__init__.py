@@ -115,13 +115,13 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
 
 
 def _complain(text: str) -> int:
-    from .terminal import tell
+    from .terminal import print_note
 
-    tell(text)
+    print_note(text)
     return 2
 
 
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    from .terminal import tell
+    from .terminal import print_note
 
-    tell(f"note: {message}")
+    print_note(f"note: {message}")

@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from .. import __version__
-from ..agent import TurnStart
 from ..errors import SegueError, SettingError
+from ..events import TurnStart
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Asked
+from ..tools import Allow, Approval, ApprovalRequest
 from ..types import Context, TextContent, UserMessage
 from . import commands, offline, talk
 from .approvals import ask
 from .keyboard import Keyboard
 from .show import Picture
 from .signals import handled
-from .terminal import Screen, is_terminal, tell
+from .terminal import Screen, is_terminal, print_note
 from .view import View
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ async def _chat(args: argparse.Namespace) -> None:
             chat.greet()
             await chat.hold()
         if begun.session is not None and args.store != MEMORY:
-            tell(f"session {begun.session.id}; segue chat --continue goes on with it")
+            print_note(f"session {begun.session.id}; segue chat --continue goes on with it")
 
 
-def _allow(asked: Asked) -> Approval:
+def _allow(asked: ApprovalRequest) -> Approval:
     return Allow()
 
 
@@ -142,7 +142,7 @@ class Chat:
         if unread:
             self.keyboard.put("\n".join(unread))
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         """Ask the person whether a call may run."""
         return await ask(asked, self.keyboard, self.view)
 

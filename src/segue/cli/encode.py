@@ -22,7 +22,7 @@ from ..render import Request, encode
 from ..types import Context, Model, Options, read_conversations
 from ..types.jsonl import conversations_follow, first_lines, shape_of
 from ..types.secret import shown_headers
-from .terminal import counted, tell, write
+from .terminal import counted, print_note, write
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -87,14 +87,14 @@ def _write(batches: Iterable[Done], job: Job) -> int:
     for done in counted(((done, len(done.lines)) for done in batches), "conversations"):
         for fault in done.faults:
             status = 2
-            tell(fault)
+            print_note(fault)
         for line in done.lines:
             write(line + b"\n")
         count += len(done.lines)
         changes += done.changes
     told = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
     plural = "conversation" if count == 1 else "conversations"
-    tell(f"{count} {plural} for {job.model.ref}: {told or 'no changes'}")
+    print_note(f"{count} {plural} for {job.model.ref}: {told or 'no changes'}")
     return status
 
 

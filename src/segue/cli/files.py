@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from ..errors import FormatError
 from ..types import Context, read_conversations
-from .terminal import tell
+from .terminal import print_note
 
 
 def read_bytes(path: str) -> bytes:
@@ -64,4 +64,4 @@ class Conversations:
     def complain(self, text: str) -> None:
         """Tell that something is wrong; the others go on."""
         self.status = 2
-        tell(text)
+        print_note(text)

@@ -5,7 +5,7 @@ import threading
 
 from ..testing.local import CONTEXT, MODEL, PORT, LocalModel
 from .standin import port
-from .terminal import say, tell
+from .terminal import print_note, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     with LocalModel(args.weights, port=args.port, context=args.context) as server:
-        tell(f"local/{MODEL} listens at {server.url}; Ctrl-C ends it")
+        print_note(f"local/{MODEL} listens at {server.url}; Ctrl-C ends it")
         say(server.url)
         threading.Event().wait()
     return 0

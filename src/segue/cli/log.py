@@ -1,13 +1,15 @@
 """A session drawn from its log: the conversation, and between its messages what happened besides."""
 
+from typing import assert_never
+
 from ..session import (
     AnyEntry,
     CallStarted,
     Compacted,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     SessionInfo,
     Stored,
     TurnBegun,
@@ -32,7 +34,7 @@ class LogPicture(Picture):
     """The conversation of a session, numbered as its log is: these are the numbers that a fork is made at."""
 
     def __init__(self, screen: Screen, info: SessionInfo, log: list[Stored], *, thinking: bool, full: bool) -> None:
-        said = [(stored.number, stored.entry.message) for stored in log if isinstance(stored.entry, Said)]
+        said = [(stored.number, stored.entry.message) for stored in log if isinstance(stored.entry, MessageAdded)]
         super().__init__(screen, Context(messages=[message for _, message in said]), thinking=thinking, full=full)
         self.info = info
         self.log = log
@@ -46,7 +48,7 @@ class LogPicture(Picture):
         self.draw_head()
         index = 0
         for stored in self.log:
-            if isinstance(stored.entry, Said):
+            if isinstance(stored.entry, MessageAdded):
                 self.draw_message(index, stored.entry.message)
                 index += 1
             else:
@@ -79,8 +81,10 @@ class LogPicture(Picture):
                 self.line(6, (self._fold(entry.system_prompt or ""), "dim"))
             case TurnBegun() | TurnRenewed() | TurnEnded() | CallStarted():
                 pass  # what they say is seen on the messages
-            case Said():
+            case MessageAdded():
                 raise AssertionError("a message is no mark")
+            case _:
+                assert_never(entry)
 
     def _mark(self, number: int, sign: str, style: str, text: str, more: str = "") -> None:
         self.screen.line()

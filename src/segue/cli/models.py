@@ -12,7 +12,7 @@ from ..catalog import Catalog, differing
 from ..types.model import Model
 from ..types.secret import shown_address, shown_headers
 from .printable import flat
-from .terminal import Screen, is_terminal, say, tell, write
+from .terminal import Screen, is_terminal, print_note, say, write
 
 HELP = "list the models that the catalog knows"
 
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     models = _matching(catalog, args.words, args.provider)
     if not models:
         asked = " ".join([*args.words, *([args.provider] if args.provider else [])])
-        tell(f"no model matches: {asked}")
+        print_note(f"no model matches: {asked}")
         if args.json:
             say("[]")
         return 1

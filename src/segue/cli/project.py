@@ -84,7 +84,7 @@ class RenderedPicture(Picture):
 
     def draw_head(self) -> None:
         super().draw_head()
-        self._tell(None)
+        self._print_changes(None)
 
     def draw_message(self, index: int, message: Message) -> None:
         self._tell_gone(self.sources[index])
@@ -92,7 +92,7 @@ class RenderedPicture(Picture):
         group = len(self.pairing.batches[index].calls) if index in self.pairing.batches else 0
         if isinstance(message, AssistantMessage) or group == 0:
             for source in dict.fromkeys(self.sources[index : index + group + 1]):
-                self._tell(source)
+                self._print_changes(source)
 
     def number(self, index: int) -> int:
         return self.sources[index]
@@ -107,10 +107,10 @@ class RenderedPicture(Picture):
             if index not in self.rendered and index in self.notes:
                 self.screen.line()
                 self.line(0, (f"{index:>3} ", "dim"), ("left out", "bold red"))
-                self._tell(index)
+                self._print_changes(index)
         self.next = max(self.next, until)
 
-    def _tell(self, index: int | None) -> None:
+    def _print_changes(self, index: int | None) -> None:
         for change in self.notes.pop(index, ()):
             self.line(
                 4,

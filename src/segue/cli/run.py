@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..agent import Outcome, RunLimits
+from ..agent.events import How
 from ..errors import ProviderError, SettingError
-from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
 from .signals import handled
-from .terminal import Screen, flush, say, tell, write
+from .terminal import Screen, flush, print_note, say, write
 from .view import View
 
 if TYPE_CHECKING:
-    from ..agent import TurnEvent
+    from ..events import TurnEvent
 
-STATUS = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
+STATUS: dict[How, int] = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
 """The exit status for each way in which a run may end."""
 
 DENIED = "it was not allowed beforehand, and nobody can be asked"
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", metavar="PROMPT", help="what is asked; - for standard input")
     talk.configure(parser)
     parser.add_argument("--json", action="store_true", help="write every event as a line of JSON; the last is outcome")
-    parser.add_argument("--quiet", action="store_true", help="do not tell on stderr what is called")
+    parser.add_argument("--quiet", action="store_true", help="do not print on stderr what is called")
     allowed = parser.add_mutually_exclusive_group()
     allowed.add_argument(
         "--allow",
@@ -59,9 +60,9 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
     async with talk.talking(args, None, limits) as begun:
         begun.approve = approval_by(args, begun.tools)
         for note in begun.notes:
-            tell(note)
+            print_note(note)
         if begun.choice.offline:
-            tell(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
+            print_note(f"{begun.model.ref} answers: {begun.choice.why}. {offline.way_out()}")
         agent = await begun.agent(prompt)
         show = _shown(args)
         if args.json:
@@ -73,7 +74,7 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
                     show(event)
         outcome = events.outcome
         assert outcome is not None
-        _write(outcome_document(outcome)) if args.json else _tell(outcome)
+        _write(outcome_document(outcome)) if args.json else _print_outcome(outcome)
         return outcome
 
 
@@ -85,7 +86,7 @@ def approval_by(args: argparse.Namespace, tools: Iterable[Tool]) -> Approve:
     if unknown:
         raise SettingError(f"--allow: there is no tool {', '.join(unknown)}; there are {', '.join(known) or 'none'}")
 
-    def approve(asked: Asked) -> Approval:
+    def approve(asked: ApprovalRequest) -> Approval:
         return Allow() if args.allow_all or asked.tool.name in allowed else Deny(DENIED)
 
     return approve
@@ -126,12 +127,12 @@ def _write(document: dict[str, Any]) -> None:
     flush()
 
 
-def _tell(outcome: Outcome) -> None:
+def _print_outcome(outcome: Outcome) -> None:
     text = outcome.text
     if text:
         say(text)
     if outcome.how != "done":
-        tell(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
+        print_note(f"{outcome.how}: {outcome.reason}" if outcome.reason else outcome.how)
 
 
 # -- the rest ---------------------------------------------------------------------------------------------------------

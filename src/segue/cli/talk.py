@@ -19,8 +19,8 @@ from ..agent import Agent, RunLimits, Session
 from ..agent.meter import MARK
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
-from ..session import Said, Store, Stored, TurnBegun, default_path, open_store
-from ..session.where import VARIABLE
+from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
+from ..session.location import STORE_VARIABLE
 from ..tools import Approve, Tool
 from ..types import Model, Options, UserMessage
 from ..types.options import ReasoningLevel
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     goes_on = parser.add_mutually_exclusive_group()
     goes_on.add_argument("--continue", dest="goes_on", action="store_true", help="go on with the last session")
     goes_on.add_argument("--session", metavar="ID", help="go on with this session")
-    where = f"where sessions are kept: a path, sqlite:///… or postgresql://…; ${VARIABLE} or {default_path()}"
+    where = f"where sessions are kept: a path, sqlite:///… or postgresql://…; ${STORE_VARIABLE} or {default_path()}"
     parser.add_argument("--store", metavar="WHERE", help=where.replace("%", "%%"))
     parser.add_argument("--system", metavar="TEXT", help="the system prompt of a new session")
     parser.add_argument("--thinking", choices=get_args(ReasoningLevel), help="how much the model thinks")
@@ -162,7 +162,7 @@ class Talk:
         at = next((place for place in reversed(range(len(log))) if isinstance(log[place].entry, TurnBegun)), None)
         if at is None:
             raise SessionError("there is no turn to take back")
-        said = next(entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, Said))
+        said = next(entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, MessageAdded))
         await self.fork(log[at].number - 1)
         assert isinstance(said, UserMessage)
         return said

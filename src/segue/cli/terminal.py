@@ -1,8 +1,8 @@
 """The only module that writes to standard output and standard error.
 
 Texts are made safe here, so that no command can forget it: what a command draws goes through ``Screen``, ``say`` and
-``tell``; JSON goes through ``write``. Everything else that is printed while a command runs, by argparse or a library,
-goes through a ``Guard``.
+``print_note``; JSON goes through ``write``. Everything else that is printed while a command runs, by argparse or a
+library, goes through a ``Guard``.
 """
 
 import io
@@ -121,7 +121,7 @@ def settle() -> None:
 # -- lines and data ---------------------------------------------------------------------------------------------------
 
 
-def tell(text: str) -> None:
+def print_note(text: str) -> None:
     """One line on standard error. Nothing happens if it is closed."""
     if sys.stderr is not None:
         with suppress(OSError):

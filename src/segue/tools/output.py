@@ -6,7 +6,7 @@ What is too long is cut in the middle, with a note that says how much is missing
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -15,14 +15,14 @@ from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMess
 from ..types.text import scrub, scrub_json
 from ..types.texts import EMPTY_RESULT
 from .images import image_kind
-from .keeping import keep
-from .limits import Limits
+from .limits import ToolLimits
+from .output_files import keep
 
 _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview
 
 
-class Ended(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """How a tool ended: what it gave, or what went wrong."""
 
     content: list[ToolResultContent]
@@ -31,25 +31,25 @@ class Ended(Struct, frozen=True):
     """Whether it ended by being cancelled."""
 
 
-def ended(value: Any, limits: Limits, note: str = "") -> Ended:
+def ended(value: Any, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that returned ``value``; ``note`` is said before it."""
     is_error = isinstance(value, ToolResultMessage) and value.is_error
     blocks = [_block(item, limits) for item in _items(value)]
-    return Ended(_limited(blocks, limits, note), is_error)
+    return ToolOutput(_limited(blocks, limits, note), is_error)
 
 
-def raised(error: BaseException, limits: Limits, note: str = "") -> Ended:
+def raised(error: BaseException, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that raised ``error``."""
     from asyncio import CancelledError
 
     stopped = isinstance(error, CancelledError)
     text = "The tool was cancelled; not by the user." if stopped else f"{type(error).__name__}: {_text_of(error)}"
-    return Ended(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
+    return ToolOutput(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
 
 
-def told(text: str, limits: Limits, note: str = "") -> Ended:
+def told(text: str, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a call of which only this can be told."""
-    return Ended(_limited([TextContent(text)], limits, note), True)
+    return ToolOutput(_limited([TextContent(text)], limits, note), True)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -70,14 +70,20 @@ def _is_content(values: Sequence[Any]) -> bool:
     return found and all(isinstance(each, ToolResultContent | _BINARY | str) for each in values)
 
 
-def _block(item: Any, limits: Limits) -> ToolResultContent:
-    if isinstance(item, TextContent):
-        return item
-    if isinstance(item, ImageContent):
-        return item if _is_base64(item.data) else TextContent("(an image whose data is no base64)")
+def _block(item: Any, limits: ToolLimits) -> ToolResultContent:
+    if isinstance(item, ToolResultContent):
+        return _checked(item)
     if isinstance(item, _BINARY):
         return _binary(bytes(item), limits)
     return TextContent(item if isinstance(item, str) else _written(item))
+
+
+def _checked(block: ToolResultContent) -> ToolResultContent:
+    if isinstance(block, TextContent):
+        return block
+    if isinstance(block, ImageContent):
+        return block if _is_base64(block.data) else TextContent("(an image whose data is no base64)")
+    assert_never(block)
 
 
 def _written(value: Any) -> str:
@@ -107,7 +113,7 @@ def _text_of(value: Any) -> str:
         return f"(a value of type {type(value).__name__} that cannot be written)"
 
 
-def _binary(data: bytes, limits: Limits) -> ToolResultContent:
+def _binary(data: bytes, limits: ToolLimits) -> ToolResultContent:
     kind = image_kind(data)
     if kind is not None:
         return ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
@@ -121,7 +127,7 @@ def _is_base64(data: str) -> bool:
         return False
 
 
-def _kept(parts: Iterator[bytes], suffix: str, limits: Limits) -> str:
+def _kept(parts: Iterator[bytes], suffix: str, limits: ToolLimits) -> str:
     try:
         return f"kept in {keep(parts, suffix, limits)}"
     except OSError as error:
@@ -131,7 +137,7 @@ def _kept(parts: Iterator[bytes], suffix: str, limits: Limits) -> str:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _limited(blocks: list[ToolResultContent], limits: Limits, note: str = "") -> list[ToolResultContent]:
+def _limited(blocks: list[ToolResultContent], limits: ToolLimits, note: str = "") -> list[ToolResultContent]:
     """The blocks within the limits, after the note."""
     blocks = _limited_images(blocks, limits)
     noted = [TextContent(_cut_note(note, limits))] if note else []
@@ -142,26 +148,30 @@ def _limited(blocks: list[ToolResultContent], limits: Limits, note: str = "") ->
     return [*noted, *blocks]
 
 
-def _cut_note(note: str, limits: Limits) -> str:
+def _cut_note(note: str, limits: ToolLimits) -> str:
     most = limits.output // 4
     return scrub(note if len(note) <= most else f"{note[:most]} …")
 
 
-def _limited_images(blocks: list[ToolResultContent], limits: Limits) -> list[ToolResultContent]:
+def _limited_images(blocks: list[ToolResultContent], limits: ToolLimits) -> list[ToolResultContent]:
     made: list[ToolResultContent] = []
     room = limits.images
     for block in blocks:
-        if isinstance(block, ImageContent) and len(block.data) > room:
+        if isinstance(block, TextContent):
+            made.append(block)
+        elif not isinstance(block, ImageContent):
+            assert_never(block)
+        elif len(block.data) > room:
             data = base64.b64decode(block.data)
             kept = _kept(iter([data]), f".{image_kind(data) or 'bin'}", limits)
             made.append(TextContent(f"(an image, {len(data)} bytes: too large to show, {kept})"))
-            continue
-        room -= len(block.data) if isinstance(block, ImageContent) else 0
-        made.append(block)
+        else:
+            room -= len(block.data)
+            made.append(block)
     return made
 
 
-def _limited_text(blocks: list[ToolResultContent], most: int, limits: Limits) -> list[ToolResultContent]:
+def _limited_text(blocks: list[ToolResultContent], most: int, limits: ToolLimits) -> list[ToolResultContent]:
     """The texts as one: its beginning and its end stay, what is between them goes; images stay where they are."""
     texts = [block.text for block in blocks if isinstance(block, TextContent)]
     total = sum(map(len, texts))
@@ -174,9 +184,11 @@ def _limited_text(blocks: list[ToolResultContent], most: int, limits: Limits) ->
     made: list[ToolResultContent] = []
     at = 0
     for block in blocks:
-        if not isinstance(block, TextContent):
+        if isinstance(block, ImageContent):
             made.append(block)
             continue
+        if not isinstance(block, TextContent):
+            assert_never(block)
         end = at + len(block.text)
         here = at <= first < end  # the one in which the beginning stops has the note
         text = block.text[: max(0, first - at)] + (missing if here else "") + block.text[max(0, last - at) :]
@@ -190,10 +202,12 @@ def _missing(left_out: int, total: int, kept: str) -> str:
 
 
 def _scrubbed(block: ToolResultContent) -> ToolResultContent:
-    if not isinstance(block, TextContent):
+    if isinstance(block, ImageContent):
         return block
-    text = scrub(block.text)
-    return block if text is block.text else TextContent(text, block.text_signature)
+    if isinstance(block, TextContent):
+        text = scrub(block.text)
+        return block if text is block.text else TextContent(text, block.text_signature)
+    assert_never(block)
 
 
 def _slices(texts: list[str]) -> Iterator[bytes]:

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import built_in, distinct_on_the_wire
@@ -22,8 +21,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
-from segue.wire.mistral_chat.ingest import ingest as read_history
-from segue.wire.mistral_chat.ingest import recognise
+from segue.wire.mistral_chat.ingest import ingest as read_history, recognise
 
 PROTOCOL = "mistral-chat"
 TARGETS = distinct_on_the_wire(PROTOCOL)

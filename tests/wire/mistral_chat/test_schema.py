@@ -4,8 +4,7 @@ from typing import Any
 
 import jsonschema
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from segue.wire.mistral_chat.schema import LISTS, NAMED, SCHEMAS, VALUES, faults, repaired
 

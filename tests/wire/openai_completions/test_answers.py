@@ -11,13 +11,11 @@ import openai
 import pytest
 from cerebras.cloud.sdk import Cerebras
 from groq import Groq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai import OpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from support.loopback import serve
-from support.streams import CASES as ALL
-from support.streams import StreamCase, cases, decoded
+from support.streams import CASES as ALL, StreamCase, cases, decoded
 
 import segue
 from segue.catalog import Catalog

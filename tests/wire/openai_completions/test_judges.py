@@ -8,8 +8,7 @@ import pytest
 from cerebras.cloud.sdk import Cerebras
 from conftest import SOAK
 from groq import Groq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai import OpenAI
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire

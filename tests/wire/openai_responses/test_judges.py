@@ -7,8 +7,7 @@ import openai
 import pytest
 import typing_extensions
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai.types.responses import response_input_item_param
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire

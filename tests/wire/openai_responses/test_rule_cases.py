@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import typing_extensions
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
 import segue

@@ -6,7 +6,7 @@ answer is one message: its reasoning in the field of the model's dialect, one te
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -42,9 +42,19 @@ def _dialect(model: Model) -> OpenAICompletions:
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
     """One block of thinking, one text and the calls, in the order of a message's fields."""
-    thoughts = [block for block in content if isinstance(block, ThinkingContent)]
-    text = _BETWEEN.join([block.text for block in content if isinstance(block, TextContent) and block.text])
-    tool_calls = _with_ids([block for block in content if isinstance(block, ToolCall)], signer, model)
+    thoughts: list[ThinkingContent] = []
+    texts: list[str] = []
+    tool_calls: list[ToolCall] = []
+    for block in content:
+        if isinstance(block, ThinkingContent):
+            thoughts.append(block)
+        elif isinstance(block, TextContent):
+            texts += [block.text] if block.text else []
+        elif isinstance(block, ToolCall):
+            tool_calls.append(block)
+        else:
+            assert_never(block)
+    text, tool_calls = _BETWEEN.join(texts), _with_ids(tool_calls, signer, model)
     field = _dialect(model).reasoning_field
     blocks: list[AssistantContent] = []
     if field == DETAILS:

@@ -4,7 +4,6 @@ Code that follows a rule cites its number in ``rules.py``. Only fields that the 
 as null (MIS-09).
 """
 
-from collections.abc import Sequence
 from typing import Any, assert_never
 
 from msgspec import Struct
@@ -22,12 +21,13 @@ from ...types import (
     UserMessage,
 )
 from ...types.content import plain_text
-from ...types.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
-from ...types.value import encode as to_json
+from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
 from ..common.chat import Call, Function, Result, Said
-from ..common.dataurl import DataUrl
+from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
+from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Turns
 from .schema import repaired
 
@@ -35,8 +35,6 @@ Out = Outgoing[MistralChat]
 Chunk = Any
 """A dict, or a struct that is written like one. A stored text without a signature has the form of a text chunk."""
 
-# The levels in their order; every model knows some of them.
-LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # The bounds of the API; mistral-common, for self-hosted models, allows 0 to 1 (2026-11).
 TEMPERATURES = (0.0, 1.5)
 
@@ -82,7 +80,7 @@ class MistralTurns(Turns[MistralChat, State]):
         self.state = AFTER_RESULT
 
     def add_user(self, message: UserMessage) -> None:
-        self._speak(_content(message.content), self.index)
+        self._speak(_content([_chunk(block) for block in message.content]), self.index)
 
     def add_images(self, images: list[Chunk], last: int) -> None:
         self._speak([plain_text(MOVED_IMAGES), *images], last)
@@ -178,33 +176,20 @@ class MistralTurns(Turns[MistralChat, State]):
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _result(self, message: ToolResultMessage) -> Result:
-        blocks = message.content
-        if not self.dialect.images_in_results and ImageContent in map(type, blocks):
+        chunks = [_chunk(block) for block in message.content]
+        if not self.dialect.images_in_results:
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            self.held += [_chunk(block) for block in blocks if type(block) is ImageContent]
-            blocks = [block for block in blocks if type(block) is TextContent] or [plain_text(IMAGES_BELOW)]
-            self.note("image-moved", "a tool message can have only text; its images follow all results")
+            chunks = hold_images(self, chunks, plain_text)
         if message.is_error:
-            blocks = self._flagged(blocks)
-        return Result(message.tool_call_id, message.tool_name, _content(blocks))
-
-    def _flagged(self, blocks: list[UserContent]) -> list[UserContent]:
-        """Prefix the first text with "Error:", because there is no flag for a failed call."""
-        for at, block in enumerate(blocks):
-            if type(block) is TextContent:
-                if block.text.startswith(ERROR):
-                    return blocks
-                self.note("error-as-text", f"the result begins with {ERROR!r}")
-                return [*blocks[:at], plain_text(as_error(block.text)), *blocks[at + 1 :]]
-        self.note("error-as-text", f"the result begins with {ERROR!r}")
-        return [plain_text(as_error(IMAGES_BELOW)), *blocks]
+            chunks = mark_failed(self.note, chunks, plain_text)
+        return Result(message.tool_call_id, message.tool_name, _content(chunks))
 
 
-def _content(blocks: Sequence[UserContent]) -> str | list[Chunk]:
+def _content(chunks: list[Chunk]) -> str | list[Chunk]:
     """A single text as a string, anything else as chunks."""
-    if len(blocks) == 1 and type(blocks[0]) is TextContent:
-        return blocks[0].text
-    return [_chunk(block) for block in blocks]
+    if len(chunks) == 1 and type(chunks[0]) is TextContent:
+        return chunks[0].text
+    return chunks
 
 
 def _chunk(block: UserContent) -> Chunk:
@@ -216,9 +201,10 @@ def _chunk(block: UserContent) -> Chunk:
 
 
 def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -> str | list[Chunk] | None:
-    if not thoughts:
-        return _content(texts) if texts else None
-    return [*map(_thinking, thoughts), *map(_chunk, texts)]
+    chunks = [_chunk(text) for text in texts]
+    if thoughts:
+        return [*map(_thinking, thoughts), *chunks]
+    return _content(chunks) if chunks else None
 
 
 def _thinking(block: ThinkingContent) -> Chunk:
@@ -246,25 +232,17 @@ def _tool(_: MistralChat, tool: ToolDefinition) -> tuple[dict[str, Any], str | N
 
 
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
-    choice = out.options.tool_choice
-    if choice is None:
-        return
-    forced = out.forced_tool()
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")
-    elif choice in ("auto", "none", "required"):
-        body["tool_choice"] = choice
-    elif forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
-    else:
-        body["tool_choice"] = {"type": "function", "function": {"name": forced}}
+    choice = tool_choice(out, bool(out.tools))
+    if choice is not None:
+        named = {"type": "function", "function": {"name": choice.name}}
+        body["tool_choice"] = choice.mode if choice.name is None else named
 
 
 def _add_reasoning(out: Out, body: dict[str, Any]) -> None:
     level, known = out.options.reasoning, out.dialect.effort
     if level is None:
         return
-    effort = _effort("none" if level == "off" else level, known)
+    effort = nearest_level(level, known) if level != "off" else "none" if "none" in known else None
     if effort is not None:
         body["reasoning_effort"] = effort
     elif level != "off":
@@ -274,29 +252,15 @@ def _add_reasoning(out: Out, body: dict[str, Any]) -> None:
         out.drop_option("reasoning", "this model always thinks")
 
 
-def _effort(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The nearest level at or below the one that is wanted, else the lowest that thinks at all."""
-    if wanted == "none":
-        return wanted if wanted in known else None
-    levels = [level for level in LEVELS[1:] if level in known]
-    below = [level for level in levels if LEVELS.index(level) <= LEVELS.index(wanted)]
-    return below[-1] if below else levels[0] if levels else None
-
-
 def _add_rest(out: Out, body: dict[str, Any]) -> None:
     options = out.options
-    if options.max_tokens is not None:
-        # MIS-15: "The token count of your prompt plus `max_tokens` cannot exceed the model's context length."
-        limit = min(out.model.max_tokens, out.model.context_window - 1)
-        if options.max_tokens > limit:
-            out.drop_option("max_tokens", f"{options.max_tokens} is more than the model's {limit}")
-        body["max_tokens"] = min(options.max_tokens, limit)
-    if options.temperature is not None:
-        lowest, highest = TEMPERATURES
-        if lowest <= options.temperature <= highest:
-            body["temperature"] = options.temperature
-        else:
-            out.drop_option("temperature", f"{options.temperature} is not between {lowest} and {highest}")
+    # MIS-15: "The token count of your prompt plus `max_tokens` cannot exceed the model's context length."
+    max_tokens = limited_tokens(out, min(out.model.max_tokens, out.model.context_window - 1))
+    if max_tokens is not None:
+        body["max_tokens"] = max_tokens
+    temperature = temperature_within(out, *TEMPERATURES)
+    if temperature is not None:
+        body["temperature"] = temperature
     stops = [text for text in options.stop if text]
     if len(stops) < len(options.stop):
         out.drop_option("stop", "a stop sequence must hold some text")

@@ -11,8 +11,7 @@ an overflow, the finish reasons of an answer, and ids, arguments and chunks in s
 from ...dialects import MistralChat
 from ...rules import Rule
 from ...types import Model
-from . import rules_content as content
-from . import rules_order as order
+from . import rules_content as content, rules_order as order
 from .rules_shape import SHAPE
 
 _ENCODER = "wire/mistral_chat/encode.py"

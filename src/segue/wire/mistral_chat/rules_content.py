@@ -57,9 +57,9 @@ def names(body: Body, model: Model | None) -> Found:
         if role_of(message) == "tool" and message.get("name") is not None:
             yield from _name(message["name"], f"{path}.name")
         for where, call in calls_of(message):
-            function = call.get("function")
-            if isinstance(function, dict):
-                yield from _name(function.get("name"), f"{path}.{where}.function.name")
+            called = call.get("function")
+            if isinstance(called, dict):
+                yield from _name(called.get("name"), f"{path}.{where}.function.name")
 
 
 def _name(name: Any, path: str) -> Found:

@@ -5,6 +5,7 @@ from typing import Any
 from ...dialects import OpenAICompletions
 from ...types import ToolDefinition
 from ..common.checks import ALTERNATIVES
+from ..common.options import NOT_FORCED, ToolChoice, forbid_stub, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[OpenAICompletions]
@@ -67,20 +68,11 @@ def described(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_choice(out: Out, body: Body) -> None:
-    choice, forced = out.options.tool_choice, out.forced_tool()
-    if out.stubbed and "tools" in body:
-        body["tool_choice"] = "none"
-        if choice not in (None, "none"):
-            out.drop_option("tool_choice", "no tool is defined")
-    elif choice is None:
-        return
-    elif "tools" not in body:
-        out.drop_option("tool_choice", "no tool is defined")  # OAC-12
-    elif choice in ("auto", "none"):
-        body["tool_choice"] = choice
-    elif choice != "required" and forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")  # OAC-12
-    elif not out.dialect.forced_tool_choice:
-        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")  # KIM-08, DSK-09
-    else:
-        body["tool_choice"] = "required" if forced is None else {"type": "function", "function": {"name": forced}}
+    def refusal(choice: ToolChoice) -> str | None:
+        return NOT_FORCED if choice.forces and not out.dialect.forced_tool_choice else None  # KIM-08, DSK-09
+
+    defined = "tools" in body
+    choice = forbid_stub(out) if out.stubbed and defined else tool_choice(out, defined, refusal)  # OAC-12
+    if choice is not None:
+        named = {"type": "function", "function": {"name": choice.name}}
+        body["tool_choice"] = choice.mode if choice.name is None else named

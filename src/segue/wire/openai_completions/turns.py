@@ -8,10 +8,10 @@ whole batch (OAC-09, KIM-03).
 from itertools import groupby
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
+from ...dialects.openai_completions import EmptyContent
 from ...projection.origin import upstream_of
 from ...types import (
     AssistantMessage,
@@ -32,11 +32,11 @@ from ...types.texts import (
     MOVED_IMAGES,
     OPENING,
     TOOL_IMAGE_OMITTED,
-    as_error,
 )
 from ..common.chat import Call, Content, Function, Result, Said
-from ..common.dataurl import DataUrl
+from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
+from ..common.results import failed_text, hold
 from ..common.turns import OPEN, Turns
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
@@ -44,8 +44,7 @@ from .shapes import Answer, Turn, last_user
 
 Out = Outgoing[OpenAICompletions]
 Part = dict[str, Any]
-_write = msgspec.json.Encoder().encode
-_EMPTY: dict[str, str | UnsetType | None] = {"null": None, "empty": "", "omit": UNSET}
+_EMPTY: dict[EmptyContent, str | UnsetType | None] = {"null": None, "empty": "", "omit": UNSET}
 """The content of an answer without text (OAC-08, TPL-01, ZAI-04)."""
 
 
@@ -282,9 +281,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         text = "\n".join(texts)
         if not text:
             text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW
-        if message.is_error and (flagged := as_error(text)) is not text:
-            self.note("error-as-text", "the protocol has no flag for it")
-            text = flagged
+        if message.is_error:
+            text = failed_text(self.note, text)
         name = message.tool_name if self.dialect.tool_name_field else UNSET
         content = self._with_images(text, images) if images else text
         self.turns.append(Result(message.tool_call_id, name, content))
@@ -296,14 +294,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
             return _packed([*_as_parts(text), *images])
-        self.note("image-moved", "a tool message holds text only")
-        self.held += images
+        hold(self, images)
         return text
 
 
 def _call(call: ToolCall) -> Call | dict[str, Any]:
     """Write a call; its arguments are a JSON object in a string (OAC-10)."""
-    function = Function(call.name, _write(call.arguments).decode())
+    function = Function(call.name, to_json(call.arguments).decode())
     extra = None if call.thought_signature is None else extra_content(call.thought_signature)
     if extra is None:
         return Call(call.id, "function", function)

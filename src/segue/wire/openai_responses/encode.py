@@ -6,7 +6,6 @@ messages are merged and no fillers are inserted.
 
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import Struct
 
 from ...dialects import OpenAIResponses
@@ -23,17 +22,17 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
-from ..common.dataurl import DataUrl
+from ...types.texts import CLOSING, MOVED_IMAGES
+from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Mark, Turns
 from .options import add_options
 from .replay import items_of, message_of, names_item
 from .schema import adapt
 
 Out = Outgoing[OpenAIResponses]
-_write = msgspec.json.Encoder().encode
 Item = Any
 """A dict, or a struct that is written like one; this also applies to the parts of a message."""
 
@@ -92,9 +91,9 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def add_result(self, message: ToolResultMessage) -> None:
         parts = self._shown(message.content)
         if not self.dialect.images_in_results:
-            parts = self._without_images(parts)
-        if message.is_error:
-            self._mark_failed(parts)
+            parts = hold_images(self, parts, InputText)
+        if message.is_error:  # `status` is not a flag for it: it shows how far an item has come
+            parts = mark_failed(self.note, parts, InputText)
         text_alone = len(parts) == 1 and type(parts[0]) is InputText
         self.turns.append(FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts))
 
@@ -157,7 +156,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                     item.phase = message_of(signature)[1]  # OAR-12
                 items.append(item)
             elif type(block) is ToolCall:
-                items.append(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
+                items.append(FunctionCall(block.id, block.name, to_json(block.arguments).decode()))
             elif type(block) is ThinkingContent:
                 dropped += 1
             else:
@@ -178,27 +177,6 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             else:
                 assert_never(block)
         return parts
-
-    def _without_images(self, parts: list[Any]) -> list[Any]:
-        texts = [part for part in parts if type(part) is InputText]
-        if len(texts) < len(parts):
-            self.note("image-moved", "to a message after the results")
-            self.held += [part for part in parts if type(part) is not InputText]
-        return texts or [InputText(IMAGES_BELOW)]
-
-    def _mark_failed(self, parts: list[Any]) -> None:
-        """Prefix the first text with "Error:". There is no flag for a failure; `status` is the progress of an item."""
-        for part in parts:
-            if type(part) is InputText:
-                part.text = self._failed(part.text)
-                return
-        parts.insert(0, InputText(self._failed(IMAGES_BELOW)))
-
-    def _failed(self, text: str) -> str:
-        flagged = as_error(text)
-        if flagged is not text:
-            self.note("error-as-text", "the protocol has no flag for it")
-        return flagged
 
 
 def _are_items(content: list[AssistantContent]) -> bool:

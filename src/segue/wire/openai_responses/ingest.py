@@ -27,7 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer, text_in
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
@@ -155,7 +155,7 @@ def _reasoning(reader: _Reader, item: Item, path: str) -> None:
 
 
 def _call(reader: _Reader, item: Item, path: str) -> None:
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     arguments = _arguments(item.get("arguments"))
     if arguments is None:
         reader.repaired(f"{path}.arguments")
@@ -180,9 +180,9 @@ def _arguments(value: Any) -> dict[str, Any] | None:
 
 def _custom_call(reader: _Reader, item: Item, path: str) -> None:
     """Read a call with free text as a call with one argument; it is encoded as another item, without the id."""
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     reader.names[call_id] = name
-    reader.answer([ToolCall(call_id, name, {"input": _string(item, "input", path)})], False)
+    reader.answer([ToolCall(call_id, name, {"input": text_in(item, "input", path)})], False)
 
 
 def _result(reader: _Reader, item: Item, path: str) -> None:
@@ -233,7 +233,7 @@ def _tools(value: Any, path: str) -> list[ToolDefinition]:
         return [tool for at, one in inner for tool in _tools(one, f"{path}.tools[{at}]")]
     if kind not in ("function", "custom"):
         return []
-    name, description = _string(value, "name", path), value.get("description")
+    name, description = text_in(value, "name", path), value.get("description")
     if not isinstance(description, str):
         description = ""
     if kind == "custom":
@@ -252,11 +252,4 @@ def _list(body: dict[str, Any], name: str, path: str = "") -> list[Any]:
         return []
     if not isinstance(value, list):
         raise FormatError(f"{name} must be a list", path=f"{path}.{name}" if path else name)
-    return value
-
-
-def _string(item: Item, name: str, path: str) -> str:
-    value = item.get(name)
-    if not isinstance(value, str):
-        raise FormatError(f"{name} must be a string", path=f"{path}.{name}")
     return value

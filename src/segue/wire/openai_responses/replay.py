@@ -11,9 +11,9 @@ import msgspec
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
+from ..common.dataurl import to_json
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
-_write = msgspec.json.Encoder().encode
 _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
 
@@ -109,7 +109,7 @@ def _call(block: ToolCall) -> Item:
         "id": block.thought_signature,
         "call_id": block.id,
         "name": block.name,
-        "arguments": _write(block.arguments).decode(),  # JSON text (OAR-17)
+        "arguments": to_json(block.arguments).decode(),  # JSON text (OAR-17)
     }
 
 
