@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from segue.cli import main
-from segue.cli.printable import masked
+from segue.cli.printable import mask
 
 WORD = "EVIL"
 EVIL = (
@@ -29,7 +29,7 @@ _OURS = re.compile(r"\x1b\[(?:0|[1-3]|3[1-6]|9[0-7])?(?:;(?:[1-3]|3[1-6]|9[0-7])
 def leaks(shown: str) -> list[str]:
     """What a terminal would obey, or would not show, in an output without the sequences of our own."""
     left = _OURS.sub("", shown)
-    safe = masked(left)
+    safe = mask(left)
     return [
         f"{a!r} after {left[max(at - 20, 0) : at]!r}"
         for at, (a, b) in enumerate(zip(left, safe, strict=True))
