@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .catalog import get_provider as get_provider
     from .catalog import list_models as list_models
     from .catalog import list_providers as list_providers
+    from .client import Client as Client
     from .client import Connection as Connection
     from .client import Retries as Retries
     from .client import Stream as Stream
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from .client import complete as complete
     from .client import complete_sync as complete_sync
     from .client import error_of as error_of
+    from .client import send as send
+    from .client import send_sync as send_sync
     from .client import stream as stream
     from .client import stream_sync as stream_sync
     from .errors import AuthenticationError as AuthenticationError
@@ -95,17 +98,17 @@ if TYPE_CHECKING:
     from .tools import Allow as Allow
     from .tools import AllowAlways as AllowAlways
     from .tools import Approval as Approval
+    from .tools import ApprovalRequest as ApprovalRequest
     from .tools import Approve as Approve
-    from .tools import Asked as Asked
     from .tools import CallState as CallState
     from .tools import Deny as Deny
     from .tools import Edit as Edit
     from .tools import Journal as Journal
-    from .tools import Limits as Limits
     from .tools import McpServer as McpServer
     from .tools import Scheduler as Scheduler
     from .tools import Tool as Tool
     from .tools import ToolLike as ToolLike
+    from .tools import ToolLimits as ToolLimits
     from .tools import file_tools as file_tools
     from .tools import shell_tool as shell_tool
     from .tools import tool as tool
@@ -182,6 +185,7 @@ _ROOMS = {
         "list_providers",
     ),
     "client": (
+        "Client",
         "Connection",
         "Retries",
         "Stream",
@@ -190,6 +194,8 @@ _ROOMS = {
         "complete",
         "complete_sync",
         "error_of",
+        "send",
+        "send_sync",
         "stream",
         "stream_sync",
     ),
@@ -256,12 +262,12 @@ _ROOMS = {
         "AllowAlways",
         "Approval",
         "Approve",
-        "Asked",
+        "ApprovalRequest",
         "CallState",
         "Deny",
         "Edit",
         "Journal",
-        "Limits",
+        "ToolLimits",
         "McpServer",
         "Scheduler",
         "Tool",

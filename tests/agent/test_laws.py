@@ -25,7 +25,7 @@ from support.sessions import (
 
 from segue import Failover, Fixed, RoundRobin, Router, Session, Weighted
 from segue.agent.state import rebuilt
-from segue.session import Compacted, Said, SQLiteStore, Store
+from segue.session import Compacted, MessageAdded, SQLiteStore, Store
 from segue.testing import Fault, Reply
 from segue.tools import Journal
 from segue.types import Context, TextContent, ToolCall, ToolResultMessage, Usage
@@ -180,7 +180,7 @@ class World:
                 from_here = next((n for n, each in enumerate(log) if each.key == entry.first), at)
         shown = texts(self.session.messages)
         for entry in log[from_here:]:
-            if isinstance(entry, Said) and isinstance(entry.message, ToolResultMessage):
+            if isinstance(entry, MessageAdded) and isinstance(entry.message, ToolResultMessage):
                 assert texts([entry.message])[0] in shown
         assert vars(rebuilt(log)) == vars(self.providers.reopened(self.session).state)
 

@@ -25,7 +25,7 @@ from support.waiting import HANGS, until_async
 
 import segue
 from segue import ConflictError, Failover, RoundRobin, Session, SessionError
-from segue.session import CallStarted, ModelChosen, Said, SQLiteStore, Store, TurnBegun, TurnEnded
+from segue.session import CallStarted, MessageAdded, ModelChosen, SQLiteStore, Store, TurnBegun, TurnEnded
 from segue.testing import Fault, Reply
 from segue.tools import Journal
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
@@ -45,8 +45,8 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
         told = [event.type async for event in session.stream("Weather?", TOOLS)]
         assert told[0] == "turn_start" and told[-1] == "turn_end" and told.count("done") == 2
         assert [kind for kind in told if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
-        steps = ["ModelChosen", "Prompted", "TurnBegun", "Said", "Said"]
-        steps += ["CallStarted"] * 2 + ["Said"] * 2 + ["Said", "TurnEnded"]
+        steps = ["ModelChosen", "Prompted", "TurnBegun", "MessageAdded", "MessageAdded"]
+        steps += ["CallStarted"] * 2 + ["MessageAdded"] * 2 + ["MessageAdded", "TurnEnded"]
         assert [type(entry).__name__ for entry in entries(session)] == steps
         check(session)
 
@@ -60,7 +60,7 @@ def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Sto
         async for event in session.stream("Weather?", TOOLS):
             log = entries(session)
             if isinstance(event, segue.TurnStart):
-                assert isinstance(log[-1], Said) and log[-1].message == event.message
+                assert isinstance(log[-1], MessageAdded) and log[-1].message == event.message
             elif isinstance(event, segue.CallStart):
                 assert any(isinstance(entry, CallStarted) and entry.call == event.call.id for entry in log)
             elif isinstance(event, segue.CallResult):

@@ -25,7 +25,7 @@ from segue.cli.chat_commands import completions
 from segue.cli.printable import mask
 from segue.cli.terminal import Screen
 from segue.cli.turn_view import TurnView
-from segue.session import Compacted, ModelChosen, Said, TurnBegun, TurnEnded, open_store
+from segue.session import Compacted, MessageAdded, ModelChosen, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import (
     AssistantMessage,
@@ -84,7 +84,7 @@ def appears(path: Path) -> None:
 
 
 def messages(folder: Path, session: str | None = None) -> list[Message]:
-    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, Said)]
+    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, MessageAdded)]
 
 
 def results(folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ from support.journeys import IMAGE, ORIGINS, journey
 from support.providers import MODELS
 
 from segue.cli import main
-from segue.session import Compacted, Said, TurnBegun, TurnEnded, export_session, open_store
+from segue.session import Compacted, MessageAdded, TurnBegun, TurnEnded, export_session, open_store
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 
 Captured = pytest.CaptureFixture[str]
@@ -26,7 +26,7 @@ def stored(path: Path, *messages: Any, closed: bool = True) -> str:
     """Make a store with one session of one turn."""
     where = str(path / "sessions.db")
     log: list[Any] = [TurnBegun(key="begun", time=1, model="x/y", protocol="p", owner="elsewhere/1/0/x")]
-    log += [Said(key=f"k{number}", time=1, message=message) for number, message in enumerate(messages, 2)]
+    log += [MessageAdded(key=f"k{number}", time=1, message=message) for number, message in enumerate(messages, 2)]
     if closed:
         log.append(TurnEnded(key="ended", time=1, how="done"))
     with open_store(where) as store:

@@ -24,9 +24,9 @@ from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
 from segue.cli.run import DENIED
-from segue.session import CallStarted, Said, open_store
+from segue.session import CallStarted, MessageAdded, open_store
 from segue.testing import Reply, StandIn
-from segue.tools import Allow, Approval, Asked, Deny
+from segue.tools import Allow, Approval, ApprovalRequest, Deny
 from segue.tools.files import file_tools
 from segue.tools.shell import shell_tool
 from segue.types import TextContent, ThinkingContent, ToolCall, ToolResultMessage
@@ -93,8 +93,8 @@ def through_run(folder: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch) 
 def through_sub_agent(folder: Path, server: StandIn) -> None:
     """An agent, on its own stand-in, calls the sub-agent."""
 
-    def approve(asked: Asked) -> Approval:
-        return Allow() if asked.tool.name == "shell" else Deny(DENIED)
+    def approve(request: ApprovalRequest) -> Approval:
+        return Allow() if request.tool.name == "shell" else Deny(DENIED)
 
     async def sent() -> None:
         tools = [*file_tools(folder / "pantry"), shell_tool(folder / "pantry")]
@@ -121,7 +121,7 @@ def stored(folder: Path) -> list[Any]:
         [session] = below or [info.id for info in sessions]
         log = [stored.entry for stored in store.read(session)]
     state = rebuilt(log)
-    steps = [entry for entry in log if not isinstance(entry, Said)]
+    steps = [entry for entry in log if not isinstance(entry, MessageAdded)]
     values = msgspec.to_builtins([state.system_prompt, state.messages, state.model, state.origins, steps])
     return cast(list[Any], _without(values, {"key", "time", "timestamp", "owner"}))
 

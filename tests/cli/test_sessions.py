@@ -18,9 +18,9 @@ from segue.session import (
     Compacted,
     ExposedStoreWarning,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     SQLiteStore,
     TurnBegun,
     TurnEnded,
@@ -43,15 +43,15 @@ def entries() -> list[Any]:
     made: list[Any] = [
         (Prompted, {"system_prompt": "Be brief."}),
         (TurnBegun, {"model": "bakery/rye", "protocol": "p"}),
-        (Said, {"message": UserMessage("Is the oven on?")}),
-        (Said, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
+        (MessageAdded, {"message": UserMessage("Is the oven on?")}),
+        (MessageAdded, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
         (CallStarted, {"call": "c1"}),
-        (Said, {"message": found}),
-        (Said, {"message": answer("It is.", "rye")}),
+        (MessageAdded, {"message": found}),
+        (MessageAdded, {"message": answer("It is.", "rye")}),
         (TurnEnded, {"how": "done"}),
         (ModelChosen, {"model": "bakery/spelt", "protocol": "q"}),
         (TurnBegun, {"model": "bakery/spelt", "protocol": "q"}),
-        (Said, {"message": UserMessage("And now?")}),
+        (MessageAdded, {"message": UserMessage("And now?")}),
         (
             Failed,
             {
@@ -63,10 +63,10 @@ def entries() -> list[Any]:
                 "status": 429,
             },
         ),
-        (Said, {"message": answer("Still on.", "spelt")}),
+        (MessageAdded, {"message": answer("Still on.", "spelt")}),
         (TurnEnded, {"how": "done"}),
         (Compacted, {"summary": UserMessage("They asked about an oven."), "first": "k11", "model": "bakery/spelt"}),
-        (Said, {"message": UserMessage("Off with it!")}),
+        (MessageAdded, {"message": UserMessage("Off with it!")}),
         (TurnEnded, {"how": "cancelled", "reason": "by the user"}),
     ]
     numbered = enumerate(made, 1)
@@ -158,7 +158,7 @@ def test_show_as_json_is_a_conversation(path: str, capsysbinary: pytest.CaptureF
     assert sessions(path, "show", "oven", "--json") == 0
     context = Context.from_json(capsysbinary.readouterr().out)
     assert context.system_prompt == "Be brief."
-    assert context.messages == [entry.message for entry in entries() if isinstance(entry, Said)]
+    assert context.messages == [entry.message for entry in entries() if isinstance(entry, MessageAdded)]
 
 
 def test_fork_chooses_a_name_and_prints_it(path: str, capsys: Captured) -> None:
@@ -322,7 +322,10 @@ def test_the_json_of_a_session_has_results_in_the_order_of_their_calls(tmp_path:
     ready = [ToolResultMessage(f"c{at}", "look", [TextContent(str(at))]) for at in (2, 0, 1)]
     log: list[Any] = [
         TurnBegun(key="t", time=1, model="bakery/rye", protocol="p"),
-        *[Said(key=f"k{at}", time=1, message=each) for at, each in enumerate([UserMessage("Look."), asks, *ready])],
+        *[
+            MessageAdded(key=f"k{at}", time=1, message=each)
+            for at, each in enumerate([UserMessage("Look."), asks, *ready])
+        ],
     ]
     with open_store(tmp_path / "s.db") as store:
         store.create("monday", time=1)

@@ -26,10 +26,10 @@ from segue.types import (
     UserMessage,
 )
 from segue.types.text import scrub
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODELS = {
-    f"{name} ({protocol})": model for protocol in FOLDERS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
 }
 WINDOWS = [2_000, 3_000, 4_096, 8_192, 32_000, 200_000, 1_000_000]
 SHORT = 200

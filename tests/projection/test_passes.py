@@ -67,7 +67,7 @@ def concerned(messages: list[Message], bit: str) -> set[int]:
 
 def any_of(message: Message, bit: str) -> bool:
     if bit == "failed":
-        return isinstance(message, AssistantMessage) and message.stop_reason in ("error", "aborted")
+        return isinstance(message, AssistantMessage) and message.failed
     if bit == "odd":
         return not message.content or any(map(is_odd, message.content))
     return any(

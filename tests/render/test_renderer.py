@@ -22,7 +22,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 
 def some(protocol: str, count: int) -> dict[str, Model]:
@@ -33,7 +33,7 @@ def some(protocol: str, count: int) -> dict[str, Model]:
 
 MODELS = {
     name: model
-    for protocol in FOLDERS
+    for protocol in PROTOCOLS
     for name, model in some(protocol, 8 if os.environ.get("SEGUE_SOAK") else 4).items()
 }
 targets = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())

@@ -7,14 +7,14 @@ from typing import Any
 
 import psutil
 
-from segue.tools import CallState, Limits, Scheduler
+from segue.tools import CallState, Scheduler, ToolLimits
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
 from .waiting import HANGS
 
 GENEROUS = HANGS
 """Seconds after which a test counts as hanging."""
-BRIEF = Limits(grace=0.05)
+BRIEF = ToolLimits(grace=0.05)
 ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
 ENDS = {"success", "error", "cancelled"}
 

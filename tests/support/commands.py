@@ -12,9 +12,9 @@ from segue.session import (
     CallStarted,
     Compacted,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     TurnBegun,
     TurnEnded,
     export_session,
@@ -64,7 +64,7 @@ TALK: dict[str, Any] = {
 
 def entries() -> list[Any]:
     messages = segue.Context.from_json(json.dumps(TALK)).messages
-    said = [Said(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
+    said = [MessageAdded(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
     return [
         Prompted(key="p", time=1, system_prompt="be brief"),
         ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),

@@ -19,7 +19,7 @@ import httpx2
 from segue import Agent, Connection, RoundRobin, Session
 from segue.agent.events import TurnEvent
 from segue.session import open_store
-from segue.tools import Journal, Limits
+from segue.tools import Journal, ToolLimits
 from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMessage
 from support.providers import MODELS, OPTIONS, WEATHER
 
@@ -105,7 +105,7 @@ async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]
 
     async with reached(standins) as settings:
         del settings["tools"]
-        store, limits = open_store(where), Limits(parallel=parallel)
+        store, limits = open_store(where), ToolLimits(parallel=parallel)
         worker = Agent(MODELS[OTHER], [waits, blocks], store=store, tool_limits=limits, **settings)
         lead = Agent(
             session=Session.open(session_id, MODELS[ONE], store=store, **settings),

@@ -15,7 +15,7 @@ from support.providers import MODELS
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Allow, Approval, Asked, Limits, Scheduler, tool
+from segue.tools import Allow, Approval, ApprovalRequest, Scheduler, ToolLimits, tool
 from segue.types import AssistantMessage, Context, ToolCall, UserMessage
 
 NOT_RUN = "This call was not run: the turn was cancelled before it started."
@@ -60,7 +60,7 @@ class Effects:
             self.done.append(mark)
             raise SystemExit(mark)
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         await asyncio.sleep(0)
         return Allow()
 
@@ -73,7 +73,7 @@ class Effects:
             tool(self.thread),
             tool(self.raising),
         ]
-        return Scheduler(tools, approve=self.approve, limits=Limits(parallel=parallel, grace=0.05))
+        return Scheduler(tools, approve=self.approve, limits=ToolLimits(parallel=parallel, grace=0.05))
 
 
 KINDS = ["loop", "asks", "alone", "clinging", "thread", "raising", "nobody"]
@@ -175,7 +175,7 @@ def test_cancelled_at_any_point_each_call_has_one_true_result(
     assert not set(waiting_threads()) - set(before)
 
 
-def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done: Sequence[str] = ()) -> Notebook:
+def broken_off(tools: list[Any], names: list[str], limits: ToolLimits = BRIEF, done: Sequence[str] = ()) -> Notebook:
     """Cancel a batch when all of it runs, and the calls ``done`` have ended."""
     notebook = Notebook(calls_of(*[(name, {}) for name in names]))
 
@@ -218,7 +218,7 @@ def test_what_waits_ends_at_once_and_says_that_it_was_not_run() -> None:
 
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {"number": number}) for number in range(4)]))
-        scheduler = Scheduler([endless], limits=Limits(parallel=2, grace=0.05))
+        scheduler = Scheduler([endless], limits=ToolLimits(parallel=2, grace=0.05))
         task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(began) < 2:
             await asyncio.sleep(0)
@@ -244,7 +244,7 @@ def test_a_tool_that_returns_after_the_cancellation_has_its_result_if_it_is_quic
         time.sleep(0.1)
         return "done"
 
-    notebook = broken_off([finishes, slow], ["finishes", "slow"], Limits(grace=HANGS))
+    notebook = broken_off([finishes, slow], ["finishes", "slow"], ToolLimits(grace=HANGS))
     assert notebook.texts == ["rolled back", "done"] and not any(each.synthetic for each in notebook.results)
 
 
@@ -352,7 +352,7 @@ def test_batches_within_batches_do_not_wait_for_each_other() -> None:
             await scheduler.run(inner.calls, inner)
             return inner.texts[0]
 
-        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=Limits(parallel=1))
+        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=ToolLimits(parallel=1))
         notebook = Notebook(calls_of(("outer", {}), ("outer", {})))
         await scheduler.run(notebook.calls, notebook)
         return notebook

@@ -16,10 +16,10 @@ from support.targets import distinct_on_the_wire
 import segue
 from segue.catalog import list_providers
 from segue.types import Model, Options
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 TARGETS = {
-    f"{name} ({protocol})": model for protocol in FOLDERS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
 }
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..client import stream
+from ..client import reach, send
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
-from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
-from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
+from ..session.entries import AnyEntry, CallStarted, Failed, MessageAdded, TurnBegun, TurnEnded
+from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long
@@ -140,7 +140,9 @@ class Turn:
         """Send the conversation once; the events of the answer are told as they come."""
         session = self.session
         connection = session.connection(self.model, retries=False)
-        answer = stream(self.model, session.current, session.options, session.policy, connection, render=session.render)
+        reached = reach(self.model, connection)
+        options = replace(session.options, stream=True)
+        answer = send(session.render(session.current, reached.model, options, session.policy), reached)
         async with answer:
             try:
                 async for event in answer:
@@ -160,7 +162,7 @@ class Turn:
         await self.session.append(*before, *said)
         return [each.message for each in said if isinstance(each.message, AssistantMessage)]
 
-    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
+    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[MessageAdded]:
         """The entry of an answer, which tells of the attempts before it."""
         if message is None or (not message.content and message.failed):
             return []

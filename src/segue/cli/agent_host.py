@@ -17,8 +17,8 @@ from ..agent import Agent, RunLimits, Session
 from ..agent.meter import MARK
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
-from ..session import Said, Store, Stored, TurnBegun, default_path, open_store
-from ..session.where import VARIABLE
+from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
+from ..session.location import STORE_VARIABLE
 from ..tools import Approve, Tool
 from ..types import Model, Options, UserMessage
 from ..types.options import ReasoningLevel
@@ -42,7 +42,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="continues", action="store_true", help="continue the last session")
     which.add_argument("--session", metavar="ID", help="continue this session")
-    where = f"the store of sessions: a path, sqlite:///… or postgresql://… (default: ${VARIABLE} or {default_path()})"
+    where = (
+        f"the store of sessions: a path, sqlite:///… or postgresql://… (default: ${STORE_VARIABLE} or {default_path()})"
+    )
     parser.add_argument("--store", metavar="WHERE", help=where.replace("%", "%%"))
     parser.add_argument("--system", metavar="TEXT", help="the system prompt of a new session")
     parser.add_argument("--thinking", choices=get_args(ReasoningLevel), help="how much the model thinks")
@@ -155,7 +157,9 @@ class AgentHost:
         at = next((place for place in reversed(range(len(log))) if isinstance(log[place].entry, TurnBegun)), None)
         if at is None:
             raise SessionError("there is no turn to undo")
-        message = next(entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, Said))
+        message = next(
+            entry.message for entry in (stored.entry for stored in log[at:]) if isinstance(entry, MessageAdded)
+        )
         await self.fork(log[at].number - 1)
         assert isinstance(message, UserMessage)
         return message

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..tools import Allow, AllowAlways, Approval, Asked, Deny, Edit
+from ..tools import Allow, AllowAlways, Approval, ApprovalRequest, Deny, Edit
 from ..types import ToolCall
 from .keyboard import Keyboard
 from .printable import escape_json, one_line
@@ -27,9 +27,9 @@ EDIT = ("e", "edit")
 LEFT_OUT = "[… {:,} characters are not shown; e shows them …]"
 
 
-async def ask(asked: Asked, keyboard: Keyboard, view: TurnView) -> Approval:
+async def ask(request: ApprovalRequest, keyboard: Keyboard, view: TurnView) -> Approval:
     """Show a call and ask until there is a valid answer."""
-    call = asked.call
+    call = request.call
     _draw_call(call, view)
     while True:
         answer, _, reason = (await keyboard.ask(QUESTION.format(call.name))).strip().partition(" ")

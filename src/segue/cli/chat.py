@@ -8,7 +8,7 @@ from typing import IO, cast
 from .. import __version__
 from ..errors import SettingError
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Asked
+from ..tools import Allow, Approval, ApprovalRequest
 from ..types import Context, UserMessage
 from . import agent_host, approvals, chat_commands, model_choice
 from .agent_host import AgentHost
@@ -44,7 +44,7 @@ async def _chat(args: argparse.Namespace) -> None:
             print_note(f"session {host.session.id}; segue chat --continue continues it")
 
 
-def _allow(asked: Asked) -> Approval:
+def _allow(request: ApprovalRequest) -> Approval:
     return Allow()
 
 
@@ -75,9 +75,9 @@ class Chat:
                 await self.work.aclose()
                 await starting
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, request: ApprovalRequest) -> Approval:
         """Ask the user whether a call may run."""
-        return await approvals.ask(asked, self.keyboard, self.view)
+        return await approvals.ask(request, self.keyboard, self.view)
 
     def interrupt(self) -> None:
         """Cancel what is running. If nothing is, clear the input line."""

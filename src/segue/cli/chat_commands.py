@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..agent.check import check_session
 from ..agent.meter import added, session_usage
 from ..catalog import Catalog
-from ..session import Said
+from ..session import MessageAdded
 from ..types import AssistantMessage, Usage
 from . import model_choice
 from .formatting import count_of, dollars, text_of, tokens_of
@@ -114,7 +114,7 @@ async def _cost(chat: "Chat", _: str) -> None:
 def _usage_by_model(chat: "Chat") -> dict[str, Usage]:
     used: dict[str, Usage] = {}
     for entry in (stored.entry for stored in chat.host.log()):
-        if isinstance(entry, Said) and isinstance(entry.message, AssistantMessage):
+        if isinstance(entry, MessageAdded) and isinstance(entry.message, AssistantMessage):
             model = f"{entry.message.provider}/{entry.message.model}"
             used[model] = added(used[model], entry.message.usage) if model in used else entry.message.usage
     return used

@@ -8,7 +8,7 @@ from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import lint
 from ..rules import Finding
-from ..wire.registry import FOLDERS
+from ..wire.registry import PROTOCOLS
 from .files import read_bytes, source_name
 from .printable import one_line
 from .terminal import Screen, print_note, write_json
@@ -16,7 +16,7 @@ from .terminal import Screen, print_note, write_json
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a request body as JSON; - for standard input")
-    parser.add_argument("--as", dest="protocol", choices=FOLDERS, help="the protocol (default: detected)")
+    parser.add_argument("--as", dest="protocol", choices=PROTOCOLS, help="the protocol (default: detected)")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="also check the rules that apply only to this model")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--catalog", metavar="FILE", help="your own catalog file")

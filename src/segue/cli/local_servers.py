@@ -7,8 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ..catalog import Catalog, Provider
-from ..client import Connection
-from ..client.access import access
+from ..client import Connection, reach
 from ..errors import SegueError
 from ..testing import local
 from ..types import Model
@@ -51,7 +50,7 @@ class LocalServers:
     def check(self, model: Model) -> None:
         """Raise ``SettingError`` if the key of ``model``, or another setting, is missing."""
         if model.ref not in SERVED:
-            access(model, self.connection(model))
+            reach(model, self.connection(model))
 
     async def start(self, model: Model) -> None:
         """Start the server of ``model``, if this process serves it and no other server does."""

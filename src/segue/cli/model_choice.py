@@ -11,8 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..catalog import Catalog, Provider, get_model
-from ..client import Connection
-from ..client.access import access
+from ..client import reach
 from ..errors import SettingError
 from ..testing import local
 from ..types import Model
@@ -73,7 +72,7 @@ def with_key() -> Choice | None:
     """The first model whose key is set."""
     for model in map(Catalog.default().resolve, FIRST_CHOICES):
         with suppress(SettingError):
-            access(model, Connection())
+            reach(model)
             return Choice(model, f"a key for {Catalog.default().provider(model.provider).name} is set")
     return None
 

@@ -12,7 +12,7 @@ import msgspec
 
 from ..agent import Outcome, RunLimits
 from ..errors import ProviderError, SettingError
-from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
 from . import agent_host
 from .files import read_bytes
 from .model_choice import provider_hint
@@ -88,8 +88,8 @@ def approval_from_flags(args: argparse.Namespace, tools: Iterable[Tool]) -> Appr
     if unknown:
         raise SettingError(f"--allow: unknown tool {', '.join(unknown)}; the tools are {', '.join(known) or 'none'}")
 
-    def approve(asked: Asked) -> Approval:
-        return Allow() if args.allow_all or asked.tool.name in allowed else Deny(DENIED)
+    def approve(request: ApprovalRequest) -> Approval:
+        return Allow() if args.allow_all or request.tool.name in allowed else Deny(DENIED)
 
     return approve
 

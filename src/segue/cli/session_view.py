@@ -7,9 +7,9 @@ from ..session import (
     CallStarted,
     Compacted,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     SessionInfo,
     Stored,
     TurnBegun,
@@ -34,7 +34,7 @@ class SessionView(ConversationView):
     """Draws a session. Messages have the numbers of their entries, which ``sessions fork --at`` accepts."""
 
     def __init__(self, screen: Screen, info: SessionInfo, log: list[Stored], *, thinking: bool, full: bool) -> None:
-        messages = [(stored.number, stored.entry.message) for stored in log if isinstance(stored.entry, Said)]
+        messages = [(stored.number, stored.entry.message) for stored in log if isinstance(stored.entry, MessageAdded)]
         super().__init__(screen, Context(messages=[message for _, message in messages]), thinking=thinking, full=full)
         self.info = info
         self.log = log
@@ -48,7 +48,7 @@ class SessionView(ConversationView):
         self.draw_head()
         index = 0
         for stored in self.log:
-            if isinstance(stored.entry, Said):
+            if isinstance(stored.entry, MessageAdded):
                 self.draw_message(index, stored.entry.message)
                 index += 1
             else:
@@ -82,7 +82,7 @@ class SessionView(ConversationView):
                 self.line(6, (self.shortened(entry.system_prompt or ""), "dim"))
             case TurnBegun() | TurnRenewed() | TurnEnded() | CallStarted():
                 pass  # the messages show what they record
-            case Said():
+            case MessageAdded():
                 raise AssertionError("messages are drawn by draw_message")
             case _:
                 assert_never(entry)

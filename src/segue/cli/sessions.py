@@ -11,7 +11,7 @@ import msgspec
 
 from ..errors import SessionError, TransferError
 from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
-from ..session.where import VARIABLE
+from ..session.location import STORE_VARIABLE
 from ..types import Context
 from . import check
 from .files import open_input, private_file, source_name
@@ -22,7 +22,7 @@ from .terminal import Screen, print_note, print_text, write_json
 
 def configure(parser: argparse.ArgumentParser) -> None:
     where = argparse.ArgumentParser(add_help=False)
-    text = f"a path, sqlite:///… or postgresql://… (default: ${VARIABLE} or {default_path()})"
+    text = f"a path, sqlite:///… or postgresql://… (default: ${STORE_VARIABLE} or {default_path()})"
     # --store may come before or after the action: its absence after the action must not reset the value from before.
     parser.add_argument("--store", metavar="WHERE", help=text.replace("%", "%%"))
     where.add_argument("--store", metavar="WHERE", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -64,7 +64,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _stored_sessions(where: str | None) -> list[SessionInfo]:
-    if not where and not os.environ.get(VARIABLE) and not default_path().exists():
+    if not where and not os.environ.get(STORE_VARIABLE) and not default_path().exists():
         return []  # nothing has been stored yet, which is not an error
     with open_store(where, create=False) as store:
         return store.sessions()

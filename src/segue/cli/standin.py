@@ -6,13 +6,13 @@ import threading
 from ..catalog import list_providers
 from ..errors import SettingError
 from ..testing import StandIn
-from ..testing.voices import FILES
+from ..wire.registry import PROTOCOLS
 from .terminal import print_note, print_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help=f"one of {', '.join(list_providers())}")
-    parser.add_argument("--protocol", choices=FILES, help="the protocol, if the provider speaks more than one")
+    parser.add_argument("--protocol", choices=PROTOCOLS, help="the protocol, if the provider speaks more than one")
     parser.add_argument("--port", type=port, default=0, help="the port to listen on (default: any free one)")
     parser.add_argument("--key", default="standin-key", help="the API key that it accepts (default: standin-key)")
     parser.add_argument(

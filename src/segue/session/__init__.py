@@ -6,18 +6,18 @@ from .entries import (
     Compacted,
     Entry,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
 )
+from .location import default_path, open_store
 from .postgres import PostgresStore
 from .sqlite import ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
-from .where import default_path, open_store
 
 __all__ = [
     "AnyEntry",
@@ -26,11 +26,11 @@ __all__ = [
     "Entry",
     "ExposedStoreWarning",
     "Failed",
+    "MessageAdded",
     "ModelChosen",
     "PostgresStore",
     "Prompted",
     "SQLiteStore",
-    "Said",
     "SessionInfo",
     "Store",
     "Stored",

@@ -37,7 +37,7 @@ class Reply(Value, frozen=True):
     # Seconds between two events of a stream.
     pause: float = 0.0
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         if not isinstance(self.content, list):
             raise TypeError(f"the content of a Reply is a list of blocks, not {_kind(self.content)}")
         for block in self.content:
@@ -60,7 +60,7 @@ class Fault(Value, frozen=True):
     # Seconds, in the header of that name, for faults with a status.
     retry_after: float | None = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _check_word("kind of a Fault", self.kind, get_args(FaultKind))
         if self.reply is not None and not isinstance(self.reply, Reply):
             raise TypeError(f"the reply of a Fault is a Reply, not {_kind(self.reply)}")

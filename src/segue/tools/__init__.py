@@ -1,10 +1,10 @@
 """Tools and the one way to run them: schemas, validation, approval, limits, the scheduler."""
 
-from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
-from .current import Running, running
+from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, Deny, Edit
 from .files import file_tools
-from .limits import Limits
+from .limits import ToolLimits
 from .mcp import McpServer
+from .running_call import RunningCall, running_call
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
 from .states import CallState, State
@@ -14,22 +14,22 @@ __all__ = [
     "Allow",
     "AllowAlways",
     "Approval",
+    "ApprovalRequest",
     "Approve",
-    "Asked",
     "CallState",
     "Deny",
     "Edit",
     "Journal",
-    "Limits",
     "McpServer",
-    "Running",
+    "RunningCall",
     "Scheduler",
     "State",
     "Tool",
     "ToolLike",
+    "ToolLimits",
     "as_tool",
     "file_tools",
-    "running",
+    "running_call",
     "shell_tool",
     "tool",
 ]

@@ -12,7 +12,7 @@ from mcp.types import Tool as Listed
 
 from ..errors import ToolServerError
 from .mcp_stream import UNREADABLE, Messages, Reading, Writing
-from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
+from .mcp_transports import BROKEN, EXPIRED, UNSENT, Way
 from .waiting import until_done
 
 # The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.

@@ -28,6 +28,7 @@ from .events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from .fold import Fold
 from .jsonl import Line, read_conversations, read_jsonl, write_jsonl
 from .messages import (
     FAILED_STOPS,
@@ -59,6 +60,7 @@ __all__ = [
     "Done",
     "Error",
     "Event",
+    "Fold",
     "ImageContent",
     "Line",
     "Message",

@@ -15,9 +15,21 @@ from msgspec import Struct
 from ..errors import FormatError
 from .explain import explain
 from .numbers import refuse_non_finite
-from .other_tools import UNREADABLE, as_we_write_it
+from .other_tools import as_we_write_it
 from .text import scrub, scrub_escapes, scrub_json
-from .value import Value, encode
+from .value import UNREADABLE, Value, encode
+
+__all__ = [
+    "BYTE_ORDER_MARK",
+    "UNREADABLE",
+    "VERSION",
+    "encode",
+    "json_text",
+    "read",
+    "read_halves",
+    "read_json",
+    "write",
+]
 
 T = TypeVar("T")
 

@@ -14,7 +14,7 @@ class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag=
     text: str
     text_signature: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("text_signature")
 
 
@@ -42,7 +42,7 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
     thinking_signature: Optional = None
     redacted: bool = False
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("thinking_signature")
         if self.redacted is None:
             force_setattr(self, "redacted", False)
@@ -61,7 +61,7 @@ class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="t
     arguments: dict[str, Any]
     thought_signature: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         if type(self.arguments) is not dict:
             raise TypeError(f"arguments of a ToolCall must be a dict, not {type(self.arguments).__name__}")
         self._empty_to_none("thought_signature")

@@ -26,7 +26,7 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
             self, *, system_prompt: str | None = None, messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()
         ) -> None: ...
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("system_prompt")
         for name, kinds in _HOLDS.items():
             items = getattr(self, name)

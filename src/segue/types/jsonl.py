@@ -12,10 +12,9 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ..errors import FormatError
-from .codec import BYTE_ORDER_MARK, read, write
+from .codec import BYTE_ORDER_MARK, UNREADABLE, read, write
 from .context import Context
 from .messages import Message
-from .other_tools import UNREADABLE
 from .text import scrub_escapes
 
 

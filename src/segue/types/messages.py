@@ -63,7 +63,7 @@ class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
         if isinstance(self.content, str):
             force_setattr(self, "content", [TextContent(self.content)])
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
 
 
@@ -91,7 +91,7 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
     endpoint: Optional = None
     prefix_digest: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
         if not isinstance(self.stop_reason, str) or self.stop_reason not in _STOP_REASONS:
             raise ValueError(f"stop_reason {self.stop_reason!r} is none of {', '.join(get_args(StopReason))}")
@@ -170,7 +170,7 @@ class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role"
             synthetic: bool = False,
         ) -> None: ...
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
         for name in ("is_error", "synthetic"):
             if getattr(self, name) is None:

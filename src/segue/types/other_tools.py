@@ -8,10 +8,7 @@ import msgspec
 from msgspec import Raw
 
 from .text import scrub_escapes
-from .value import encode
-
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the decoder raises on bad input; the last two are no errors of its own."""
+from .value import UNREADABLE, encode
 
 _OPTIONAL = frozenset(
     {

@@ -15,7 +15,7 @@ class UsageCost(Value, frozen=True):
     cache_write: float = field(default_factory=float)
     total: float = field(default_factory=float)
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         for name in self.__struct_fields__:  # 0 and 0.0 are one amount, and are written alike
             if type(getattr(self, name)) is int:
                 force_setattr(self, name, float(getattr(self, name)))

@@ -27,7 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer
 from .shapes import BLOCKS, SERVER_RESULTS
 
 Json = dict[str, Any]

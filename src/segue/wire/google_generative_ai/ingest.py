@@ -28,7 +28,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer
 from .schema import from_openapi
 from .shapes import DUMMIES, get, kinds, many
 

@@ -21,9 +21,9 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.codec import encode as to_json
 from ...types.content import plain_text
 from ...types.texts import BETWEEN, CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
-from ...types.value import encode as to_json
 from ..common.chat import Call, Function, Result, Said
 from ..common.dataurl import DataUrl
 from ..common.images import kind_of

@@ -28,7 +28,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
+from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
 

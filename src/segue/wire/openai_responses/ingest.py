@@ -27,7 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of

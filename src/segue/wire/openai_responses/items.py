@@ -7,8 +7,7 @@ it in the end. Ids are stored in the signature fields as ``replay.py`` reads the
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...types.codec import json_text, read_json
-from ...types.other_tools import UNREADABLE
+from ...types.codec import UNREADABLE, json_text, read_json
 from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature

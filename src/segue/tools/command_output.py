@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import IO
 
-from .keeping import keep
-from .limits import Limits
+from .limits import ToolLimits
+from .output_files import keep
 
 _MOST_KEPT = 256_000_000
 _NOTES = 600  # characters of a result that are left to notes
 _PART = 1 << 20
 
 
-class Spool:
+class CommandOutput:
     """Takes bytes and gives a text within the limits. What does not fit is in a file that goes when it is closed."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ToolLimits) -> None:
         self._limits = limits
         self._half = max(limits.output - _NOTES, 0) // 2
         self._head = bytearray()
@@ -25,7 +25,7 @@ class Spool:
         self._size = self._stored = 0
         self._fault: OSError | None = None
 
-    def __enter__(self) -> "Spool":
+    def __enter__(self) -> "CommandOutput":
         return self
 
     def __exit__(

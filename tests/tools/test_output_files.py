@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from segue.errors import SettingError
-from segue.tools import Limits
-from segue.tools.keeping import keep, prune
+from segue.tools import ToolLimits
+from segue.tools.output_files import keep, prune
 
 NOW = 1_800_000_000.0
 
@@ -35,7 +35,7 @@ def test_what_is_left_is_neither_too_old_nor_too_much(
     """And it is the newest that is left: what is deleted is older than all that stays, or too old."""
     folder = tmp_path_factory.mktemp("kept")
     ages = {put(folder, f"{at:016x}.txt", age, size): (age, size) for at, (age, size) in enumerate(files)}
-    prune(folder, Limits(kept_seconds=seconds, kept_bytes=most), NOW)
+    prune(folder, ToolLimits(kept_seconds=seconds, kept_bytes=most), NOW)
     left = [ages[file] for file in folder.iterdir()]
     gone = [ages[file] for file in ages if not file.exists()]
     assert all(age <= seconds for age, _ in left) and sum(size for _, size in left) <= most
@@ -45,7 +45,7 @@ def test_what_is_left_is_neither_too_old_nor_too_much(
 
 
 def test_keeping_prunes_and_spares_what_was_just_kept(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path), kept_bytes=25)
+    limits = ToolLimits(directory=str(tmp_path), kept_bytes=25)
     kept = [keep([bytes([65 + at]) * 20], ".txt", limits) for at in range(3)]
     assert [file.exists() for file in kept] == [False, False, True]
     large = keep([b"y" * 100], ".bin", limits)
@@ -53,7 +53,7 @@ def test_keeping_prunes_and_spares_what_was_just_kept(tmp_path: Path) -> None:
 
 
 def test_the_same_output_once_more_is_a_new_one(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path), kept_seconds=10**6)
+    limits = ToolLimits(directory=str(tmp_path), kept_seconds=10**6)
     kept = keep([b"again"], ".txt", limits)
     os.utime(kept, (NOW, 1))
     assert keep([b"again"], ".txt", limits) == kept and kept.exists()
@@ -69,7 +69,7 @@ def test_files_of_others_are_left_alone_and_what_a_killed_process_left_is_not(tm
     folder = tmp_path / "0123456789abcdef.txt"
     folder.mkdir()
     (tmp_path / "fedcba9876543210.txt").symlink_to(tmp_path / "notes.txt")
-    prune(tmp_path, Limits(kept_seconds=1, kept_bytes=0), NOW)
+    prune(tmp_path, ToolLimits(kept_seconds=1, kept_bytes=0), NOW)
     assert unfinished_now.exists(), "another process writes it"
     unfinished_now.unlink()
     assert {file.name for file in tmp_path.iterdir()} == {*others, folder.name, "fedcba9876543210.txt"}
@@ -78,11 +78,11 @@ def test_files_of_others_are_left_alone_and_what_a_killed_process_left_is_not(tm
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_an_output_is_its_owners_alone(tmp_path: Path) -> None:
-    kept = keep([b"secret"], ".txt", Limits(directory=str(tmp_path / "new")))
+    kept = keep([b"secret"], ".txt", ToolLimits(directory=str(tmp_path / "new")))
     assert kept.stat().st_mode & 0o777 == 0o600 and kept.parent.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("setting", [{"kept_seconds": -1}, {"kept_bytes": -1}, {"kept_seconds": math.nan}])
 def test_limits_that_make_no_sense_are_refused(setting: dict[str, float]) -> None:
     with pytest.raises(SettingError, match="the limit kept_"):
-        replace(Limits(), **setting)
+        replace(ToolLimits(), **setting)

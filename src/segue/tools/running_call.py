@@ -5,19 +5,19 @@ from contextvars import ContextVar
 from msgspec import Struct
 
 from ..types import ToolCall
-from .limits import Limits
+from .limits import ToolLimits
 
 
-class Running(Struct, frozen=True):
+class RunningCall(Struct, frozen=True):
     """The call that the present code answers, and the limits that hold for it."""
 
     call: ToolCall
-    limits: Limits
+    limits: ToolLimits
 
 
-_running: ContextVar[Running | None] = ContextVar("segue_running_call", default=None)
+_running_call: ContextVar[RunningCall | None] = ContextVar("segue_running_call", default=None)
 
 
-def running() -> Running | None:
+def running_call() -> RunningCall | None:
     """The call that is being answered here; ``None`` outside of a tool, and in a worker process."""
-    return _running.get()
+    return _running_call.get()

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from ..errors import SettingError
-from .posix import expect_posix
+from .posix import check_posix
 
 _MOST_LINKS = 40
 _DEEPEST = 200
@@ -150,7 +150,7 @@ class Root(Struct, frozen=True):
 
 def root_at(path: str | os.PathLike[str]) -> Root:
     """The root at ``path``, which must be a directory."""
-    expect_posix("tools for files", os.open in os.supports_dir_fd)
+    check_posix("tools for files", os.open in os.supports_dir_fd)
     given = os.path.abspath(path)
     if not os.path.isdir(given):
         raise SettingError(f"the root of the tools is no directory: {given}")

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from segue import SettingError
-from segue.tools.beneath import Root, root_at
+from segue.tools.rooted_files import Root, root_at
 
 SECRET = b"secret"
 NAMES = ["..", ".", "", "dir", "file", "deep", "new", "up", "out", "in", "abs", "loop", "self", "dangling", "outside"]

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from .limits import Limits
+from .limits import ToolLimits
 
 _OUTPUT = re.compile(r"[0-9a-f]{16}\.[a-z]{1,5}")
 _UNFINISHED = re.compile(r"\.[0-9a-f]{32}")
@@ -20,7 +20,7 @@ _LEFT = 24 * 3600
 """Seconds after which nobody writes to an unfinished file any more: its process was killed."""
 
 
-def folder(limits: Limits) -> Path:
+def folder(limits: ToolLimits) -> Path:
     """Where whole outputs are kept. It is made when it is first needed; an ``OSError`` if that cannot be."""
     if limits.directory is None:
         return _private()
@@ -29,7 +29,7 @@ def folder(limits: Limits) -> Path:
     return made
 
 
-def keep(parts: Iterable[bytes], suffix: str, limits: Limits) -> Path:
+def keep(parts: Iterable[bytes], suffix: str, limits: ToolLimits) -> Path:
     """Write ``parts`` to a file that is named after its content: the same output is kept once, under one name."""
     there = folder(limits)
     digest = hashlib.sha256()
@@ -48,7 +48,7 @@ def keep(parts: Iterable[bytes], suffix: str, limits: Limits) -> Path:
     return kept
 
 
-def prune(there: Path, limits: Limits, now: float, spared: Path | None = None) -> None:
+def prune(there: Path, limits: ToolLimits, now: float, spared: Path | None = None) -> None:
     """Delete outputs that are too old, and the oldest of those that are too many; files of others are left alone."""
     found: list[tuple[float, int, Path]] = []
     with suppress(OSError), os.scandir(there) as entries:

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from .limits import Limits
-from .output import Ended, ended, raised
+from .limits import ToolLimits
+from .output import ToolOutput, ended, raised
 
 LENGTH = struct.Struct(">Q")
 inside = False
@@ -28,7 +28,7 @@ class Task(Struct, frozen=True):
     module: str
     name: str
     values: bytes
-    limits: Limits
+    limits: ToolLimits
     note: str
     main: dict[str, Any] | None
     """How the main module of the parent is found, where the function is in it."""
@@ -51,7 +51,7 @@ def main() -> None:
     os._exit(0)  # threads that the function left behind have no say
 
 
-def _done(task: Task) -> Ended:
+def _done(task: Task) -> ToolOutput:
     try:
         handler = _handler(task)
         values = pickle.loads(task.values)
