@@ -62,7 +62,7 @@ def chat(cook: StandIn, tmp_path: Path) -> Iterator[Chat]:
 
     yield begin
     for terminal in opened:
-        terminal.child.close(force=True)
+        terminal.end()
 
 
 class Gate:

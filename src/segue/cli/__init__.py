@@ -18,11 +18,11 @@ COMMANDS = {
     "run": "run one prompt from a script, with the same agent as chat",
     "show": "print a conversation in readable form",
     "models": "list the models of the catalog",
-    "project": "show what another model would receive of a conversation",
+    "project": "show a conversation as another model would receive it",
     "encode": "print the request body that sends a conversation to a model",
     "lint": "list what a provider would refuse in a request body, and why",
     "import": "convert a request body to a conversation",
-    "sessions": "work with stored conversations: show, check, fork, export, …",
+    "sessions": "list, show, check, fork, export, import and delete stored sessions",
     "standin": "serve a strict stand-in for a provider on loopback",
     "local": "serve a small real model on loopback, offline",
 }

@@ -1,4 +1,4 @@
-"""`segue sessions check`: show what a model would receive of a session, what is repaired, what would be refused."""
+"""`segue sessions check`: show a session as a model would receive it, with repairs and what would be refused."""
 
 import argparse
 from typing import TYPE_CHECKING

@@ -57,9 +57,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--protocol", help="the protocol, if the provider speaks more than one")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="the longest answer, in tokens")
     parser.add_argument("--temperature", type=float, metavar="T", help="the sampling temperature")
-    parser.add_argument("--reasoning", metavar="LEVEL", help="off, minimal, low, medium, high, xhigh or max")
+    parser.add_argument(
+        "--reasoning", metavar="LEVEL", help="how much the model thinks: off, minimal, low, medium, high, xhigh or max"
+    )
     parser.add_argument("--tool-choice", metavar="CHOICE", help="auto, none, required, or the name of a tool")
-    parser.add_argument("--cache", metavar="RETENTION", help="none, short or long")
+    parser.add_argument(
+        "--cache", metavar="RETENTION", help="how long the provider caches the prompt: none, short or long"
+    )
     parser.add_argument("--stream", action="store_true", help="ask for a streamed answer")
     parser.add_argument("--json", action="store_true", help="print path, headers and the report of changes as well")
     parser.add_argument("--catalog", metavar="FILE", help="your own catalog file")

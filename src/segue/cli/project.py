@@ -1,4 +1,4 @@
-"""`segue project`: show what another model would receive of a conversation, and what is changed for it."""
+"""`segue project`: show a conversation as another model would receive it, with every change."""
 
 import argparse
 from collections import defaultdict

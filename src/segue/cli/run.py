@@ -45,9 +45,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run these tools without asking; other tools that need approval are denied",
     )
     allowed.add_argument("--allow-all", action="store_true", help="run all tools without asking")
-    parser.add_argument("--max-steps", metavar="N", type=_at_least_one, help="the most answers of the model")
-    parser.add_argument("--max-tokens", metavar="N", type=_at_least_one, help="the most tokens, over all requests")
-    parser.add_argument("--max-cost", metavar="DOLLARS", type=_amount, help="the most that the run may cost")
+    parser.add_argument(
+        "--max-steps", metavar="N", type=_at_least_one, help="stop after this many answers of the model"
+    )
+    parser.add_argument(
+        "--max-tokens", metavar="N", type=_at_least_one, help="stop after this many tokens, over all requests"
+    )
+    parser.add_argument("--max-cost", metavar="DOLLARS", type=_amount, help="stop when the run has cost this much")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -195,9 +195,7 @@ ACTIONS = {
     "show": Action(
         "print a session in readable form, with failures, switches and compactions", configure_show, run_show
     ),
-    "check": Action(
-        "show what a model would receive of a session, and what it would refuse", check.configure, check.run
-    ),
+    "check": Action("show a session as a model would receive it, and what it would refuse", check.configure, check.run),
     "fork": Action("make a new session that begins with the entries of another one", configure_fork, run_fork),
     "export": Action("write a session as JSONL", configure_export, run_export),
     "import": Action("add an exported session to the store", configure_import, run_import),
