@@ -5,12 +5,13 @@ its basis and its margin.
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct
 
 from .types import (
     AssistantMessage,
+    Block,
     Context,
     ImageContent,
     Message,
@@ -106,7 +107,7 @@ def guessed_messages(messages: Iterable[Message]) -> float:
     return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
 
 
-def _guessed_block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> float:
+def _guessed_block(block: Block) -> float:
     match block:
         case TextContent():
             return _bytes(block.text) / BYTES_PER_TOKEN
@@ -118,6 +119,8 @@ def _guessed_block(block: TextContent | ImageContent | ThinkingContent | ToolCal
             least, most = TOKENS_PER_IMAGE
             size = size_of(block.data)
             return most if size is None else min(max(size[0] * size[1] / PIXELS_PER_TOKEN, least), most)
+        case _:
+            assert_never(block)
 
 
 def _bytes(text: str) -> int:

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 from support import torn
 from support.structure import faults

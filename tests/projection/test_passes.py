@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import torn
 from support.targets import distinct
 

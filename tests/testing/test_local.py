@@ -19,8 +19,7 @@ from support.waiting import HANGS
 import segue
 from segue import Connection, Context, Options, TextContent, ToolDefinition, ToolResultMessage, UserMessage
 from segue.cli import main
-from segue.testing import LocalModel
-from segue.testing import local as module
+from segue.testing import LocalModel, local as module
 
 ROOT = Path(__file__).parents[2]
 REF = f"local/{module.MODEL}"
@@ -59,7 +58,7 @@ class Talk:
         with segue.stream_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection) as stream:
             events = list(stream)
         assert stream.error is None
-        assert isinstance(events[0], segue.Start) and isinstance(events[-1], segue.Done)
+        assert isinstance(events[0], segue.events.Start) and isinstance(events[-1], segue.events.Done)
         assert events[-1].message is stream.message
         return self._kept(stream.message)
 

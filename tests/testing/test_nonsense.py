@@ -13,8 +13,7 @@ import httpx2
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import SONNET
 from support.providers import CONTEXT, MODELS, reach
 

@@ -16,8 +16,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import FACTS, Facts
 from support.journeys import IMAGE
 from support.providers import CONTEXT, MODELS, OPTIONS, reach

@@ -8,8 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
 from support.waiting import HANGS, join_tools

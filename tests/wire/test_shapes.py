@@ -43,7 +43,7 @@ def test_the_tables_are_those_of_the_pinned_sdks(name: str) -> None:
 
 def test_every_table_is_judged() -> None:
     assert set(JUDGES) == set(command["TABLES"]) == {str(file.relative_to(WIRE)) for file in WIRE.rglob("shape*.json")}
-    assert {name.partition("/")[0] for name in JUDGES} == set(PROTOCOLS.values())
+    assert {name.partition("/")[0] for name in JUDGES} == {protocol.replace("-", "_") for protocol in PROTOCOLS}
 
 
 # -- along the types -------------------------------------------------------------------------------------------------
@@ -148,11 +148,10 @@ MODELS = {
     "bedrock_converse/shape.json": "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral_chat/shape.json": "mistral/magistral-medium-latest",
 }
-PROTOCOLS = {folder: protocol for protocol, folder in PROTOCOLS.items()}
 
 
 def model_of(name: str) -> Model:
-    return built_in().resolve(MODELS[name], PROTOCOLS[name.partition("/")[0]])
+    return built_in().resolve(MODELS[name], name.partition("/")[0].replace("_", "-"))
 
 
 def encoded(name: str) -> Iterator[Any]:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ..agent import TurnStart
 from ..errors import SegueError
+from ..events import TurnStart
 from . import internal_error, is_debugging
 from .formatting import text_of
 

@@ -14,6 +14,7 @@ from ..types import (
     ToolCall,
     ToolResultMessage,
     Usage,
+    UserContent,
     UserMessage,
 )
 from .formatting import brief, cost_of, count_of, dollars, shorten, size_of, tokens_of
@@ -76,9 +77,7 @@ class ConversationView:
         self.screen.line()
         self.line(0, (" · ".join(facts), "dim"))
 
-    def draw_blocks(
-        self, blocks: Sequence[TextContent | ImageContent | ThinkingContent], indent: int = 4, style: str = ""
-    ) -> None:
+    def draw_blocks(self, blocks: Sequence[UserContent | ThinkingContent], indent: int = 4, style: str = "") -> None:
         for block in blocks:
             match block:
                 case TextContent():
@@ -161,7 +160,7 @@ class ConversationView:
         text = "".join(block.text for block in result.content if isinstance(block, TextContent))
         shown = prefix + self.shortened(text)
         self.line(6, (mark, style), (shown.replace("\n", "\n  ") or "(no text)", ""))
-        self.draw_blocks([block for block in result.content if isinstance(block, ImageContent)], 8)
+        self.draw_blocks([block for block in result.content if not isinstance(block, TextContent)], 8)
 
 
 def call_parts(call: ToolCall) -> list[Part]:

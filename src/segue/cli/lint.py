@@ -8,6 +8,7 @@ from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import lint
 from ..rules import Finding
+from ..rules.rule import Severity
 from ..wire.registry import PROTOCOLS
 from .files import read_bytes, source_name
 from .printable import one_line
@@ -49,4 +50,4 @@ def draw_findings(findings: list[Finding]) -> None:
     print_note(f"{errors} errors, {len(findings) - errors} warnings")
 
 
-_STYLES = {"error": "bold red", "warning": "yellow"}
+_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow"}

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..agent import Outcome, RunLimits
+from ..agent.events import How
 from ..errors import ProviderError, SettingError
 from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
 from . import agent_host
@@ -21,9 +22,9 @@ from .terminal import Screen, flush, print_note, print_text, write_json
 from .turn_view import TurnView
 
 if TYPE_CHECKING:
-    from ..agent import TurnEvent
+    from ..events import TurnEvent
 
-STATUS = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
+STATUS: dict[How, int] = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
 """The exit status for each way that a run can end."""
 
 DENIED = "it was not allowed beforehand, and nobody can be asked"

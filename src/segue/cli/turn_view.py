@@ -6,15 +6,17 @@ Complete lines are printed. The line that is still growing is passed to ``show_l
 from collections.abc import Callable
 from typing import assert_never
 
-from ..agent import CallResult, CallStart, Compaction, Outcome, Retried, Steered, Switch, TurnEnd, TurnEvent, TurnStart
-from ..tools import CallState
-from ..tools.states import ENDS
-from ..types import (
+from ..agent import Outcome
+from ..events import (
+    CallResult,
+    CallStart,
+    Compaction,
     Done,
     Error,
-    ImageContent,
+    Retried,
     Start,
-    TextContent,
+    Steered,
+    Switch,
     TextDelta,
     TextEnd,
     TextStart,
@@ -24,8 +26,13 @@ from ..types import (
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
-    ToolResultMessage,
+    TurnEnd,
+    TurnEvent,
+    TurnStart,
 )
+from ..tools import CallState
+from ..tools.states import ENDS
+from ..types import ImageContent, TextContent, ToolResultMessage
 from .conversation_view import call_parts
 from .formatting import dollars, shorten, text_of, tokens_of
 from .printable import one_line, printable

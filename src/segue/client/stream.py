@@ -18,8 +18,9 @@ from msgspec.structs import replace
 
 from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..render import Decoder, Request
-from ..types import AssistantMessage, Diagnostic, Error, Event
+from ..types import AssistantMessage, Diagnostic
 from ..types.codec import UNREADABLE, read_json
+from ..types.events import Error, Event
 from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text

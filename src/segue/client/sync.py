@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from ..errors import ProviderError
 from ..render import Request
-from ..types import AssistantMessage, Event
+from ..types import AssistantMessage
+from ..types.events import Event
 from .stream import Stream
 
 T = TypeVar("T")

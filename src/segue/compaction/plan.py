@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -143,6 +144,8 @@ def _largest(context: Context, start: int) -> str:
                 what = f"the answer in messages[{index}]"
             case UserMessage():
                 what = f"the user's message in messages[{index}]"
+            case _:
+                assert_never(message)
         pieces.append((message_tokens(message), what))
     tokens, what = max(pieces)
     return f"{what}, with up to {tokens:,.0f}"

@@ -4,7 +4,7 @@ from ..tokens import Estimate
 from .answer import Decoder, decode
 from .foreign import ingest, lint
 from .preview import Preview, preview
-from .renderer import Renderer, Renderers, encode
+from .renderer import Renderer, Renderers as Renderers, encode
 from .request import Request
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Estimate",
     "Preview",
     "Renderer",
-    "Renderers",
     "Request",
     "decode",
     "encode",

@@ -23,8 +23,7 @@ from ..types import Context, Fold, Message, Model, Options
 from ..types.check import check_context, check_model, check_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
-from ..wire.common.turns import Mark as TurnsMark
-from ..wire.common.turns import Turns
+from ..wire.common.turns import Mark as TurnsMark, Turns
 from ..wire.registry import protocol_of
 from .request import HISTORY, Request, Snapshot
 

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 import msgspec
 
@@ -153,8 +153,8 @@ class Batch:
             self.scheduler.always.add(tool.name)
         elif isinstance(given, Edit):
             return self._edited(item, tool, given)
-        else:
-            assert isinstance(given, Allow)
+        elif not isinstance(given, Allow):
+            assert_never(given)
         return None
 
     def _edited(self, item: Item, tool: Tool, given: Edit) -> str | None:

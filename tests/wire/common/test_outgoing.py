@@ -1,4 +1,4 @@
-"""What encoders share, checked apart from every encoder: texts word for word, counting of messages, the forced tool."""
+"""What all encoders share: the fixed texts, and reports that refer to stored messages."""
 
 import pytest
 from support.targets import distinct_on_the_wire
@@ -87,22 +87,6 @@ def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_opt
         (None, True, "stop: nobody stops"),
         (None, False, "read"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("choice", "found"),
-    [
-        *[(choice, False) for choice in (None, "auto", "none", "required", "reads", "")],
-        *[(choice, True) for choice in ("read", "my.tool")],
-    ],
-)
-def test_the_forced_tool_is_one_that_is_defined_under_the_name_that_is_sent(choice: str | None, found: bool) -> None:
-    out, _ = outgoing([UserMessage("go")], Options(tool_choice=choice))
-    forced = out.forced_tool()
-    assert (forced is not None) == found
-    if forced is not None:
-        assert forced in [tool.name for tool in out.tools]
-        assert out.tools[["my.tool", "read"].index(str(choice))].name == forced
 
 
 def test_a_model_of_another_protocol_is_refused() -> None:
