@@ -11,8 +11,7 @@ from typing import Any, Literal, TypedDict
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import segue
 from segue.tools import Tool, tool

@@ -8,8 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
 from support.waiting import HANGS, join_tools
@@ -204,7 +203,8 @@ def test_finished_results_are_kept_and_running_calls_are_reported_as_unknown() -
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = cancel_running([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
+    names, limits = ["endless", "quick", "endless"], ToolLimits(grace=HANGS)
+    first, second, third = cancel_running([quick, endless], names, limits, done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error

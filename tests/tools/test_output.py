@@ -13,8 +13,7 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.batches import ran
 
 import segue

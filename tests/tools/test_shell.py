@@ -11,8 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.calls import Written, allow, results_of, text_of
 from support.waiting import HANGS, until, until_async
 

@@ -20,14 +20,23 @@ from ..compaction import answer_room
 from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SegueError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
-from ..render.fold import Fold
-from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
 from ..session.rows import MAX_TIME
+from ..tokens import estimated, guessed_frame, guessed_messages
 from ..tools.waiting import in_thread
-from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Context,
+    Fold,
+    Message,
+    Model,
+    Options,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
 from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd
@@ -280,7 +289,7 @@ class Session:
     def connection(self, model: Model, retries: bool = True) -> Connection:
         """How ``model`` is reached; without ``retries``, where trying again is the router's business."""
         given = (self._connection(model) if callable(self._connection) else self._connection) or Connection()
-        return given if retries else replace(given, retries=Retries(attempts=0))
+        return given if retries else replace(given, retries=Retries(count=0))
 
     def estimate(self) -> int:
         """About how many tokens the next request holds."""

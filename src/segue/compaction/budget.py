@@ -6,7 +6,7 @@ late fails the turn.
 
 from ..errors import FormatError, ProjectionError
 from ..projection import PolicyLike, project
-from ..render.tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
+from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
 from ..types import Context, Message, Model, Options
 
 SAFETY_FACTOR = 1 + MARGINS["guessed"][1]

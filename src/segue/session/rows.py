@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from ..errors import FormatError, SessionError
-from ..types.codec import read, write
-from ..types.other_tools import UNREADABLE
+from ..types.codec import UNREADABLE, read, write
 from ..types.text import scrub
 from .entries import AnyEntry
 

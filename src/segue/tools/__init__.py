@@ -4,11 +4,11 @@ from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, De
 from .files import file_tools
 from .limits import ToolLimits
 from .mcp import McpServer
-from .running_call import RunningCall, running_call
+from .running_call import RunningCall as RunningCall, running_call as running_call
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
-from .states import CallState, State
-from .tool import Tool, ToolLike, as_tool, tool
+from .states import CallState as CallState, State as State
+from .tool import Tool, ToolLike, as_tool as as_tool, tool
 
 __all__ = [
     "Allow",
@@ -16,20 +16,15 @@ __all__ = [
     "Approval",
     "ApprovalRequest",
     "Approve",
-    "CallState",
     "Deny",
     "Edit",
     "Journal",
     "McpServer",
-    "RunningCall",
     "Scheduler",
-    "State",
     "Tool",
     "ToolLike",
     "ToolLimits",
-    "as_tool",
     "file_tools",
-    "running_call",
     "shell_tool",
     "tool",
 ]

@@ -7,8 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult
-from mcp.types import Tool as ListedTool
+from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult, Tool as ListedTool
 
 from ..errors import ToolServerError
 from .mcp_stream import UNREADABLE, MessageReader, Messages, MessageWriter

@@ -86,13 +86,21 @@ def _is_content(values: Sequence[Any]) -> bool:
 
 
 def _as_block(item: Any, limits: ToolLimits) -> ToolResultContent:
-    if isinstance(item, TextContent):
-        return item
-    if isinstance(item, ImageContent):
-        return item if is_base64(item.data) else TextContent("(an image whose data is no base64)")
+    if isinstance(item, ToolResultContent):
+        return _check_block(item)
     if isinstance(item, _BINARY):
         return _from_bytes(bytes(item), limits)
     return TextContent(item if isinstance(item, str) else _as_text(item))
+
+
+def _check_block(block: ToolResultContent) -> ToolResultContent:
+    match block:
+        case TextContent():
+            return block
+        case ImageContent():
+            return block if is_base64(block.data) else TextContent("(an image whose data is no base64)")
+        case _:
+            assert_never(block)
 
 
 def _as_text(value: Any) -> str:

@@ -5,7 +5,7 @@ import os
 from ..errors import SettingError
 
 
-def require_posix(what: str, is_available: bool) -> None:
+def check_posix(what: str, is_available: bool) -> None:
     """Raise a ``SettingError`` if this is not a POSIX system, or if it lacks what the tools need."""
     if os.name != "posix" or not is_available:
         raise SettingError(

@@ -17,7 +17,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from ..errors import SettingError
-from .posix import require_posix
+from .posix import check_posix
 
 _MAX_LINKS = 40
 _MAX_DEPTH = 200
@@ -154,7 +154,7 @@ class Root(Struct, frozen=True):
 
 def root_at(path: str | os.PathLike[str]) -> Root:
     """Return the root at ``path``; ``SettingError`` if that is not a directory."""
-    require_posix("tools for files", os.open in os.supports_dir_fd)
+    check_posix("tools for files", os.open in os.supports_dir_fd)
     name = os.path.abspath(path)
     if not os.path.isdir(name):
         raise SettingError(f"the root of the tools is not a directory: {name}")

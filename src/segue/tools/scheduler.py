@@ -8,8 +8,7 @@ from ..errors import SettingError
 from ..types import ToolCall, ToolDefinition
 from .approval import Approve
 from .arguments import ArgumentChecker
-from .batch import Batch
-from .batch import Journal as Journal
+from .batch import Batch, Journal as Journal
 from .execution import Execution
 from .limits import ToolLimits
 from .states import CallState

@@ -13,7 +13,7 @@ from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
 from .command_output import CommandOutput
 from .environment import without_secrets
-from .posix import require_posix
+from .posix import check_posix
 from .processes import Command
 from .running_call import current_limits
 from .tool import Tool, tool
@@ -38,7 +38,7 @@ def shell_tool(
     ``longest``: the longest timeout that a call may set. ``env``: the environment; by default that of this process
     without its secrets.
     """
-    require_posix("commands (the tool shell)", hasattr(os, "killpg"))
+    check_posix("commands (the tool shell)", hasattr(os, "killpg"))
     folder = os.path.realpath(root)
     if not os.path.isdir(folder):
         raise SettingError(f"the root of the tools is not a directory: {folder}")

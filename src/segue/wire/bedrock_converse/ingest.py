@@ -26,7 +26,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer, as_list, as_object, as_text
+from ..common.reading import answer, as_list, as_object, as_text
 from .shapes import BLOCKS, OWN_FIELDS, blocks
 
 NAME = "bedrock-converse"

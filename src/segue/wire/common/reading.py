@@ -1,4 +1,4 @@
-"""Reading a body that others made: what it must be, or a ``FormatError`` that says where; and the answers in it."""
+"""Helpers to read a request body: check the type of a value or raise a ``FormatError`` with its path."""
 
 import re
 from collections.abc import Sequence
@@ -10,41 +10,41 @@ from ...types import AssistantContent, AssistantMessage, Diagnostic, Model, Tool
 Object = dict[str, Any]
 
 DATA_URL = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
-"""The type and the base64 of an image that stands in its own address."""
+"""An image inside a URL: its media type and its base64 data."""
 
 
 def as_object(value: Any, path: str) -> Object:
     if not isinstance(value, dict):
-        raise FormatError(f"an object is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be an object, not {_kind(value)}", path=path)
     return value
 
 
 def as_list(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FormatError(f"a list is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be a list, not {_kind(value)}", path=path)
     return value
 
 
 def as_text(value: Any, path: str) -> str:
     if not isinstance(value, str):
-        raise FormatError(f"a text is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be a text, not {_kind(value)}", path=path)
     return value
 
 
-def text_in(given: Object, name: str, path: str) -> str:
+def text_in(value: Object, name: str, path: str) -> str:
     """The text under this name."""
-    return as_text(given.get(name), f"{path}.{name}")
+    return as_text(value.get(name), f"{path}.{name}")
 
 
-def optional_text(given: Object, name: str, path: str) -> str:
-    """The text under this name; none is an empty one."""
-    return "" if given.get(name) is None else text_in(given, name, path)
+def optional_text(value: Object, name: str, path: str) -> str:
+    """The text under this name, or an empty text if there is none."""
+    return "" if value.get(name) is None else text_in(value, name, path)
 
 
 def answer(
     protocol: str, model: Model | None, content: list[AssistantContent], now: int, notes: Sequence[Diagnostic] = ()
 ) -> AssistantMessage:
-    """An answer of ``model``; without one its origin is unknown, and its signatures are never replayed."""
+    """An answer of ``model``. Without a model its origin is unknown, so its signatures are never replayed."""
     return AssistantMessage(
         content=content,
         protocol=protocol if model is None else model.protocol,
@@ -58,4 +58,4 @@ def answer(
 
 
 def _kind(value: Any) -> str:
-    return "nothing" if value is None else type(value).__name__
+    return "missing or null" if value is None else type(value).__name__
