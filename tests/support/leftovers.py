@@ -1,17 +1,17 @@
-"""Whatever a test starts ends with the process that runs the tests, however that ends."""
+"""All processes that tests start end with the process that runs the tests, even if it is killed."""
 
 import os
 import secrets
 import sys
 
 MARK = "TESTS_THAT_RUN"
-"""In the environment of everything that tests start; not of segue's own variables, which some tests take away."""
+"""In the environment of all processes of tests. Not one of the variables of segue, which some tests remove."""
 
 _held: list[object] = []
 
 
 def end_all_with_this_process() -> None:
-    """Mark what is started from now on. At the end of this process, what is left of it is ended."""
+    """Mark all processes that are started from now on. Those that are left are killed when this process ends."""
     if sys.platform == "win32":
         return
     from segue.tools.watchdog import Watchdog

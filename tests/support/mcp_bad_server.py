@@ -1,6 +1,6 @@
-"""A server that speaks MCP over stdio by hand, and badly: each tool does something else wrong.
+"""An MCP server over stdio without the package, with faults: each tool does something else wrong.
 
-The arguments are two files: the list of tools, and the one that is written when a call has come that is not answered.
+The arguments are two files: the list of tools, and a file that is written when a call arrives that is not answered.
 """
 
 import json

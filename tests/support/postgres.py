@@ -1,4 +1,4 @@
-"""A real PostgreSQL without root and without a network, from a wheel; each test gets a schema of its own in it."""
+"""A real PostgreSQL server from a wheel, without root and network. Each test gets its own schema."""
 
 import shutil
 import tempfile
@@ -13,7 +13,7 @@ from segue.tools.watchdog import Watchdog
 
 
 class Postgres:
-    """A server that runs. ``fresh`` gives the address of a place in it where nothing is yet."""
+    """A running server. ``fresh`` returns the address of a new, empty schema."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri

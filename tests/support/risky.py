@@ -1,4 +1,4 @@
-"""Tools for worker processes: they die, hang, flood and leave others behind. A worker finds them by name."""
+"""Tools for worker processes: they die, hang, print a lot and leave processes behind. A worker imports them by name."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ class Point:
 
 
 def plain(text: str) -> str:
-    """Says it."""
+    """Return the text."""
     return text
 
 
@@ -57,7 +57,7 @@ def flood(megabytes: int) -> str:
 
 @tool(process=True)
 def leave_behind() -> int:
-    """Starts a process and forgets it."""
+    """Start a process and do not wait for it."""
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]).pid
 
 

@@ -1,4 +1,4 @@
-"""Processes that write to a store, for tests of many at once and of some that are killed. Run as a script.
+"""Processes that write to a store, for tests with parallel and with killed writers. Run as a script.
 
     writers.py many WHERE NAME SESSIONS ROUNDS    appends to each of SESSIONS, ROUNDS times, when it reads a line
     writers.py nursery                            forks a writer for each line `WHERE SESSION RUN` that it reads
@@ -25,7 +25,7 @@ def batch_of(name: str, number: int, size: int, length: int) -> list[MessageAdde
 
 
 def whole_batches(store: Store, session: str) -> list[tuple[str, int]]:
-    """The batches of a session in their order, as (name, number). Every entry must be whole, and every batch."""
+    """The batches of a session in order, as (name, number). Checks that every entry and every batch is complete."""
     batches: list[tuple[str, int]] = []
     missing: list[str] = []
     for expected, stored in enumerate(store.read(session), 1):
@@ -79,7 +79,7 @@ def write_until_killed(where: str, session: str, run: str) -> None:
 
 
 def nursery() -> None:
-    """Starting a Python for every writer would take longer than all else."""
+    """Fork the writers, because starting a Python process for each would take too long."""
     while line := sys.stdin.readline():
         child = os.fork()
         if not child:
