@@ -1,4 +1,4 @@
-"""What is handed in by mistake gets a clear word, whichever door it comes through."""
+"""Arguments of the wrong type raise a clear error in every public function."""
 
 from collections.abc import Callable
 from typing import Any
