@@ -374,7 +374,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("schema", [None, 5, []])
     def test_a_schema_of_another_type_is_a_type_error(self, schema: Any) -> None:
-        with pytest.raises(TypeError, match="are a dict or JSON text"):
+        with pytest.raises(TypeError, match="must be a dict or JSON text"):
             ToolDefinition("a", "", schema)
 
     def test_lone_surrogates_are_accepted_and_replaced(self) -> None:
