@@ -86,10 +86,10 @@ def test_a_400_without_a_body_may_be_an_overflow_but_is_not_a_reason_to_compact(
 def test_a_text_that_means_an_overflow_from_one_provider_does_not_from_another(provider: str) -> None:
     row = FROM_ONE[provider]
     assert provider in Catalog.load().providers and row.source and row.seen
-    assert segue.is_context_overflow(replace(answer("error", row.says), provider=provider))
-    assert kind_of(row.says, 400, provider) is segue.ContextOverflowError
+    assert segue.is_context_overflow(replace(answer("error", row.example), provider=provider))
+    assert kind_of(row.example, 400, provider) is segue.ContextOverflowError
     for other in ("openrouter", "openai", ""):
-        assert kind_of(row.says, 400, other) is segue.InvalidRequestError
+        assert kind_of(row.example, 400, other) is segue.InvalidRequestError
 
 
 @pytest.mark.parametrize("provider", FROM_ONE)
@@ -191,7 +191,7 @@ def test_the_window_of_a_small_model_is_not_rounded() -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.who)
 def test_a_row_matches_its_own_example(row: Phrase) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE)
+    assert re.search(row.pattern, row.example, re.IGNORECASE)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.who)
@@ -228,7 +228,7 @@ def test_no_text_raises(text: str, window: int | None, stop: segue.StopReason) -
 
 @given(st.sampled_from(OVERFLOW), st.sampled_from(LOOKALIKES), st.text(), st.booleans())
 def test_lookalikes_take_precedence(overflow: Phrase, lookalike: Phrase, between: str, first: bool) -> None:
-    texts = [overflow.says, f" {lookalike.says} "]
+    texts = [overflow.example, f" {lookalike.example} "]
     assert not failed(between.join(reversed(texts) if first else texts))
 
 

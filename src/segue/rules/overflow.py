@@ -26,7 +26,7 @@ class Phrase(Struct, frozen=True):
     # A regular expression that is searched in the text, ignoring case.
     pattern: str
     # An example that was seen.
-    says: str
+    example: str
     # Where it was seen, and when last.
     source: str
     seen: str
