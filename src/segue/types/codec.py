@@ -1,7 +1,7 @@
 """Read and write the JSON of every canonical value. Types are strict, unknown fields are ignored.
 
 A document that segue wrote is decoded in one step. Only if that fails, spellings of other tools are normalised
-(``other_tools``) and the document is decoded again; if that fails too, ``explain`` words the error.
+(``other_tools``) and the document is decoded again; if that fails too, ``explain`` makes the error.
 """
 
 import json
