@@ -77,16 +77,16 @@ def test_every_kind_of_failure_is_in_the_tables() -> None:
 @pytest.mark.parametrize("row", GONE, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_the_words_of_each_provider_for_a_model_that_is_not_there(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.ModelNotFoundError
-    assert kind_of(f"invalid_request_error: {row.says}", status) is segue.ModelNotFoundError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.ModelNotFoundError
+    assert kind_of(f"invalid_request_error: {row.example}", status) is segue.ModelNotFoundError
 
 
 @pytest.mark.parametrize("row", NAMED, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_the_words_for_something_else_that_a_request_names(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.InvalidRequestError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.InvalidRequestError
 
 
 # -- what it costs ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 for anything that a provider may send."""
 
 from ..types import AssistantMessage
-from ..types.codec import UNREADABLE, read_halves, read_json
+from ..types.codec import UNREADABLE, read_json, read_json_with_surrogates
 from ..types.events import Event
 from ..types.secret import NO_SECRETS, Secrets
 from ..wire.common.answer import Answer, Failure
@@ -113,7 +113,7 @@ class Decoder:
             if not data:
                 continue
             try:
-                event(name, read_halves(data))
+                event(name, read_json_with_surrogates(data))
             except (*UNREADABLE, *MALFORMED) as error:
                 self._misread(name, data, error)
 
@@ -125,7 +125,7 @@ class Decoder:
 
     def _read_whole(self, data: bytes) -> None:
         try:
-            body = read_halves(data)
+            body = read_json_with_surrogates(data)
             if isinstance(body, dict):
                 self._reader.whole(body)
             else:  # Gemini streams an array of events to those who do not ask for server-sent ones

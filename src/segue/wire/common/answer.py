@@ -40,7 +40,7 @@ from ...types.events import (
     ToolCallStart,
 )
 from ...types.secret import NO_SECRETS, Secrets
-from ...types.text import REPLACED, scrub, scrub_json
+from ...types.text import REPLACEMENT, scrub, scrub_json
 from .arguments import Reading, read_arguments, read_so_far
 
 StopWords = Mapping[str, StopReason]
@@ -111,7 +111,7 @@ class Draft:
 
     def _scrubbed(self, text: str) -> str:
         clean = scrub(text)
-        if clean is not text and clean.count(REPLACED) > text.count(REPLACED) and not self._halved:
+        if clean is not text and clean.count(REPLACEMENT) > text.count(REPLACEMENT) and not self._halved:
             self._halved = True
             why = "half of a character came without the other half, and was replaced"
             self._answer.note("half-character", why, {"block": self.index})
