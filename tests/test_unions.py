@@ -25,7 +25,7 @@ WITHOUT: dict[str, set[object]] = {
     "segue.wire.common.answer._READINGS": {"strict"},  # nothing to report
     "segue.testing.voices.anthropic_messages._FAULTS": BY_STREAM,
     "segue.testing.voices.bedrock_converse._FAULTS": BY_STREAM,
-    "segue.testing.voices.completions_manners.FAULTS": BY_STREAM,
+    "segue.testing.voices.completions_quirks.FAULTS": BY_STREAM,
     "segue.testing.voices.google_generative_ai._FAULTS": BY_STREAM,
     "segue.testing.voices.mistral_chat._FAULTS": BY_STREAM,
     "segue.testing.voices.openai_responses._FAULTS": BY_STREAM,

@@ -218,7 +218,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             await asyncio.sleep(3600)
             return ""
 
-        limits = ToolLimits(parallel=1, grace=0.05)
+        limits = ToolLimits(parallel=1, grace=HANGS)
         async with Agent(MODELS[protocol], [tool(steps)], tool_limits=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from wire.anthropic_messages.judge import check as anthropic_check
 from wire.bedrock_converse.judge import SERVICE, VALIDATOR, _walk as bedrock_walk
 from wire.openai_completions.judge import SDKS, _check as openai_check
-from wire.openai_responses.judge import complaints
+from wire.openai_responses.judge import faults as openai_faults
 
 Judge = Callable[[Any], list[str]]
 
@@ -31,7 +31,7 @@ def completions(body: Any) -> list[str]:
 
 
 def responses(body: Any) -> list[str]:
-    return complaints(body) if isinstance(body, dict) else ["no object"]
+    return openai_faults(body) if isinstance(body, dict) else ["no object"]
 
 
 def groq(body: Any) -> list[str]:

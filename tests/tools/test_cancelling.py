@@ -201,7 +201,8 @@ def test_what_is_ready_is_written_as_it_is_and_what_runs_as_unknown() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
+    names, limits = ["endless", "quick", "endless"], ToolLimits(grace=HANGS)
+    first, second, third = broken_off([quick, endless], names, limits, done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error

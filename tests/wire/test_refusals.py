@@ -103,7 +103,7 @@ JUDGES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "google-generative-ai": google.type_faults,
     "mistral-chat": lambda body: mistral.faults(body, segue.get_model("mistral/mistral-large-latest")),
     "openai-completions": completions.type_faults,
-    "openai-responses": responses.complaints,
+    "openai-responses": responses.faults,
 }
 
 

@@ -49,7 +49,7 @@ class ModelCost(Struct, frozen=True, rename="camel"):
 
     def of(self, usage: Usage) -> UsageCost | None:
         """Return the cost of ``usage``, or ``None`` if the price of a category that was used is not known."""
-        amounts: list[float] = []
+        amounts = []
         for tokens, price in (
             (usage.input, self.input),
             (usage.output, self.output),
@@ -59,4 +59,5 @@ class ModelCost(Struct, frozen=True, rename="camel"):
             if price is None and tokens:
                 return None
             amounts.append(tokens * (price or 0.0) / 1_000_000)
-        return UsageCost(*amounts, total=sum(amounts))
+        amounts.append(sum(amounts))
+        return UsageCost(*amounts)
