@@ -127,7 +127,7 @@ def test_what_comes_after_the_finish_reason_is_kept() -> None:
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "x"], "msg": "Extra inputs"}]}, "extra_forbidden"),
         ({"message": "Unauthorized", "request_id": "9"}, "Unauthorized"),
         ({"object": "error", "message": {"detail": [{"msg": "Input should be a string"}]}}, "Input should be a string"),
-        ({"choices": [], "id": "1"}, "an error without a word"),
+        ({"choices": [], "id": "1"}, "an error without a message"),
     ],
 )
 def test_bodies_of_errors_are_errors_in_the_providers_words(body: dict[str, Any], words: str) -> None:

@@ -220,7 +220,7 @@ class Reader:
             self.leave_tags()
         self.blank.clear()
         self.turn()
-        taken = self.calls.take(pieces) if self.in_pieces else self.calls.whole(pieces)
+        taken = self.calls.add(pieces) if self.in_pieces else self.calls.whole(pieces)
         for place, piece in enumerate(pieces):
             if EXTRA in piece:
                 taken[place].sign(attached(piece[EXTRA]))
