@@ -11,7 +11,7 @@ from time import thread_time
 from typing import NamedTuple
 
 import segue
-from segue.session import Said, SQLiteStore
+from segue.session import MessageAdded, SQLiteStore
 from segue.session.entries import AnyEntry, CallStarted, Prompted, TurnBegun, TurnEnded
 from segue.types import AssistantMessage, Context, Message, Model, ToolCall
 
@@ -82,7 +82,7 @@ def written(messages: list[Message]) -> Iterator[list[AnyEntry]]:
         begins = at % MESSAGES_A_TURN == 0
         if begins:
             entries.append(TurnBegun(key=f"b{at}", time=at, model="m", protocol="p"))
-        entries.append(Said(key=f"k{at}", time=at, message=message))
+        entries.append(MessageAdded(key=f"k{at}", time=at, message=message))
         if isinstance(message, AssistantMessage):
             calls = [block.id for block in message.content if isinstance(block, ToolCall)]
             entries += [CallStarted(key=f"c{at}", time=at, call=call) for call in calls]

@@ -17,8 +17,7 @@ from .conversations import tool_history
 from .encoding import SEGUE, size_of
 from .measure import Effort, Figure, measured
 from .peers import loaded, senders_of
-from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target
-from .peers.encoders import run as wait_for
+from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target, run as wait_for
 from .provider import answering, arrived
 from .report import Bars, Part, Section, Table, cell, ratio
 
@@ -65,12 +64,12 @@ def own(context: Context, target: Target) -> Sender:
         connection = segue.Connection(base_url=url, api_key=KEY)
 
         def send() -> None:
-            answer = wait_for(segue.complete(model, context, connection=connection))
+            answer = wait_for(segue.complete(context, model, connection=connection))
             assert answer.stop_reason == "stop", answer.error_message
 
         return send
 
-    return Sender(f"segue.complete({model.ref}, context)", at)
+    return Sender(f"segue.complete(context, {model.ref})", at)
 
 
 def sent(call: Callable[[], object], url: str) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 import segue
-from segue.session import Said, SQLiteStore
+from segue.session import MessageAdded, SQLiteStore
 from segue.session.entries import AnyEntry
 
 from .conversations import tool_history
@@ -41,7 +41,9 @@ def stored(path: Path, messages: int) -> Path:
     with SQLiteStore(path) as store:
         store.create(SESSION, time=0)
         history = tool_history(messages).messages
-        store.append(SESSION, [Said(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0)
+        store.append(
+            SESSION, [MessageAdded(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0
+        )
     return path
 
 
@@ -121,7 +123,7 @@ def appending(files: dict[int, Path]) -> Table:
 
             def append(store: SQLiteStore = store, numbers: Iterator[int] = numbers) -> None:
                 at = next(numbers)
-                store.append(SESSION, [Said(key=f"k{at}", time=at, message=message)], after=at)
+                store.append(SESSION, [MessageAdded(key=f"k{at}", time=at, message=message)], after=at)
 
             figures = [
                 measured({"append": append}, APPENDING, clock)["append"].times(1e6)

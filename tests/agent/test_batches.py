@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 from support.hanging import die, hang, nap
@@ -24,11 +23,11 @@ import segue
 from segue import Agent, AgentStream
 from segue.session import CallStarted, SQLiteStore, Store
 from segue.testing import Reply
-from segue.tools import Allow, Limits, Scheduler, Tool, tool
+from segue.tools import Allow, Scheduler, Tool, ToolLimits, tool
 from segue.types import ThinkingContent, ToolCall, ToolResultMessage
 
 ONE, OTHER = "anthropic-messages", "google-generative-ai"
-QUICK = Limits(parallel=3, grace=0.05)
+QUICK = ToolLimits(parallel=3, grace=0.05)
 MOMENTS = [0.0, 0.001, 0.004]
 NUMBERS = count(1)
 
@@ -105,7 +104,7 @@ def left_running() -> list[str]:
         with suppress(OSError):
             state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
             command = (stat.parent / "cmdline").read_bytes().decode(errors="replace")
-            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.child" in command:
+            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.worker_main" in command:
                 children.append(command)
     return threads + children
 
@@ -219,7 +218,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             await asyncio.sleep(3600)
             return ""
 
-        limits = Limits(parallel=1, grace=0.05)
+        limits = ToolLimits(parallel=1, grace=HANGS)
         async with Agent(MODELS[protocol], [tool(steps)], tool_limits=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:
@@ -302,7 +301,7 @@ def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path,
         tool(hangs, timeout=0.05),
         tool(die, process=True),
     ]
-    limits = Limits(grace=0.05, output=2_000, directory=str(tmp_path))
+    limits = ToolLimits(grace=0.05, output=2_000, directory=str(tmp_path))
 
     async def talk() -> None:
         async with Agent(MODELS[protocol], odd, tool_limits=limits, connection=providers.connection) as agent:
@@ -337,7 +336,7 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
     made = [tool(raises), tool(long), tool(picture)]
     names = ["long", "raises", "unknown", "picture", "long"]
     asked = Reply([ToolCall(f"toolu_{at}", name, {}) for at, name in enumerate(names)])
-    limits = Limits(output=500, directory=str(tmp_path))
+    limits = ToolLimits(output=500, directory=str(tmp_path))
 
     def results(session: segue.Session) -> list[Any]:
         found = [each for each in session.messages if isinstance(each, ToolResultMessage)]

@@ -13,7 +13,7 @@ from support.waiting import HANGS
 
 import segue
 from segue import Connection, Failover, Fixed, Patience, Session
-from segue.session import Failed, Said, Store
+from segue.session import Failed, MessageAdded, Store
 from segue.testing import Fault, FaultKind, Reply
 from segue.types import AssistantMessage, TextContent
 
@@ -30,8 +30,8 @@ def attempts(session: Session) -> list[Failed]:
     return [entry for entry in entries(session) if isinstance(entry, Failed)]
 
 
-def last_answer(session: Session) -> Said:
-    return [e for e in entries(session) if isinstance(e, Said) and isinstance(e.message, AssistantMessage)][-1]
+def last_answer(session: Session) -> MessageAdded:
+    return [e for e in entries(session) if isinstance(e, MessageAdded) and isinstance(e.message, AssistantMessage)][-1]
 
 
 def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers: Providers, store: Store) -> None:

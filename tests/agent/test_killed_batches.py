@@ -17,9 +17,9 @@ from support.victim import ONE, OTHER, Victims, blocks, victims, waits
 import segue
 from segue import Agent, Session
 from segue.agent.events import TurnEvent
-from segue.session import CallStarted, Said, SQLiteStore, Store, open_store
+from segue.session import CallStarted, MessageAdded, SQLiteStore, Store, open_store
 from segue.testing import Fault, Reply, StandIn
-from segue.tools import Limits
+from segue.tools import ToolLimits
 from segue.types import AssistantMessage, Context, TextContent, ToolCall, ToolResultMessage, UserMessage
 
 POINTS = 200 if os.environ.get("SEGUE_SOAK") else 20
@@ -57,7 +57,7 @@ def prey() -> Iterator[Victims]:
 
 
 def results_of(session: Session) -> list[ToolResultMessage]:
-    said = [entry.message for entry in entries(session) if isinstance(entry, Said)]
+    said = [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
     return [message for message in said if isinstance(message, ToolResultMessage)]
 
 
@@ -135,7 +135,7 @@ def test_a_cancelled_turn_loses_no_result_that_it_reported(batches: Providers) -
 
 
 async def cancelled(batches: Providers, store: Store, after: int, parallel: int, twice: bool) -> None:
-    limits = Limits(parallel=parallel, grace=5)
+    limits = ToolLimits(parallel=parallel, grace=5)
     reach = {"connection": batches.connection, "tool_limits": limits, "store": store}
     worker = Agent(MODELS[OTHER], [waits, blocks], **reach)
     tools = [waits, blocks, worker.as_tool("worker", "Does parts of it.")]

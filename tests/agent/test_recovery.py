@@ -16,7 +16,7 @@ from support.waiting import until_settled
 import segue
 from segue import Interruption, Session
 from segue.agent.owner import LEASE, Owner, lives
-from segue.session import CallStarted, Said, Store, TurnBegun, TurnEnded, open_store
+from segue.session import CallStarted, MessageAdded, Store, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 
@@ -64,7 +64,7 @@ def expected(session: Session) -> tuple[list[str], list[str]] | None:
         return None
     asked: list[str] = []
     for entry in log[begun:]:
-        message = entry.message if isinstance(entry, Said) else None
+        message = entry.message if isinstance(entry, MessageAdded) else None
         if isinstance(message, AssistantMessage):
             asked += [call.id for call in message.tool_calls]
         elif isinstance(message, ToolResultMessage):
@@ -142,11 +142,13 @@ def left(providers: Providers, store: Store, protocol: str, owner: str = "elsewh
     )
     log: list[Any] = [
         TurnBegun(key="1", time=time, model=model.ref, protocol=protocol, owner=owner),
-        Said(key="2", time=time, message=UserMessage("Weather?")),
-        Said(key="3", time=time, message=answer),
+        MessageAdded(key="2", time=time, message=UserMessage("Weather?")),
+        MessageAdded(key="3", time=time, message=answer),
         CallStarted(key="4", time=time, call="toolu_0"),
         CallStarted(key="5", time=time, call="toolu_1"),
-        Said(key="6", time=time, message=ToolResultMessage("toolu_0", "weather", [TextContent(weather("Paris"))])),
+        MessageAdded(
+            key="6", time=time, message=ToolResultMessage("toolu_0", "weather", [TextContent(weather("Paris"))])
+        ),
     ]
     store.append(session.id, log, after=store.head(session.id))
     return providers.reopened(session)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, run, said, texts, weather, words
@@ -19,11 +18,11 @@ from segue.agent.subagent import BESIDE, HANDED_ON, YOURS, _name
 from segue.session import SQLiteStore, Store, TurnEnded
 from segue.session.rows import checked_name
 from segue.testing import Fault, Reply
-from segue.tools import Allow, AllowAlways, Asked, Deny, Limits, Tool, tool
+from segue.tools import Allow, AllowAlways, ApprovalRequest, Deny, Tool, ToolLimits, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
-PATIENT = Limits(grace=HANGS)
+PATIENT = ToolLimits(grace=HANGS)
 """However busy the machine is, what ends when it is told to is not given up."""
 
 
@@ -208,10 +207,10 @@ def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_it
                 with suppress(asyncio.CancelledError):
                     await release.wait()
 
-        limits = Limits(grace=HANGS)
+        limits = ToolLimits(grace=HANGS)
         async with scout_of(providers, tools=[tool(stubborn)], tool_limits=limits) as scout:
             sub = scout.as_tool("scout", "")
-            async with chief_of(providers, store, sub, tool_limits=Limits(grace=60)) as chief:
+            async with chief_of(providers, store, sub, tool_limits=ToolLimits(grace=60)) as chief:
                 providers[CHIEF].say(sends("a"))
                 providers[SCOUT].say(Reply([ToolCall("", "stubborn", {})]))
                 async with chief.stream("Go.") as events, asyncio.timeout(HANGS):
@@ -317,7 +316,7 @@ def test_who_can_be_asked_is_asked_for_sub_agents_too_one_question_at_a_time(
         asked: list[str] = []
         open_questions = 0
 
-        async def approve(question: Asked) -> Any:
+        async def approve(question: ApprovalRequest) -> Any:
             nonlocal open_questions
             open_questions += 1
             assert open_questions == 1
@@ -351,7 +350,7 @@ def test_what_a_sub_agent_says_is_under_the_limits_of_its_callers_tools(
 ) -> None:
     async def talk() -> None:
         async with scout_of(providers) as scout:
-            limits = Limits(output=1_000, directory=str(tmp_path))
+            limits = ToolLimits(output=1_000, directory=str(tmp_path))
             async with chief_of(providers, store, scout.as_tool("scout", ""), tool_limits=limits) as chief:
                 providers[CHIEF].say(sends("Talk."), "Well.")
                 providers[SCOUT].say("blah " * 2_000)

@@ -25,7 +25,7 @@ from support.waiting import HANGS, until_async
 
 import segue
 from segue import ConflictError, Failover, RoundRobin, Session, SessionError
-from segue.session import CallStarted, ModelChosen, Said, SQLiteStore, Store, TurnBegun, TurnEnded
+from segue.session import CallStarted, MessageAdded, ModelChosen, SQLiteStore, Store, TurnBegun, TurnEnded
 from segue.testing import Fault, Reply
 from segue.tools import Journal
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
@@ -45,8 +45,8 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
         told = [event.type async for event in session.stream("Weather?", TOOLS)]
         assert told[0] == "turn_start" and told[-1] == "turn_end" and told.count("done") == 2
         assert [kind for kind in told if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
-        steps = ["ModelChosen", "Prompted", "TurnBegun", "Said", "Said"]
-        steps += ["CallStarted"] * 2 + ["Said"] * 2 + ["Said", "TurnEnded"]
+        steps = ["ModelChosen", "Prompted", "TurnBegun", "MessageAdded", "MessageAdded"]
+        steps += ["CallStarted"] * 2 + ["MessageAdded"] * 2 + ["MessageAdded", "TurnEnded"]
         assert [type(entry).__name__ for entry in entries(session)] == steps
         check(session)
 
@@ -59,13 +59,13 @@ def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Sto
         providers[ONE].say(asks("Paris"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
             log = entries(session)
-            if isinstance(event, segue.TurnStart):
-                assert isinstance(log[-1], Said) and log[-1].message == event.message
-            elif isinstance(event, segue.CallStart):
+            if isinstance(event, segue.events.TurnStart):
+                assert isinstance(log[-1], MessageAdded) and log[-1].message == event.message
+            elif isinstance(event, segue.events.CallStart):
                 assert any(isinstance(entry, CallStarted) and entry.call == event.call.id for entry in log)
-            elif isinstance(event, segue.CallResult):
+            elif isinstance(event, segue.events.CallResult):
                 assert event.result in said(session)
-            elif isinstance(event, segue.TurnEnd):
+            elif isinstance(event, segue.events.TurnEnd):
                 assert isinstance(log[-1], TurnEnded) and event.message in said(session)
 
     run(talk())
@@ -78,7 +78,7 @@ def test_a_switch_during_a_turn_is_for_the_next_one(providers: Providers, store:
         session = providers.session(segue.Fixed(MODELS[ONE], patience=QUICK), store)
         providers[ONE].say(asks("Paris"), Fault("server-error"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
-            if isinstance(event, segue.CallStart):
+            if isinstance(event, segue.events.CallStart):
                 session.switch(MODELS[OTHER])
         assert [message.protocol for message in answers(session)] == [ONE, ONE]
         assert (await session.ask("And now?")).protocol == OTHER
@@ -302,7 +302,7 @@ class Odd:
     def __init__(self, breaks: bool = False) -> None:
         self.breaks = breaks
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         await journal.started(calls[1])
         if self.breaks:
             raise RuntimeError("the scheduler broke")
@@ -365,7 +365,7 @@ def test_a_second_turn_while_one_runs_is_a_conflict(providers: Providers, store:
 
         async with session.stream("Weather?", {"weather": waits}) as turn:
             async for event in turn:
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     break
             assert session.interrupted is None
             for act in (session.ask("Me, too."), session.compact(), session.recover()):

@@ -4,12 +4,11 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.entries import entries, said, text_of
 
 from segue.errors import ConflictError, FormatError, SessionError
-from segue.session import AnyEntry, Compacted, Failed, Said, SessionInfo, Store, open_store
+from segue.session import AnyEntry, Compacted, Failed, MessageAdded, SessionInfo, Store, open_store
 from segue.types import AssistantMessage, ImageContent, TextContent, ToolCall, UserMessage
 
 
@@ -128,9 +127,11 @@ def test_characters_that_databases_refuse(store: Store, text: str) -> None:
 
 def test_half_characters_are_replaced_when_they_are_written(store: Store) -> None:
     store.create("s", time=0, title="half \ud83d")
-    half = Said(key="k\ud83d", time=1, message=UserMessage("cut \ud83d here"), attempts=("x\udc00",))
+    half = MessageAdded(key="k\ud83d", time=1, message=UserMessage("cut \ud83d here"), attempts=("x\udc00",))
     assert store.append("s", [half], after=0) == 1
-    assert log(store) == [Said(key="k\ufffd", time=1, message=UserMessage("cut \ufffd here"), attempts=("x\ufffd",))]
+    assert log(store) == [
+        MessageAdded(key="k\ufffd", time=1, message=UserMessage("cut \ufffd here"), attempts=("x\ufffd",))
+    ]
     assert store.append("s", [half], after=0) == 1
     assert store.info("s").title == "half \ufffd"
 
@@ -145,18 +146,24 @@ ENDLESS: list[object] = []
 ENDLESS.append(ENDLESS)
 
 UNWRITABLE: dict[str, tuple[AnyEntry, str]] = {
-    "NaN in arguments": (Said(key="x", time=1, message=answer(y=float("nan"))), r"arguments\.y: nan is a number"),
+    "NaN in arguments": (
+        MessageAdded(key="x", time=1, message=answer(y=float("nan"))),
+        r"arguments\.y: nan is a number",
+    ),
     "infinity in details": (
         Compacted(key="x", time=1, summary=UserMessage("s"), first="a", model="m", details={"r": float("inf")}),
         "details.r: inf is a number",
     ),
-    "an object that is no JSON": (Said(key="x", time=1, message=answer(y=object())), "cannot be written as JSON"),
+    "an object that is no JSON": (
+        MessageAdded(key="x", time=1, message=answer(y=object())),
+        "cannot be written as JSON",
+    ),
     "a number of the wrong type": (
         Failed(key="x", time=1, model="", protocol="", kind="", text="", then="", status="no"),  # type: ignore[arg-type]
         "status: Expected 'int | null', got 'str'",
     ),
-    "a message that is none": (Said(key="x", time=1, message="hi"), "message: Expected 'object'"),  # type: ignore[arg-type]
-    "nesting without end": (Said(key="x", time=1, message=answer(y=ENDLESS)), "nested too deeply"),
+    "a message that is none": (MessageAdded(key="x", time=1, message="hi"), "message: Expected 'object'"),  # type: ignore[arg-type]
+    "nesting without end": (MessageAdded(key="x", time=1, message=answer(y=ENDLESS)), "nested too deeply"),
 }
 
 
@@ -171,7 +178,7 @@ def test_what_could_not_be_read_again_is_refused_and_nothing_is_written(begun: S
 
 def test_images_and_other_big_entries_are_stored_as_they_are(store: Store) -> None:
     image = ImageContent("QUJD" * 1_000_000, "image/png")
-    big = Said(key="k", time=1, message=UserMessage([TextContent("look"), image, TextContent("x" * 2_000_000)]))
+    big = MessageAdded(key="k", time=1, message=UserMessage([TextContent("look"), image, TextContent("x" * 2_000_000)]))
     store.create("s", time=0)
     store.append("s", [big], after=0)
     assert log(store) == [big]

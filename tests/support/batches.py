@@ -7,14 +7,14 @@ from typing import Any
 
 import psutil
 
-from segue.tools import CallState, Limits, Scheduler
+from segue.tools import CallState, Scheduler, ToolLimits
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
 from .waiting import HANGS
 
 GENEROUS = HANGS
 """Seconds after which a test counts as hanging."""
-BRIEF = Limits(grace=0.05)
+BRIEF = ToolLimits(grace=0.05)
 ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
 ENDS = {"success", "error", "cancelled"}
 
@@ -51,7 +51,7 @@ class Notebook:
         await asyncio.sleep(self.pause)
         self._writing = False
 
-    def tell(self, state: CallState) -> None:
+    def emit(self, state: CallState) -> None:
         told = self.states[state.call.id]
         assert not told or ORDER.index(told[-1]) < ORDER.index(state.state)
         assert not set(told) & ENDS, "told after its end"
@@ -111,7 +111,7 @@ def ran(scheduler: Scheduler, *wanted: tuple[str, dict[str, Any]]) -> Notebook:
 
     async def work() -> None:
         async with scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     complete(notebook)

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from segue.tools import Allow, Approve, Asked, Limits, Scheduler, ToolLike
+from segue.tools import Allow, ApprovalRequest, Approve, Scheduler, ToolLike, ToolLimits
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
 
-def allow(asked: Asked) -> Allow:
+def allow(asked: ApprovalRequest) -> Allow:
     return Allow()
 
 
@@ -37,7 +37,7 @@ async def results_of(
     tools: Iterable[ToolLike],
     *calls: tuple[str, dict[str, Any]],
     approve: Approve | None = allow,
-    limits: Limits | None = None,
+    limits: ToolLimits | None = None,
 ) -> list[ToolResultMessage]:
     """The results of a batch of calls, each given as a name and arguments."""
     written = Written()

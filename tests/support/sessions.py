@@ -12,7 +12,7 @@ import segue
 from segue import Connection, Patience, Retries
 from segue.agent import Session
 from segue.agent.state import State, rebuilt
-from segue.session import AnyEntry, Said, Store
+from segue.session import AnyEntry, MessageAdded, Store
 from segue.testing import Reply, StandIn
 from segue.tools import Journal
 from segue.types import (
@@ -134,7 +134,7 @@ class InOrder:
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         for call in calls:
             await journal.started(call)
         for at in self.order:
@@ -152,7 +152,7 @@ def entries(session: Session) -> list[AnyEntry]:
 
 def said(session: Session) -> list[Message]:
     """Every message of the log, also those that a summary stands for."""
-    return [entry.message for entry in entries(session) if isinstance(entry, Said)]
+    return [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
 
 
 def texts(messages: Sequence[Message]) -> list[str]:
@@ -187,7 +187,7 @@ def check(session: Session) -> None:
     assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
     standing = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
     for message in answers:
-        if message.stop_reason not in ("error", "aborted"):
+        if not message.failed:
             assert all(standing[call.id] >= 1 for call in message.tool_calls), "each call has a result"
     lints_clean(session)
 

@@ -19,7 +19,7 @@ import httpx2
 from segue import Agent, Connection, RoundRobin, Session
 from segue.agent.events import TurnEvent
 from segue.session import open_store
-from segue.tools import Journal, Limits
+from segue.tools import Journal, ToolLimits
 from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMessage
 from support.providers import MODELS, OPTIONS, WEATHER
 
@@ -27,7 +27,7 @@ ONE, OTHER = "anthropic-messages", "openai-completions"
 """Who leads a batch, and who works for it."""
 
 
-def tell(**what: Any) -> None:
+def emit(**what: Any) -> None:
     os.write(1, json.dumps(what).encode() + b"\n")  # one write, so that lines of two processes do not mix
 
 
@@ -37,7 +37,7 @@ class AtOnce:
     def __init__(self, chance: Random) -> None:
         self.chance = chance
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         waiting = list(calls)
         begun: list[ToolCall] = []
         while waiting or begun:
@@ -78,7 +78,7 @@ async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]
         session = Session.open(session_id, router, store=open_store(where), **settings)
         while True:
             async for _ in session.stream("Weather?", AtOnce(Random(seed))):
-                tell(head=session.head)
+                emit(head=session.head)
 
 
 async def waits(seconds: float) -> str:
@@ -101,11 +101,11 @@ async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]
         result = getattr(event, "result", None)
         done = getattr(event, "state", "") == "success" or (result is not None and not result.synthetic)
         named = call.id if call is not None else result.tool_call_id if result is not None else ""
-        tell(event=event.type, call=named, done=done)
+        emit(event=event.type, call=named, done=done)
 
     async with reached(standins) as settings:
         del settings["tools"]
-        store, limits = open_store(where), Limits(parallel=parallel)
+        store, limits = open_store(where), ToolLimits(parallel=parallel)
         worker = Agent(MODELS[OTHER], [waits, blocks], store=store, tool_limits=limits, **settings)
         lead = Agent(
             session=Session.open(session_id, MODELS[ONE], store=store, **settings),
@@ -130,11 +130,11 @@ def main() -> None:
                 asyncio.run(work(**asked))
                 os._exit(0)
             except BaseException as error:  # noqa: BLE001, it must not come back to the caller's loop
-                tell(error=repr(error))
+                emit(error=repr(error))
                 os._exit(1)
-        tell(child=child)
+        emit(child=child)
         os.waitpid(child, 0)
-        tell(gone=child)
+        emit(gone=child)
 
 
 class Victims:

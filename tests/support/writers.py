@@ -14,14 +14,14 @@ import sys
 from contextlib import suppress
 
 from segue.errors import ConflictError, SessionError
-from segue.session import Said, Store, open_store, postgres, sqlite
+from segue.session import MessageAdded, Store, open_store, postgres, sqlite
 from segue.types import TextContent, UserMessage
 
 
-def batch_of(name: str, number: int, size: int, length: int) -> list[Said]:
+def batch_of(name: str, number: int, size: int, length: int) -> list[MessageAdded]:
     """``size`` entries, each about ``length`` characters long."""
     keys = [f"{name}:{number}:{at}:{size}" for at in range(size)]
-    return [Said(key=key, time=number, message=UserMessage(key * (length // len(key) + 1))) for key in keys]
+    return [MessageAdded(key=key, time=number, message=UserMessage(key * (length // len(key) + 1))) for key in keys]
 
 
 def whole_batches(store: Store, session: str) -> list[tuple[str, int]]:
@@ -31,7 +31,7 @@ def whole_batches(store: Store, session: str) -> list[tuple[str, int]]:
     for expected, stored in enumerate(store.read(session), 1):
         assert stored.number == expected
         key = stored.entry.key
-        assert isinstance(stored.entry, Said)
+        assert isinstance(stored.entry, MessageAdded)
         (block,) = stored.entry.message.content
         assert isinstance(block, TextContent) and not block.text.replace(key, "") and block.text
         name, number, _, size = key.split(":")

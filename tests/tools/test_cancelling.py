@@ -8,14 +8,13 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Allow, Approval, Asked, Limits, Scheduler, tool
+from segue.tools import Allow, Approval, ApprovalRequest, Scheduler, ToolLimits, tool
 from segue.types import AssistantMessage, Context, ToolCall, UserMessage
 
 NOT_RUN = "This call was not run: the turn was cancelled before it started."
@@ -60,7 +59,7 @@ class Effects:
             self.done.append(mark)
             raise SystemExit(mark)
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         await asyncio.sleep(0)
         return Allow()
 
@@ -73,7 +72,7 @@ class Effects:
             tool(self.thread),
             tool(self.raising),
         ]
-        return Scheduler(tools, approve=self.approve, limits=Limits(parallel=parallel, grace=0.05))
+        return Scheduler(tools, approve=self.approve, limits=ToolLimits(parallel=parallel, grace=0.05))
 
 
 KINDS = ["loop", "asks", "alone", "clinging", "thread", "raising", "nobody"]
@@ -121,10 +120,10 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
         if pause:
             await asyncio.sleep(pause)
 
-    running = scheduler.run(notebook.calls, notebook, notebook.tell)
+    running = scheduler.run(notebook.calls, notebook, notebook.emit)
     if way == "scope":
         async with anyio.create_task_group() as group:
-            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.tell)
+            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.emit)
             await asyncio.sleep(0)
             await wait()
             group.cancel_scope.cancel()
@@ -175,13 +174,13 @@ def test_cancelled_at_any_point_each_call_has_one_true_result(
     assert not set(waiting_threads()) - set(before)
 
 
-def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done: Sequence[str] = ()) -> Notebook:
+def broken_off(tools: list[Any], names: list[str], limits: ToolLimits = BRIEF, done: Sequence[str] = ()) -> Notebook:
     """Cancel a batch when all of it runs, and the calls ``done`` have ended."""
     notebook = Notebook(calls_of(*[(name, {}) for name in names]))
 
     async def work() -> None:
         async with Scheduler(tools, limits=limits) as scheduler:
-            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             while len(notebook.begun) < len(names) or not all("success" in notebook.states[call] for call in done):
                 await asyncio.sleep(0.001)
             for _ in range(10):  # more steps than it takes from the start of a call to its function
@@ -202,7 +201,8 @@ def test_what_is_ready_is_written_as_it_is_and_what_runs_as_unknown() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
+    names, limits = ["endless", "quick", "endless"], ToolLimits(grace=HANGS)
+    first, second, third = broken_off([quick, endless], names, limits, done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error
@@ -218,8 +218,8 @@ def test_what_waits_ends_at_once_and_says_that_it_was_not_run() -> None:
 
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {"number": number}) for number in range(4)]))
-        scheduler = Scheduler([endless], limits=Limits(parallel=2, grace=0.05))
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        scheduler = Scheduler([endless], limits=ToolLimits(parallel=2, grace=0.05))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(began) < 2:
             await asyncio.sleep(0)
         task.cancel()
@@ -244,7 +244,7 @@ def test_a_tool_that_returns_after_the_cancellation_has_its_result_if_it_is_quic
         time.sleep(0.1)
         return "done"
 
-    notebook = broken_off([finishes, slow], ["finishes", "slow"], Limits(grace=HANGS))
+    notebook = broken_off([finishes, slow], ["finishes", "slow"], ToolLimits(grace=HANGS))
     assert notebook.texts == ["rolled back", "done"] and not any(each.synthetic for each in notebook.results)
 
 
@@ -285,7 +285,7 @@ def test_the_caller_is_cancelled_only_after_all_is_written_however_often_they_as
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {})] * 3), pause=0.005)
         scheduler = Scheduler([endless], limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(notebook.begun) < 3:
             await asyncio.sleep(0)
         while not task.done():
@@ -323,7 +323,7 @@ def test_a_closed_scheduler_runs_nothing_more_and_says_so() -> None:
         scheduler = Scheduler([tool(lambda: "x", name="quick")])
         await scheduler.aclose()
         await scheduler.aclose()
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     notebook = run(work)
@@ -339,7 +339,7 @@ def test_a_tool_may_close_the_scheduler_it_runs_in() -> None:
 
         notebook = Notebook(calls_of(("closes", {}), ("closes", {})))
         scheduler = Scheduler([tool(closes, alone=True)], limits=BRIEF)
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     complete(run(work))
@@ -352,7 +352,7 @@ def test_batches_within_batches_do_not_wait_for_each_other() -> None:
             await scheduler.run(inner.calls, inner)
             return inner.texts[0]
 
-        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=Limits(parallel=1))
+        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=ToolLimits(parallel=1))
         notebook = Notebook(calls_of(("outer", {}), ("outer", {})))
         await scheduler.run(notebook.calls, notebook)
         return notebook

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.calls import children, results_of, text_of
 from support.waiting import HANGS, until
 
-from segue.tools import Deny, Limits, Tool, file_tools
-from segue.tools.beneath import root_at
+from segue.tools import Deny, Tool, ToolLimits, file_tools
 from segue.tools.files import Files
 from segue.tools.patterns import matches, names_of
+from segue.tools.rooted_files import root_at
 from segue.types import ImageContent
 
 PIXEL = base64.b64decode(
@@ -261,7 +260,7 @@ def test_a_pattern_that_never_ends_is_ended(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 60 + "!")
     before = children()
     tools = [replace(tool, timeout=1.5) for tool in file_tools(tmp_path)]
-    limits = Limits(grace=HANGS)
+    limits = ToolLimits(grace=HANGS)
     [result] = asyncio.run(results_of(tools, ("search_files", {"pattern": "(a+)+$"}), limits=limits))
     assert result.is_error and "1.5" in text_of(result)
     until(lambda: children() <= before)

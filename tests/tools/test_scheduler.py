@@ -11,13 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Limits, Scheduler, Tool, running, tool
+from segue.tools import Scheduler, Tool, ToolLimits, running_call, tool
 from segue.types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 
 
@@ -55,7 +54,7 @@ def test_a_batch_runs_in_parallel_up_to_the_limit() -> None:
     for limit in (1, 3, 100):
         meter = Meter()
         ran(
-            Scheduler(meter.tools, limits=Limits(parallel=limit)),
+            Scheduler(meter.tools, limits=ToolLimits(parallel=limit)),
             *[("together", {"mark": str(n), "steps": 300}) for n in range(8)],
         )
         assert meter.most == min(limit, 8)
@@ -69,7 +68,7 @@ def test_each_call_has_one_result_and_alone_is_alone(wanted: list[tuple[str, int
     """However long each takes: one result for each, one writer; what runs alone runs in its place."""
     meter = Meter()
     calls = [(name, {"mark": str(at), "steps": steps}) for at, (name, steps) in enumerate(wanted)]
-    notebook = ran(Scheduler(meter.tools, limits=Limits(parallel=limit)), *calls)
+    notebook = ran(Scheduler(meter.tools, limits=ToolLimits(parallel=limit)), *calls)
     assert [text.lstrip("!") for text in notebook.texts] == [str(at) for at in range(len(wanted))]
     assert not meter.beside_alone and meter.most <= limit
     assert [mark.lstrip("!") for mark in meter.order] == [str(at) for at in range(len(wanted))]
@@ -109,8 +108,8 @@ def test_what_finishes_behind_a_slow_call_is_written_at_once() -> None:
         return "the last one"
 
     async def work() -> None:
-        async with Scheduler([slow, *Meter().tools], limits=Limits(parallel=3)) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+        async with Scheduler([slow, *Meter().tools], limits=ToolLimits(parallel=3)) as scheduler:
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     complete(notebook)
@@ -133,8 +132,8 @@ def test_a_cancelled_batch_writes_what_is_ready_before_it_waits_for_what_runs() 
                 await asyncio.sleep(0)
             return "the last one"
 
-        async with Scheduler([stubborn, *Meter().tools], limits=Limits(parallel=1, grace=HANGS)) as scheduler:
-            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        async with Scheduler([stubborn, *Meter().tools], limits=ToolLimits(parallel=1, grace=HANGS)) as scheduler:
+            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             await begun.wait()
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -163,8 +162,8 @@ def test_an_unknown_tool_and_wrong_arguments_are_told_in_words_that_help() -> No
 
 
 def test_without_any_tool_a_call_is_answered_too(tmp_path: Path) -> None:
-    [text] = ran(Scheduler(limits=Limits(directory=str(tmp_path))), ("x" * 100_000, {})).texts
-    assert "there is no tool called" in text and len(text) <= Limits().output
+    [text] = ran(Scheduler(limits=ToolLimits(directory=str(tmp_path))), ("x" * 100_000, {})).texts
+    assert "there is no tool called" in text and len(text) <= ToolLimits().output
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
@@ -243,18 +242,18 @@ async def speak_async() -> str:
 
 def test_a_tool_knows_the_context_of_its_caller_and_its_own_call() -> None:
     def mine(n: int) -> str:
-        now = running()
+        now = running_call()
         assert now is not None and now.limits.parallel == 3
         return f"{now.call.id} {now.call.arguments}"
 
     async def work() -> list[str]:
         LANGUAGE.set("French")
         notebook = Notebook(calls_of(("speak", {}), ("speak_async", {}), ("mine", {"n": "1"}), ("mine", {"n": 2})))
-        await Scheduler([speak, speak_async, mine], limits=Limits(parallel=3)).run(notebook.calls, notebook)
+        await Scheduler([speak, speak_async, mine], limits=ToolLimits(parallel=3)).run(notebook.calls, notebook)
         return notebook.texts
 
     assert run(work) == ["French", "French", "c2 {'n': 1}", "c3 {'n': 2}"]
-    assert running() is None
+    assert running_call() is None
 
 
 def test_a_definition_with_a_handler_is_a_tool() -> None:
@@ -368,7 +367,7 @@ def test_the_limit_of_the_scheduler_holds_for_tools_without_one() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    [text] = ran(Scheduler([endless], limits=Limits(timeout=0.01)), ("endless", {})).texts
+    [text] = ran(Scheduler([endless], limits=ToolLimits(timeout=0.01)), ("endless", {})).texts
     assert "0.01 seconds" in text
 
 
@@ -386,7 +385,7 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {}), ("speak", {})))
         async with Scheduler([tool(hang, timeout=0.01), speak], limits=BRIEF) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
             release.set()
             await asyncio.to_thread(join_tools)
             await asyncio.sleep(0)  # what it gave has reached the loop
@@ -410,7 +409,7 @@ def test_a_tool_that_ends_in_spite_of_being_stopped_has_its_result() -> None:
         return "done late"
 
     tools = [tool(stubborn, timeout=0.01), tool(slow, timeout=0.01)]
-    notebook = ran(Scheduler(tools, limits=Limits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
+    notebook = ran(Scheduler(tools, limits=ToolLimits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
     assert notebook.texts == ["done anyway", "done late"] and not any(each.is_error for each in notebook.results)
 
 
@@ -451,12 +450,12 @@ def test_what_the_journal_raises_is_the_callers_and_everything_is_stopped_first(
 def test_what_the_one_who_is_told_raises_comes_after_the_results() -> None:
     notebook = Notebook(calls_of(("speak", {}), ("speak", {})))
 
-    def tell(state: Any) -> None:
+    def emit(state: Any) -> None:
         raise Full("no window")
 
     async def work() -> None:
         with pytest.raises(Full):
-            await Scheduler([speak]).run(notebook.calls, notebook, tell)
+            await Scheduler([speak]).run(notebook.calls, notebook, emit)
 
     run(work)
     assert len(notebook.results) == 2

@@ -267,7 +267,7 @@ def test_a_timeout_is_more_than_nothing(timeout: float) -> None:
 @pytest.mark.parametrize("limit", ["parallel", "timeout", "output", "images", "grace"])
 def test_a_limit_that_makes_no_sense_is_refused(limit: str) -> None:
     with pytest.raises(segue.SettingError, match=limit):
-        segue.Limits(**{limit: -1})
+        segue.ToolLimits(**{limit: -1})
 
 
 def test_a_worker_runs_only_what_it_can_find() -> None:

@@ -11,20 +11,19 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.calls import Written, allow, results_of, text_of
 from support.waiting import HANGS, until, until_async
 
 from segue import SettingError
-from segue.tools import Allow, Asked, Deny, Edit, Limits, Scheduler, processes, shell_tool
-from segue.tools.spool import Spool
+from segue.tools import Allow, ApprovalRequest, Deny, Edit, Scheduler, ToolLimits, processes, shell_tool
+from segue.tools.command_output import CommandOutput
 from segue.types import ToolCall, ToolResultMessage
 
 LISTED = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a list of processes")
 
 
-def ran(root: Path, command: str, limits: Limits | None = None, **arguments: Any) -> ToolResultMessage:
+def ran(root: Path, command: str, limits: ToolLimits | None = None, **arguments: Any) -> ToolResultMessage:
     tools = [shell_tool(root)]
     [result] = asyncio.run(results_of(tools, ("shell", {"command": command, **arguments}), limits=limits))
     return result
@@ -82,7 +81,7 @@ def test_a_command_starts_in_the_root(tmp_path: Path) -> None:
 def test_no_command_runs_unless_somebody_allows_it(tmp_path: Path) -> None:
     asked: list[Any] = []
 
-    def deny(question: Asked) -> Deny:
+    def deny(question: ApprovalRequest) -> Deny:
         asked.append(question.call.arguments)
         return Deny()
 
@@ -136,7 +135,7 @@ def test_a_command_that_is_cancelled_is_ended_with_all_that_it_has_started(tmp_p
 
     async def cancelled() -> Written:
         written = Written()
-        async with Scheduler([shell_tool(tmp_path)], approve=allow, limits=Limits(grace=HANGS)) as scheduler:
+        async with Scheduler([shell_tool(tmp_path)], approve=allow, limits=ToolLimits(grace=HANGS)) as scheduler:
             call = ToolCall("one", "shell", {"command": "touch begun; " + command.format(time_to_sleep)})
             task = asyncio.create_task(scheduler.run([call], written))
             await until_async(lambda: (tmp_path / "begun").exists() and running(time_to_sleep))
@@ -178,7 +177,7 @@ def test_commands_of_one_answer_run_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_a_flood_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path / "kept"))
+    limits = ToolLimits(directory=str(tmp_path / "kept"))
     tracemalloc.start()
     try:
         result = ran(tmp_path, "echo first; yes | head -c 100000000; echo last; exit 1", limits)
@@ -194,7 +193,7 @@ def test_a_flood_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_path: Path) -
 
 
 def test_a_flood_that_never_ends_is_ended_in_time(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path / "kept"), output=2000)
+    limits = ToolLimits(directory=str(tmp_path / "kept"), output=2000)
     result = ran(tmp_path, "yes", limits, timeout=0.3)
     assert "not done after 0.3 seconds" in text_of(result) and len(text_of(result)) <= 2000
 
@@ -205,7 +204,7 @@ def test_whatever_is_printed_the_text_has_its_beginning_and_its_end_and_the_file
 ) -> None:
     folder = tmp_path_factory.mktemp("kept")
     whole = b"".join(parts)
-    with Spool(Limits(output=most, directory=str(folder))) as spool:
+    with CommandOutput(ToolLimits(output=most, directory=str(folder))) as spool:
         for part in parts:
             spool.write(part)
         text = spool.text()
@@ -249,7 +248,9 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         await results_of(tools, ("shell", {"command": "true"}))
         before = opened()
         for command in ("true", "exit 1", "sleep 9 &", "yes | head -c 200000"):
-            await results_of(tools, ("shell", {"command": command}), limits=Limits(directory=str(tmp_path / "kept")))
+            await results_of(
+                tools, ("shell", {"command": command}), limits=ToolLimits(directory=str(tmp_path / "kept"))
+            )
         await until_async(lambda: opened() <= before)
         return before, opened()
 
@@ -307,10 +308,10 @@ def test_a_forked_process_does_not_keep_a_command_alive(tmp_path: Path) -> None:
     """What ends with this process is not held by a copy of it."""
     code = """
 import os, subprocess, sys
-from segue.tools.lifeline import Lifeline
+from segue.tools.watchdog import Watchdog
 
 command = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-Lifeline("NOBODY=1").hold(command.pid)
+Watchdog("NOBODY=1").watch(command.pid)
 if not os.fork():
     os.read(0, 1)  # as long as the test likes
     os._exit(0)

@@ -18,15 +18,15 @@ from ..projection import PolicyLike
 from ..router import Fixed, Router
 from ..session import Store, open_store
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Approve, Asked, Limits, Scheduler, Tool, ToolLike
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Model, Options, Usage, UserMessage
 from .events import How, TurnEnd, TurnEvent
 from .meter import FREE, Meter, RunLimits, cost_of
 from .session import Connections, Session
-from .stream import EventStream, Tell
+from .stream import Emit, EventStream
 from .subagent import LEAD, Lead, as_subagent
 
-Said = str | UserMessage
+UserInput = str | UserMessage
 Models = Model | str | Router
 
 
@@ -88,7 +88,7 @@ class Agent:
         system_prompt: str | None = None,
         approve: Approve | None = None,
         limits: RunLimits | None = None,
-        tool_limits: Limits | None = None,
+        tool_limits: ToolLimits | None = None,
         options: Options | None = None,
         policy: PolicyLike = None,
         connection: Connections = None,
@@ -129,20 +129,20 @@ class Agent:
 
     # -- runs --------------------------------------------------------------------------------------------------------
 
-    async def run(self, said: Said) -> Outcome:
+    async def run(self, message: UserInput) -> Outcome:
         """From what the user says to the end of the turn, and of all that follow-ups ask for."""
-        async with self.stream(said) as events:
+        async with self.stream(message) as events:
             return await events.finished()
 
-    def stream(self, said: Said) -> AgentStream:
+    def stream(self, message: UserInput) -> AgentStream:
         """A run, as events. ``cancel()``, or leaving ``async with``, ends it."""
-        return self.started_by(None, said)
+        return self.started_by(None, message)
 
-    def started_by(self, lead: Lead | None, said: Said) -> AgentStream:
+    def started_by(self, lead: Lead | None, message: UserInput) -> AgentStream:
         """A run on behalf of another one, to which it counts."""
-        message = _message(said)
+        first = _message(message)
 
-        async def go(tell: Tell) -> Outcome:
+        async def go(emit: Emit) -> Outcome:
             if self._running:
                 raise ConflictError(f"the agent of session {self.session.id} is running; steer it, or wait for it")
             meter = Meter(self.limits, None if lead is None else lead.meter)
@@ -150,22 +150,22 @@ class Agent:
             self._running = True
             self.session.tools = self.scheduler.definitions  # some may have come or gone
             try:
-                return await self._turns(message, tell, meter)
+                return await self._turns(first, emit, meter)
             finally:
                 self._running = False
 
         return AgentStream(go)
 
-    def steer(self, said: Said) -> None:
+    def steer(self, message: UserInput) -> None:
         """Queue a message for the next request of the running turn; a turn that was about to end goes on with it.
 
         What has not been delivered when a run ends stays queued for the next one.
         """
-        self._steering.append(_message(said))
+        self._steering.append(_message(message))
 
-    def follow_up(self, said: Said) -> None:
+    def follow_up(self, message: UserInput) -> None:
         """Queue a message for a turn of its own, after the running one and in the same run."""
-        self._following.append(_message(said))
+        self._following.append(_message(message))
 
     @property
     def queued(self) -> list[UserMessage]:
@@ -183,10 +183,10 @@ class Agent:
         """From the next turn on, this model answers; a turn that is running keeps the one that it has."""
         self.session.switch(model)
 
-    async def _turns(self, message: UserMessage, tell: Tell, meter: Meter) -> Outcome:
+    async def _turns(self, message: UserMessage, emit: Emit, meter: Meter) -> Outcome:
         while True:
-            end = await self.session.turn(message, self.scheduler, tell, meter, self._steered)
-            tell(end)
+            end = await self.session.turn(message, self.scheduler, emit, meter, self._steered)
+            emit(end)
             queue = self._steering or self._following  # what came while the turn was being closed is steering, too
             if end.how != "done" or not queue:
                 return Outcome(end.how, end.message, end.reason, meter.usage, meter.steps)
@@ -211,7 +211,7 @@ class Agent:
         """
         return as_subagent(self, name, description, history, timeout)
 
-    def beside(self, session: Session, lead: Lead | None, limits: Limits) -> "Agent":
+    def beside(self, session: Session, lead: Lead | None, limits: ToolLimits) -> "Agent":
         """Another agent of the same kind, for ``session``; where nobody can be asked, whoever asks for ``lead`` is."""
         approve = self.approve if lead is None else self.approve or lead.approve
         tools = self.scheduler.tools.values()
@@ -219,7 +219,7 @@ class Agent:
         twin.scheduler.always = self.scheduler.always  # who says "always" means the agent, not this one call of it
         return twin
 
-    async def _ask(self, asked: Asked) -> Approval:
+    async def _ask(self, asked: ApprovalRequest) -> Approval:
         """Ask a person: one question at a time, also when sub-agents run side by side."""
         lead = LEAD.get()
         async with nullcontext() if lead is None else lead.asking:
@@ -242,10 +242,10 @@ class Agent:
         await self.aclose()
 
 
-def _message(said: Said) -> UserMessage:
-    if not isinstance(said, str | UserMessage):
-        raise TypeError(f"what is said is a text or a UserMessage, not {type(said).__name__}")
-    return UserMessage(said) if isinstance(said, str) else said
+def _message(message: UserInput) -> UserMessage:
+    if not isinstance(message, str | UserMessage):
+        raise TypeError(f"a message is a text or a UserMessage, not {type(message).__name__}")
+    return UserMessage(message) if isinstance(message, str) else message
 
 
 def _go_on(session: Session, model: Models | None, prompt: str | None, settings: dict[str, Any]) -> None:

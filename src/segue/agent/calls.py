@@ -12,8 +12,8 @@ from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 class Runner(Protocol):
     """Runs the calls of one answer."""
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None]) -> None:
-        """Run all of them and tell the journal when each starts and what it gives: one result for each call."""
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None]) -> None:
+        """Run all of them; report to the journal when each starts and its result, one for each call."""
 
 
 Tools = Runner | Mapping[str, Tool | Callable[..., Any]] | None

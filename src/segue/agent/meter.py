@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import SettingError
-from ..session import AnyEntry, Compacted, Said, Store
+from ..session import AnyEntry, Compacted, MessageAdded, Store
 from ..types import AssistantMessage, Usage, UsageCost
 
 MARK = "~"
@@ -124,7 +124,7 @@ def _below(store: Store, session: str) -> list[str]:
 
 
 def _used(entry: AnyEntry) -> Iterator[Usage]:
-    if isinstance(entry, Said) and isinstance(entry.message, AssistantMessage):
+    if isinstance(entry, MessageAdded) and isinstance(entry.message, AssistantMessage):
         yield entry.message.usage
     elif isinstance(entry, Compacted) and "usage" in entry.details:
         yield msgspec.convert(entry.details["usage"], Usage)

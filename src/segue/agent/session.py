@@ -20,14 +20,23 @@ from ..compaction import answer_room
 from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SegueError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
-from ..render.fold import Fold
-from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
-from ..session.entries import AnyEntry, Entry, ModelChosen, Prompted, Said, TurnEnded, TurnRenewed
-from ..session.rows import LATEST
+from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
+from ..session.rows import MAX_TIME
+from ..tokens import estimated, guessed_frame, guessed_messages
 from ..tools.waiting import in_thread
-from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Context,
+    Fold,
+    Message,
+    Model,
+    Options,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
 from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd
@@ -35,7 +44,7 @@ from .meter import Meter
 from .owner import RENEWAL, Owner, lives, pulse
 from .recovery import Interruption, closing_results, interruption
 from .state import State
-from .stream import Tell, TurnStream
+from .stream import Emit, TurnStream
 from .turn import Steering, Turn
 
 _EMPTY = Context(messages=[])
@@ -188,20 +197,20 @@ class Session:
         """One turn, as events. ``run`` runs the calls: a runner, or plain functions by the names of their tools."""
         message = UserMessage(said) if isinstance(said, str) else said
 
-        async def turn(tell: Tell) -> TurnEnd:
+        async def turn(emit: Emit) -> TurnEnd:
             async with runner_of(run, self.tools) as runner:
-                return await self.turn(message, runner, tell)
+                return await self.turn(message, runner, emit)
 
         return TurnStream(turn)
 
     async def turn(
-        self, said: UserMessage, runner: Runner, tell: Tell, meter: Meter | None = None, steering: Steering = list
+        self, said: UserMessage, runner: Runner, emit: Emit, meter: Meter | None = None, steering: Steering = list
     ) -> TurnEnd:
         """One turn in the caller's own task, whose cancellation ends the turn and is not raised. ``meter`` counts what
         it uses and ends it at a limit; ``steering`` takes the messages that were queued for its next request."""
         with self._alone("a turn"):
             await self._recover()
-            turn = Turn(self, said, runner, tell, meter or Meter(), steering)
+            turn = Turn(self, said, runner, emit, meter or Meter(), steering)
             with pulse(self.renew, self.store.blocks):
                 return await turn.run()
 
@@ -262,9 +271,9 @@ class Session:
 
     # -- what turns use ----------------------------------------------------------------------------------------------
 
-    def said(self, message: Message, attempts: tuple[str, ...] = ()) -> Said:
+    def said(self, message: Message, attempts: tuple[str, ...] = ()) -> MessageAdded:
         """The entry of a message."""
-        return Said(key=self._key(), time=self.time(), message=message, attempts=attempts)
+        return MessageAdded(key=self._key(), time=self.time(), message=message, attempts=attempts)
 
     def entry(self, entry: type[E], **fields: Any) -> E:
         """An entry of this kind, with a key and the time."""
@@ -280,7 +289,7 @@ class Session:
     def connection(self, model: Model, retries: bool = True) -> Connection:
         """How ``model`` is reached; without ``retries``, where trying again is the router's business."""
         given = (self._connection(model) if callable(self._connection) else self._connection) or Connection()
-        return given if retries else replace(given, retries=Retries(attempts=0))
+        return given if retries else replace(given, retries=Retries(count=0))
 
     def estimate(self) -> int:
         """About how many tokens the next request holds."""
@@ -390,7 +399,7 @@ class Session:
     def time(self) -> int:
         """Unix ms, for entries."""
         now = self._clock() * 1000
-        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+        if not abs(now) < MAX_TIME:  # nor is any comparison with NaN true
             raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
         return int(now)
 

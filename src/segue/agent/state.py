@@ -10,9 +10,9 @@ from ..session.entries import (
     CallStarted,
     Compacted,
     Failed,
+    MessageAdded,
     ModelChosen,
     Prompted,
-    Said,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
@@ -55,7 +55,7 @@ class State:
     def apply(self, entry: AnyEntry) -> None:
         """One entry further."""
         self.changed = entry.time
-        if isinstance(entry, Said):
+        if isinstance(entry, MessageAdded):
             self._said(entry)
         elif isinstance(entry, TurnBegun):
             self.turn, self._turn_from = entry, len(self.messages)
@@ -78,7 +78,7 @@ class State:
         else:
             assert_never(entry)
 
-    def _said(self, entry: Said) -> None:
+    def _said(self, entry: MessageAdded) -> None:
         message = entry.message
         if type(message) is ToolResultMessage:
             self._answered(message, entry.key)

@@ -14,7 +14,7 @@ from ..tools.waiting import until_done
 from ..types import AssistantMessage
 from .events import TurnEnd, TurnEvent
 
-Tell = Callable[[TurnEvent], None]
+Emit = Callable[[TurnEvent], None]
 
 R = TypeVar("R")
 
@@ -25,7 +25,7 @@ _running: set["asyncio.Task[Any]"] = set()
 class EventStream(ABC, Generic[R]):
     """An async iterator of what ``run`` tells, and what it gives in the end."""
 
-    def __init__(self, run: Callable[[Tell], Coroutine[Any, Any, R]]) -> None:
+    def __init__(self, run: Callable[[Emit], Coroutine[Any, Any, R]]) -> None:
         self._run = run
         self._events: asyncio.Queue[TurnEvent | None] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ..errors import SessionError
 from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
 from ..session.rows import LONGEST_NAME
-from ..tools import Approve, Limits, Tool, running
+from ..tools import Approve, Tool, ToolLimits, running_call
 from ..tools.waiting import in_thread
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from .calls import failed_result
@@ -69,7 +69,7 @@ def as_subagent(agent: "Agent", name: str, description: str, history: bool, time
     """``agent`` as a tool with one parameter, the task."""
 
     async def handler(task: str) -> ToolResultMessage:
-        lead, now = LEAD.get(), running()
+        lead, now = LEAD.get(), running_call()
         call = now.call if now is not None else ToolCall("", name, {"task": task})
         if lead is not None and lead.depth < 1:
             return failed_result(call, TOO_DEEP)
@@ -89,7 +89,7 @@ def as_subagent(agent: "Agent", name: str, description: str, history: bool, time
     return Tool(ToolDefinition(name, description, schema), handler, timeout=timeout)
 
 
-def _limits(own: Limits, callers: Limits | None) -> Limits:
+def _limits(own: ToolLimits, callers: ToolLimits | None) -> ToolLimits:
     """The sub-agent's tools must have ended before the caller's patience with the sub-agent does: they are waited for
     once when they are stopped, and once more when everything is closed."""
     return own if callers is None else replace(own, grace=min(own.grace, callers.grace / 3))

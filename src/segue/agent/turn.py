@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..client import stream
+from ..client import reach, send
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
-from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
-from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
+from ..session.entries import AnyEntry, CallStarted, Failed, MessageAdded, TurnBegun, TurnEnded
+from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long
@@ -46,14 +46,14 @@ class Turn:
         session: "Session",
         said: UserMessage,
         runner: Runner,
-        tell: Callable[[TurnEvent], None],
+        emit: Callable[[TurnEvent], None],
         meter: Meter,
         steering: Steering,
     ) -> None:
         self.session = session
         self.said = said
         self.runner = runner
-        self.tell = tell
+        self.emit = emit
         self.meter = meter
         self.steering = steering
         self.router = session.router  # a switch during the turn is for the next one
@@ -87,9 +87,9 @@ class Turn:
     async def _begin(self) -> None:
         queued = self.steering()  # before the turn: it stands before the message of the turn
         await self.session.append(self.begun, *map(self.session.said, [*queued, self.said]))
-        self.tell(TurnStart(self.model.ref, self.said))
+        self.emit(TurnStart(self.model.ref, self.said))
         for message in queued:
-            self.tell(Steered(message))
+            self.emit(Steered(message))
 
     async def _step(self) -> TurnEnd | None:
         """One request, and the calls of its answer; how the turn ended, if it did."""
@@ -140,11 +140,13 @@ class Turn:
         """Send the conversation once; the events of the answer are told as they come."""
         session = self.session
         connection = session.connection(self.model, retries=False)
-        answer = stream(self.model, session.current, session.options, session.policy, connection, render=session.render)
+        reached = reach(self.model, connection)
+        options = replace(session.options, stream=True)
+        answer = send(session.render(session.current, reached.model, options, session.policy), reached)
         async with answer:
             try:
                 async for event in answer:
-                    self.tell(event)
+                    self.emit(event)
             finally:
                 self.arriving = answer.message
         assert answer.message is not None
@@ -160,7 +162,7 @@ class Turn:
         await self.session.append(*before, *said)
         return [each.message for each in said if isinstance(each.message, AssistantMessage)]
 
-    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
+    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[MessageAdded]:
         """The entry of an answer, which tells of the attempts before it."""
         if message is None or (not message.content and message.failed):
             return []
@@ -195,9 +197,9 @@ class Turn:
         assert not isinstance(decision, GiveUp)
         if isinstance(decision, Next):
             self.model = decision.model
-            self.tell(Switch(self.model.ref, decision.reason))
+            self.emit(Switch(self.model.ref, decision.reason))
         elif isinstance(decision, Retry):
-            self.tell(Retried(self.model.ref, decision.reason, decision.wait))
+            self.emit(Retried(self.model.ref, decision.reason, decision.wait))
         await asyncio.sleep(decision.wait)
         return None
 
@@ -219,7 +221,7 @@ class Turn:
         if summary is None:
             return too_long(session, self.model)
         self.compacted = True
-        self.tell(Compaction(summary, before - len(session.state.messages) + 1))
+        self.emit(Compaction(summary, before - len(session.state.messages) + 1))
         return None
 
     # -- calls -------------------------------------------------------------------------------------------------------
@@ -231,13 +233,13 @@ class Turn:
         unfit = [call for call in message.tool_calls if call.id not in self.waiting]
         await self._write([failed_result(call, _unfit(message, call)) for call in unfit])
         if runnable:
-            await self.runner.run(runnable, self, self.tell)
+            await self.runner.run(runnable, self, self.emit)
         await self._write([failed_result(call, NO_RESULT) for call in runnable if call.id in self.waiting])
 
     async def started(self, call: ToolCall) -> None:
         """A call is about to run: from now on its outcome counts as unknown."""
         await self.session.append(self.session.entry(CallStarted, call=call.id))
-        self.tell(CallStart(call))
+        self.emit(CallStart(call))
 
     async def finished(self, result: ToolResultMessage) -> None:
         """A call has its result. A second one has no effect."""
@@ -250,9 +252,9 @@ class Turn:
             messages: list[Message] = [*results, *steered]
             await self.session.append(*map(self.session.said, messages))
         for result in results:
-            self.tell(CallResult(result))
+            self.emit(CallResult(result))
         for message in steered:
-            self.tell(Steered(message))
+            self.emit(Steered(message))
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
@@ -261,7 +263,7 @@ class Turn:
         with suppress(asyncio.CancelledError):  # too late: it is written
             await self.session.append(*[self.session.said(result) for result in results], ended)
         for result in results:
-            self.tell(CallResult(result))
+            self.emit(CallResult(result))
         return end
 
     async def _broken_off(self, how: str, reason: str, not_started: str, unknown: str) -> AssistantMessage | None:
@@ -283,7 +285,7 @@ class Turn:
         with suppress(asyncio.CancelledError):
             await session.append(*arrived, *[session.said(result) for result in results], ended)
         for result in results:
-            self.tell(CallResult(result))
+            self.emit(CallResult(result))
         message = arrived[0].message if arrived else None
         return message if isinstance(message, AssistantMessage) else None
 

@@ -21,8 +21,8 @@ from ..types import (
     UserContent,
     UserMessage,
 )
+from ..types.codec import encode
 from ..types.text import in_label, scrub, scrub_json
-from ..types.value import encode
 from .values import is_summary, text_of_summary
 
 WORD = 8

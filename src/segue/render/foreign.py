@@ -8,13 +8,14 @@ import msgspec
 from ..errors import FormatError, SegueError
 from ..rules import Finding, run
 from ..types import Context, Model
+from ..types.check import check_model
 from ..types.codec import read_json
-from ..types.expect import expect_model
 from ..types.text import has_half_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
-from ..wire.registry import FOLDERS, protocol_of
+from ..wire.registry import PROTOCOLS, protocol_of
+from .clock import current_time
 
 TOO_DEEP = "nested too deeply to be read"
 UNREAD = "this body cannot be read; please report it"
@@ -27,7 +28,7 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
     """
     if model is not None:
-        expect_model(model)
+        check_model(model)
     body = _as_text(body)
     document = _with_halves(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
@@ -35,14 +36,15 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
-def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
-    """The conversation that a request body holds. The protocol is recognised when it is not given.
+def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int | None = None) -> Context:
+    """The conversation in a request body. The protocol is recognised if it is not passed.
 
     ``model`` is the origin of its answers; without one their signatures are never replayed. ``now`` (Unix ms) is the
-    time that they are given.
+    timestamp of its messages, by default the current time.
     """
     if model is not None:
-        expect_model(model)
+        check_model(model)
+    now = current_time() if now is None else now
     document = read_body(body)
     read = _protocol(document, protocol).ingest
     try:
@@ -88,7 +90,7 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
         return protocol_of(recognise(body))
     asked = protocol_of(name)
     if asked.recognise(body) == 0:
-        others = [other for other in FOLDERS if protocol_of(other).recognise(body) > 0]
+        others = [other for other in PROTOCOLS if protocol_of(other).recognise(body) > 0]
         if others:
             raise FormatError(f"this is no {name} body; it looks like {' or '.join(others)}")
     return asked
@@ -96,10 +98,10 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
 
 def recognise(body: dict[str, Any]) -> str:
     """The protocol that ``body`` is surest to be of."""
-    surest = {name: protocol_of(name).recognise(body) for name in FOLDERS}
+    surest = {name: protocol_of(name).recognise(body) for name in PROTOCOLS}
     best = max(surest, key=lambda name: surest[name])
     if surest[best] == 0:
-        raise FormatError(f"this is no request body of a known protocol ({', '.join(FOLDERS)}); say which one it is")
+        raise FormatError(f"this is no request body of a known protocol ({', '.join(PROTOCOLS)}); say which one it is")
     return best
 
 

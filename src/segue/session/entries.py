@@ -17,7 +17,7 @@ class Entry(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tru
     time: int
 
 
-class Said(Entry, frozen=True, tag="message"):
+class MessageAdded(Entry, frozen=True, tag="message"):
     """A message of the conversation: the user's, an answer (also a failed one), or a result."""
 
     message: Message
@@ -86,4 +86,6 @@ class Compacted(Entry, frozen=True, tag="compaction"):
     details: dict[str, Any] = {}
 
 
-AnyEntry = Said | Prompted | TurnBegun | TurnRenewed | TurnEnded | ModelChosen | CallStarted | Failed | Compacted
+AnyEntry = (
+    MessageAdded | Prompted | TurnBegun | TurnRenewed | TurnEnded | ModelChosen | CallStarted | Failed | Compacted
+)

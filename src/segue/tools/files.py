@@ -1,4 +1,4 @@
-"""Tools for files below a root: read, write, edit, list and search. How a path stays below it: see ``beneath``."""
+"""Tools for files below a root: read, write, edit, list and search. How a path stays below it: see ``rooted_files``."""
 
 import os
 import threading
@@ -7,9 +7,9 @@ from msgspec import Struct
 
 from ..types import ToolResultMessage
 from ..types.text import scrub
-from .beneath import Root, root_at
-from .pages import image, looks_like_image, page
+from .file_contents import image, looks_like_image, page
 from .patterns import below, matches, names_of, walk
+from .rooted_files import Root, root_at
 from .search import searched
 from .tool import Tool, tool
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..errors import SettingError
 
 
-class Limits(Struct, frozen=True):
+class ToolLimits(Struct, frozen=True):
     """The limits of a scheduler: one set, the same for every tool and everywhere."""
 
     parallel: int = 8

@@ -15,14 +15,14 @@ from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMess
 from ..types.text import scrub, scrub_json
 from ..types.texts import EMPTY_RESULT
 from .images import image_kind
-from .keeping import keep
-from .limits import Limits
+from .limits import ToolLimits
+from .output_files import keep
 
 _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview
 
 
-class Ended(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """How a tool ended: what it gave, or what went wrong."""
 
     content: list[ToolResultContent]
@@ -31,25 +31,25 @@ class Ended(Struct, frozen=True):
     """Whether it ended by being cancelled."""
 
 
-def ended(value: Any, limits: Limits, note: str = "") -> Ended:
+def ended(value: Any, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that returned ``value``; ``note`` is said before it."""
     is_error = isinstance(value, ToolResultMessage) and value.is_error
     blocks = [_block(item, limits) for item in _items(value)]
-    return Ended(_limited(blocks, limits, note), is_error)
+    return ToolOutput(_limited(blocks, limits, note), is_error)
 
 
-def raised(error: BaseException, limits: Limits, note: str = "") -> Ended:
+def raised(error: BaseException, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that raised ``error``."""
     from asyncio import CancelledError
 
     stopped = isinstance(error, CancelledError)
     text = "The tool was cancelled; not by the user." if stopped else f"{type(error).__name__}: {_text_of(error)}"
-    return Ended(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
+    return ToolOutput(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
 
 
-def told(text: str, limits: Limits, note: str = "") -> Ended:
+def told(text: str, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a call of which only this can be told."""
-    return Ended(_limited([TextContent(text)], limits, note), True)
+    return ToolOutput(_limited([TextContent(text)], limits, note), True)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def _is_content(values: Sequence[Any]) -> bool:
     return found and all(isinstance(each, ToolResultContent | _BINARY | str) for each in values)
 
 
-def _block(item: Any, limits: Limits) -> ToolResultContent:
+def _block(item: Any, limits: ToolLimits) -> ToolResultContent:
     if isinstance(item, ToolResultContent):
         return _checked(item)
     if isinstance(item, _BINARY):
@@ -113,7 +113,7 @@ def _text_of(value: Any) -> str:
         return f"(a value of type {type(value).__name__} that cannot be written)"
 
 
-def _binary(data: bytes, limits: Limits) -> ToolResultContent:
+def _binary(data: bytes, limits: ToolLimits) -> ToolResultContent:
     kind = image_kind(data)
     if kind is not None:
         return ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
@@ -127,7 +127,7 @@ def _is_base64(data: str) -> bool:
         return False
 
 
-def _kept(parts: Iterator[bytes], suffix: str, limits: Limits) -> str:
+def _kept(parts: Iterator[bytes], suffix: str, limits: ToolLimits) -> str:
     try:
         return f"kept in {keep(parts, suffix, limits)}"
     except OSError as error:
@@ -137,7 +137,7 @@ def _kept(parts: Iterator[bytes], suffix: str, limits: Limits) -> str:
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
-def _limited(blocks: list[ToolResultContent], limits: Limits, note: str = "") -> list[ToolResultContent]:
+def _limited(blocks: list[ToolResultContent], limits: ToolLimits, note: str = "") -> list[ToolResultContent]:
     """The blocks within the limits, after the note."""
     blocks = _limited_images(blocks, limits)
     noted = [TextContent(_cut_note(note, limits))] if note else []
@@ -148,12 +148,12 @@ def _limited(blocks: list[ToolResultContent], limits: Limits, note: str = "") ->
     return [*noted, *blocks]
 
 
-def _cut_note(note: str, limits: Limits) -> str:
+def _cut_note(note: str, limits: ToolLimits) -> str:
     most = limits.output // 4
     return scrub(note if len(note) <= most else f"{note[:most]} …")
 
 
-def _limited_images(blocks: list[ToolResultContent], limits: Limits) -> list[ToolResultContent]:
+def _limited_images(blocks: list[ToolResultContent], limits: ToolLimits) -> list[ToolResultContent]:
     made: list[ToolResultContent] = []
     room = limits.images
     for block in blocks:
@@ -171,7 +171,7 @@ def _limited_images(blocks: list[ToolResultContent], limits: Limits) -> list[Too
     return made
 
 
-def _limited_text(blocks: list[ToolResultContent], most: int, limits: Limits) -> list[ToolResultContent]:
+def _limited_text(blocks: list[ToolResultContent], most: int, limits: ToolLimits) -> list[ToolResultContent]:
     """The texts as one: its beginning and its end stay, what is between them goes; images stay where they are."""
     texts = [block.text for block in blocks if isinstance(block, TextContent)]
     total = sum(map(len, texts))

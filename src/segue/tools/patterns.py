@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from .beneath import Root
+from .rooted_files import Root
 
 MADE_BY_TOOLS = frozenset(
     {".git", ".hg", ".svn", ".tox", ".nox", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache"}

@@ -5,7 +5,7 @@ import os
 from ..errors import SettingError
 
 
-def expect_posix(what: str, is_there: bool) -> None:
+def check_posix(what: str, is_there: bool) -> None:
     """A ``SettingError`` where the system is another one, or what is needed of it is not there."""
     if os.name != "posix" or not is_there:
         raise SettingError(

@@ -7,13 +7,12 @@ from types import TracebackType
 from ..errors import SettingError
 from ..types import ToolCall, ToolDefinition
 from .approval import Approve
-from .arguments import Arguments
-from .batch import Batch
-from .batch import Journal as Journal
-from .limits import Limits
+from .arguments import ArgumentChecker
+from .batch import Batch, Journal as Journal
+from .execution import Execution
+from .limits import ToolLimits
 from .states import CallState
 from .tool import Tool, ToolLike, as_tool
-from .work import Work
 
 
 def _quiet(state: CallState) -> None:
@@ -27,17 +26,17 @@ class Scheduler:
     """
 
     def __init__(
-        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: Limits | None = None
+        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: ToolLimits | None = None
     ) -> None:
         self.tools: dict[str, Tool] = {}
         self.approve = approve
-        self.limits = limits or Limits()
+        self.limits = limits or ToolLimits()
         self.always: set[str] = set()
         """The tools that need not be asked about any more."""
         self.closed = False
-        self._arguments: dict[str, Arguments] = {}
+        self._arguments: dict[str, ArgumentChecker] = {}
         self._batches: set[Batch] = set()
-        self._abandoned: set[Work] = set()
+        self._abandoned: set[Execution] = set()
         for made in map(as_tool, tools):
             if made.name in self.tools:
                 raise SettingError(f"two tools are called {made.name!r}: give one of them another name")
@@ -50,14 +49,14 @@ class Scheduler:
         return [each.definition for each in self.tools.values()]
 
     async def run(
-        self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None] = _quiet
+        self, calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None] = _quiet
     ) -> None:
         """Run the calls of an answer as one batch; ``journal`` gets one result for each, as soon as it is there.
 
         When the task is cancelled, what waits is not run, what runs is stopped, and every call still gets its result
         before the cancellation goes on. Whatever tools do, nothing is raised but what the journal raises.
         """
-        batch = Batch(self, calls, journal, tell)
+        batch = Batch(self, calls, journal, emit)
         self._batches.add(batch)
         try:
             await batch.run()
@@ -85,14 +84,14 @@ class Scheduler:
     ) -> None:
         await self.aclose()
 
-    def arguments(self, tool: Tool) -> Arguments:
+    def arguments(self, tool: Tool) -> ArgumentChecker:
         """What checks the arguments of a tool; a ``SettingError`` if its schema is none."""
         known = self._arguments.get(tool.name)
         if known is None or known.tool is not tool:
-            known = self._arguments[tool.name] = Arguments(tool)
+            known = self._arguments[tool.name] = ArgumentChecker(tool)
         return known
 
-    def abandon(self, work: Work) -> None:
+    def abandon(self, work: Execution) -> None:
         """Give up a tool that does not end; if it still does some day, nobody listens."""
         self._abandoned.add(work)
         work.future.add_done_callback(lambda _: self._abandoned.discard(work))

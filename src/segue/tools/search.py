@@ -7,11 +7,11 @@ from typing import Any
 
 from ..types import ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .beneath import Root
-from .current import running
-from .limits import Limits
-from .pages import found_in
+from .file_contents import found_in
+from .limits import ToolLimits
 from .patterns import below, matches, names_of, walk
+from .rooted_files import Root
+from .running_call import running_call
 from .tool import Tool
 from .worker import Worker
 
@@ -20,8 +20,8 @@ _MOST_FOUND = 200
 
 async def searched(root: Root, **wanted: Any) -> ToolResultMessage:
     """What ``search`` finds. Cancelling ends the process."""
-    now = running()
-    worker = Worker(_SEARCH, {"root": root, **wanted}, Limits() if now is None else now.limits, "")
+    now = running_call()
+    worker = Worker(_SEARCH, {"root": root, **wanted}, ToolLimits() if now is None else now.limits, "")
     try:
         ended = await asyncio.to_thread(worker.run)
     except asyncio.CancelledError:

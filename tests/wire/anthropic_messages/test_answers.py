@@ -105,7 +105,7 @@ def test_the_deltas_are_those_of_the_sdk(case: StreamCase, http: httpx2.Client) 
                 delta = event.delta.model_dump()
                 heard += [delta[name] for name in ("text", "thinking", "partial_json") if delta.get(name)]
     events, _ = decoded(request, case.pieces())
-    kinds = (segue.TextDelta, segue.ThinkingDelta, segue.ToolCallDelta)
+    kinds = (segue.events.TextDelta, segue.events.ThinkingDelta, segue.events.ToolCallDelta)
     told = [event.delta for event in events if isinstance(event, kinds)]
     if "input" not in case.name:  # input in the start of a call is no delta to the SDK
         assert told == heard

@@ -20,7 +20,7 @@ from segue.types import (
     texts,
 )
 from segue.wire.common.outgoing import Outgoing
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODEL: Model = next(iter(distinct_on_the_wire("mistral-chat").values()))
 
@@ -95,7 +95,7 @@ def test_a_model_of_another_protocol_is_refused() -> None:
         Outgoing(rendering, MODEL, AnthropicMessages, Options(), Report())
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_has_a_target_whose_projection_goes_out(protocol: str) -> None:
     for model in distinct_on_the_wire(protocol).values():
         rendering = rendered(Context(messages=[UserMessage("go")]), model)

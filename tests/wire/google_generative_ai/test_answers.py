@@ -251,7 +251,7 @@ def test_streamed_arguments_are_json_that_grows() -> None:
     decoder, text, seen = segue.Decoder(case.request()), "", []
     for piece in case.pieces():
         for event in decoder.feed(piece):
-            if isinstance(event, segue.ToolCallDelta):
+            if isinstance(event, segue.events.ToolCallDelta):
                 text += event.delta
                 seen.append(event.partial.content[0].arguments)  # type: ignore[union-attr]
     assert msgspec.json.decode(text) == case.message["content"][0]["arguments"]

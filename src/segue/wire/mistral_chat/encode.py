@@ -1,7 +1,7 @@
-"""A projected conversation to the body of ``POST /v1/chat/completions`` of Mistral.
+"""Encode a projected conversation as the body of Mistral's ``POST /v1/chat/completions``.
 
-Rules are cited where they are obeyed, by their numbers in ``rules.py``. Only fields on the API's list are ever written,
-and none of them as null (MIS-09).
+Code that follows a rule cites its number in ``rules.py``. Only fields that the API knows are written, and none of them
+as null (MIS-09).
 """
 
 from typing import Any, assert_never
@@ -33,9 +33,9 @@ from .schema import repaired
 
 Out = Outgoing[MistralChat]
 Chunk = Any
-"""A dict, or a struct that is written like one. A stored text without a signature looks as the API has it."""
+"""A dict, or a struct that is written like one. A stored text without a signature has the form of a text chunk."""
 
-# The API's own bounds; mistral-common allows 0 to 1 where one serves a model oneself (2026-11).
+# The bounds of the API; mistral-common, for self-hosted models, allows 0 to 1 (2026-11).
 TEMPERATURES = (0.0, 1.5)
 
 
@@ -45,7 +45,7 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant", omit_defaults=
 
 
 def body(out: Out, turns: "MistralTurns") -> dict[str, Any]:
-    """The request body around the turns."""
+    """Return the request body with these turns."""
     body: dict[str, Any] = {"model": out.model.id, "messages": turns.turns}
     if out.tools:
         body["tools"] = out.each_tool(_tool)
@@ -59,7 +59,7 @@ def body(out: Out, turns: "MistralTurns") -> dict[str, Any]:
 
 
 class State(Struct, frozen=True, gc=False):
-    """``role``: of the last turn; a system prompt does not count."""
+    """``role``: the role of the last turn; a system prompt does not count."""
 
     role: str = ""
 
@@ -68,7 +68,7 @@ AFTER_USER, AFTER_ANSWER, AFTER_RESULT = State("user"), State("assistant"), Stat
 
 
 class MistralTurns(Turns[MistralChat, State]):
-    """One message for each rendered one, neighbours of one role unmerged (MIS-02 allows them)."""
+    """The messages of a request, one for each rendered message: adjacent ones of one role are allowed (MIS-02)."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
@@ -86,10 +86,12 @@ class MistralTurns(Turns[MistralChat, State]):
         self._speak([plain_text(MOVED_IMAGES), *images], last)
 
     def _speak(self, content: str | list[Chunk], index: int) -> None:
-        """Let the user speak."""
+        """Add a user message."""
         if self.state is AFTER_RESULT and not self.dialect.user_after_tool:
             # MIS-04: "Unexpected role 'user' after role 'tool'"
-            self._fill(index, "assistant", BETWEEN, "the assistant speaks between tool results and the user")
+            self._fill(
+                index, "assistant", BETWEEN, "an assistant message is required between tool results and the user"
+            )
         self.turns.append(Said("user", content))
         self.state = AFTER_USER
 
@@ -129,22 +131,22 @@ class MistralTurns(Turns[MistralChat, State]):
         self._answer(_answer_content(thoughts, texts), calls)
 
     def _worded(self, texts: list[TextContent]) -> list[TextContent]:
-        """Texts without those that only carry a signature, for which there is no place here."""
+        """The texts without those that have only a signature, for which this protocol has no field."""
         if all([text.text_signature is None for text in texts]):
             return texts
         kept = [text for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
-            self.note("empty-dropped", "a text without text")
+            self.note("empty-dropped", "an empty text")
         return kept
 
     def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
         if self.dialect.own_reasoning == "none":
             # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
-            self.note("thinking-dropped", "the model does not take thinking back")
+            self.note("thinking-dropped", "the model does not accept thinking")
             return []
         if not speaks:
             # MIS-08: "Assistant message must have either content or tool_calls, but not none."
-            self.note("thinking-dropped", "an answer of nothing but thinking has no content")
+            self.note("thinking-dropped", "an answer with only thinking has no content")
             return []
         kept = [block for block in thoughts if not block.redacted]
         if len(kept) < len(thoughts):
@@ -155,17 +157,18 @@ class MistralTurns(Turns[MistralChat, State]):
         if content is None and not calls:
             return
         if not self.state.role:
-            # A first answer with calls is not counted: "Not the same number of function calls and responses" (MIS-05).
+            # Calls of the first message are not counted: "Not the same number of function calls and responses"
+            # (MIS-05).
             self._fill(self.index, "user", OPENING, "the conversation begins with the user")
             self.state = AFTER_USER
         if calls and not self.dialect.text_with_calls:
-            # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two neighbours are no
-            # way out, as the tokenizer joins them before it refuses ("Cannot have tool calls and content defined in the
-            # same assistant message", mistral-common 1.13): the user must speak between.
+            # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two assistant
+            # messages do not help, because the tokenizer joins them first ("Cannot have tool calls and content defined
+            # in the same assistant message", mistral-common 1.13): a user message is required between them.
             if content is not None:
                 self.turns.append(Answer(content))
             if content is not None or self.state is AFTER_ANSWER:
-                self._fill(self.index, "user", CLOSING, "the user speaks between text and calls")
+                self._fill(self.index, "user", CLOSING, "a user message is required between text and calls")
             content = None
         self.turns.append(Answer(content, calls or None))
         self.state = AFTER_ANSWER
@@ -205,9 +208,9 @@ def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -
 
 
 def _thinking(block: ThinkingContent) -> Chunk:
-    """The chunk as the API gives it; ``signature`` is new in mistralai 3.7 and goes back where there is one."""
-    said = [plain_text(block.thinking)] if block.thinking else []
-    chunk = {"type": "thinking", "thinking": said, "closed": True}
+    """The chunk as the API sends it; ``signature`` is new in mistralai 3.7, and is sent back if there is one."""
+    parts = [plain_text(block.thinking)] if block.thinking else []
+    chunk = {"type": "thinking", "thinking": parts, "closed": True}
     if block.thinking_signature is not None:
         chunk["signature"] = block.thinking_signature
     return chunk
@@ -224,7 +227,7 @@ def _tool(_: MistralChat, tool: ToolDefinition) -> tuple[dict[str, Any], str | N
         function["description"] = tool.description
     function["parameters"] = adapted
     # MIS-11: "Invalid tool schema: …"
-    why = None if adapted is schema else "what JSON Schema draft 7 does not know is left out"
+    why = None if adapted is schema else "keywords that are not valid in JSON Schema draft 7 are left out"
     return {"type": "function", "function": function}, why
 
 
@@ -267,7 +270,7 @@ def _add_rest(out: Out, body: dict[str, Any]) -> None:
         out.drop_option("cache", "the provider alone decides what it keeps")
     if options.metadata:
         # MIS-09: {"type":"extra_forbidden","loc":["body","metadata"]} (OpenHands-CLI#83, 2025-11); the SDK has had the
-        # field since, but nothing says what it is for.
+        # field since, but does not document it.
         out.drop_option("metadata", "the field is refused by some of the provider's models")
     if options.stream:
         body["stream"] = True

@@ -1,4 +1,4 @@
-"""Options of a request in the words of each member of the family; what it refuses is left out and reported."""
+"""Write the options of a request as the target names them; leave out and report those that it refuses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from ...dialects.openai_completions import ReasoningSwitch
 from ..common.chat import Said
 from ..common.options import limited_tokens, nearest_level
 from ..common.outgoing import Outgoing
-from .shapes import Turn, last_words
+from .shapes import Turn, last_user
 
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
@@ -17,7 +17,7 @@ MOST_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0
 
 
 def add_options(out: Out, body: Body) -> None:
-    """Everything beside messages and tools."""
+    """Add everything other than messages and tools to the body."""
     _add_reasoning(out, body)
     _add_limits(out, body)
     _add_user(out, body)
@@ -133,8 +133,8 @@ def _add_cache(out: Out, body: Body) -> None:
 
 
 def _mark(turns: list[Turn], marker: dict[str, str]) -> None:
-    """At the end of what stays, the system prompt, and at the last words of the user. Turns are replaced."""
-    last = last_words(turns)
+    """Mark the system prompt and the last user message for caching. Marked turns are replaced, not changed."""
+    last = last_user(turns)
     for at, turn in enumerate(turns):
         if isinstance(turn, Said) and (at == last or turn.role != "user"):
             content = turn.content

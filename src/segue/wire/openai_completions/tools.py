@@ -1,4 +1,4 @@
-"""Tools and the choice among them. A schema is adapted on a copy: its root is an object, without alternatives."""
+"""Write tools and ``tool_choice``. Schemas are adapted on a copy: the root is an object, without alternatives."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ Body = dict[str, Any]
 
 
 def add_tools(out: Out, body: Body) -> None:
-    """The tools, where the target takes them on this surface, and ``tool_choice``."""
+    """Add the tools, if the target accepts any in this protocol, and ``tool_choice``."""
     takes_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
     if out.tools and not takes_tools:
-        # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot leave it.
+        # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot turn it off.
         out.drop_option("tools", "this model takes none on chat completions; openai-responses has them")
     elif out.tools:
         body["tools"] = out.each_tool(_tool)
@@ -37,7 +37,7 @@ def _tool(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, A
 
 
 def object_schema(schema: Any) -> dict[str, Any]:
-    """``schema`` where its root is a plain object; else what of it can stand in one.
+    """Return ``schema`` if its root is a plain object, otherwise an object schema made from its parts.
 
     "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI),
     "object schema missing properties" (OpenAI and Azure; both in public clients, collected 2026-11).
@@ -59,7 +59,7 @@ def object_schema(schema: Any) -> dict[str, Any]:
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """TPL-13: every parameter has a description, if only an empty one."""
+    """Add an empty description to parameters without one (TPL-13)."""
     properties = {
         name: {"description": ""} | below if isinstance(below, dict) else below
         for name, below in schema["properties"].items()

@@ -1,7 +1,7 @@
-"""A projected conversation to the body of ``POST /responses``, without state on the server (``store`` is false).
+"""Encode a projected conversation as the body of ``POST /responses``, without state on the server (``store: false``).
 
-Rules are cited where they are obeyed, by their numbers in ``rules.py``. There is no rule about the order of roles
-(OAR-02), so nothing is merged and nothing is filled in.
+Code that follows a rule cites its number in ``rules.py``. There is no rule about the order of roles (OAR-02), so no
+messages are merged and no fillers are inserted.
 """
 
 from typing import Any, assert_never
@@ -34,9 +34,9 @@ from .schema import adapt
 
 Out = Outgoing[OpenAIResponses]
 Item = Any
-"""A dict, or a struct that is written like one; likewise the parts of a message."""
+"""A dict, or a struct that is written like one; this also applies to the parts of a message."""
 
-# Nothing in an item points back to it, so that the collector of cycles need not look at these.
+# Items have no reference cycles, so the garbage collector does not have to track them.
 
 
 class Message(Struct, tag_field="type", tag="message", omit_defaults=True, gc=False):
@@ -61,7 +61,7 @@ class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", g
 
 
 def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
-    """The request body around the items."""
+    """Return the request body with these items."""
     body: dict[str, Any] = {"model": out.model.id, "store": False}
     if out.system is not None:
         body["instructions"] = out.system
@@ -76,17 +76,17 @@ def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 
 
 class State(Struct, frozen=True, gc=False):
-    """``ids``: how many ids of items were sent."""
+    """``ids``: the number of item ids in the request."""
 
     ids: int = 0
 
 
 class ResponsesTurns(Turns[OpenAIResponses, State]):
-    """Every message is an item or several, and none of them changes later."""
+    """The items of a request. A message becomes one or more items, and none of them changes later."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
-        self._ids: dict[str, None] = {}  # of items (OAR-07), in their order, so that the last ones can be given back
+        self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
         parts = self._shown(message.content)
@@ -112,22 +112,22 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self._ids.popitem()
 
     def close(self) -> None:
-        if not self.turns:  # OAR-01: nothing but reasoning that cannot go back
+        if not self.turns:  # OAR-01: there was only reasoning that cannot be sent back
             self.note("filler-inserted", f"the input may not be empty: {CLOSING!r}")
             self.turns.append(Message("user", [InputText(CLOSING)]))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _answer(self, message: AssistantMessage) -> list[Item]:
-        """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
+        """The items of an answer: all with their ids, or all without ids and reasoning (OAR-08, AZU-04)."""
         out, content = self.out, message.content
         if not _are_items(content) or not same_origin(message, out.model):
             return self._plain(message)
         reasons = ThinkingContent in map(type, content)
         if self.index in out.rendered.thinned:
-            # What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
+            # The ids of the items that are left refer to reasoning that was dropped: "Item 'fc_…' of type
             # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
-            why = "what is left of the answer does not go back alone"
+            why = "a part of the answer was dropped"
         elif reasons and self.dialect.own_reasoning == "none":
             why = "the model does not reason"  # OAR-11
         else:
@@ -141,15 +141,15 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         return self._plain(message, why)
 
     def _plain(self, message: AssistantMessage, why: str = "of another origin") -> list[Item]:
-        """Texts and calls without ids: nothing links them, so nothing can be missing."""
+        """The texts and calls of an answer without ids: no item refers to another, so none can be missing."""
         items: list[Item] = []
         dropped = 0
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
-                    self.note("empty-dropped", "a text without text")
+                    self.note("empty-dropped", "an empty text")
                     continue
-                # OAR-03: a bare string is right for every role; `output_text` would need an id.
+                # OAR-03: every role accepts a bare string; `output_text` would require an id.
                 item = Message("assistant", block.text)
                 signature = block.text_signature
                 if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
@@ -180,7 +180,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
 
 
 def _are_items(content: list[AssistantContent]) -> bool:
-    """Whether any of these blocks was an item with an id, or claims to have been one."""
+    """Whether any of these blocks may have been an item with an id."""
     for block in content:
         if type(block) is TextContent:
             if block.text_signature is not None and names_item(block.text_signature):
@@ -196,7 +196,7 @@ def _are_items(content: list[AssistantContent]) -> bool:
 
 
 def _image(block: ImageContent) -> dict[str, Any]:
-    # OAR-13: strict servers want `detail`.
+    # OAR-13: strict servers require `detail`.
     url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
     return {"type": "input_image", "image_url": url, "detail": "auto"}
 
@@ -205,7 +205,7 @@ def _image(block: ImageContent) -> dict[str, Any]:
 
 
 def _tool(_: OpenAIResponses, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    """Flat (OAR-14), and not strict: strict schemas must list every property as required."""
+    """A flat definition (OAR-14) that is not strict, because strict schemas must require every property."""
     parameters, changed = adapt(tool.schema)
     entry: dict[str, Any] = {"type": "function", "name": tool.name}
     if tool.description.strip():

@@ -1,4 +1,4 @@
-"""Options to parameters of a Responses request. What the target refuses is left out and reported (OAR-15)."""
+"""Write options as parameters of a Responses request; leave out and report those that the target refuses (OAR-15)."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ _TTL = {"short": "30m", "long": "12h"}
 
 
 def add_options(out: Out, body: Body) -> None:
-    """All of them, in a fixed order."""
+    """Add all options to the body, in a fixed order."""
     _add_max_tokens(out, body)
     _add_reasoning(out, body)
     _add_tool_choice(out, body)
@@ -73,7 +73,7 @@ def _add_temperature(out: Out, body: Body) -> None:
 
 
 def _add_cache(out: Out, body: Body) -> None:
-    """Caching goes by itself; how long it lasts can be asked of some models."""
+    """Caching is automatic; only some models let the request choose how long it lasts."""
     retention, way = out.options.cache, out.dialect.cache
     if retention is None:
         return
