@@ -24,7 +24,7 @@ from support.sessions import LOOP
 import segue
 from segue import Agent, Connection, Failover, Options, Patience, Retries, Timeouts
 from segue.client.failures import retry_after
-from segue.client.transport import BROKE, MEANINGS, meaning_of, mapped_errors
+from segue.client.transport import BROKE, MEANINGS, mapped_errors, meaning_of
 from segue.router.rules import rule_of
 from segue.testing import StandIn
 

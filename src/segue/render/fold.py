@@ -1,4 +1,4 @@
-"""What is known of messages by going through them, one after the other."""
+"""A value that is computed over a growing list of messages."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -9,7 +9,7 @@ S = TypeVar("S")
 
 
 class Fold(Generic[S]):
-    """A fold over a list that grows: it goes on where it stopped. Over another list, or less of it, it begins anew."""
+    """A fold over a growing list. It continues where it stopped; over another or a shorter list it starts again."""
 
     def __init__(self, begin: Callable[[], S], add: Callable[[S, Message], S]) -> None:
         self._begin = begin

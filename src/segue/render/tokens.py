@@ -1,7 +1,7 @@
-"""How many tokens a conversation has: measured where an answer said so, guessed from its length elsewhere.
+"""Estimates of the tokens in a conversation: measured up to the last answer with usage, guessed from length after it.
 
-No tokenizer is at hand for most models, so a guess goes by bytes. It is good to about a third, which is why every
-estimate says on what it rests and how far it may be off.
+Most models have no public tokenizer, so the guess is based on bytes. It is accurate to about a third, which is why
+every estimate has a basis and a range.
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from ..types.value import encode
 from .images import image_size
 
 BYTES_PER_TOKEN = 3.7
-PIXELS_PER_TOKEN = 750  # as Anthropic documents it; the others are of the same order
+PIXELS_PER_TOKEN = 750  # from Anthropic's documentation; other providers are similar
 TOKENS_PER_IMAGE = (85, 1_600)
 TOKENS_PER_MESSAGE = 4
 
 Basis = Literal["measured", "measured elsewhere", "guessed"]
-# How far off the measured part and the guessed part may be, as a share of each.
+# The margins of error of the measured part and of the guessed part, as a fraction of each.
 MARGINS: dict[Basis, tuple[float, float]] = {
     "measured": (0.02, 0.35),
     "measured elsewhere": (0.25, 0.35),
@@ -40,8 +40,8 @@ MARGINS: dict[Basis, tuple[float, float]] = {
 class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
     """A number of tokens between ``low`` and ``high``.
 
-    ``basis``: the target itself measured most of it (``measured``), another model did, with a tokenizer of its own
-    (``measured elsewhere``), or nobody did (``guessed``).
+    ``basis``: most of it was measured by the target (``measured``) or by another model, with another tokenizer
+    (``measured elsewhere``), or nothing was measured (``guessed``).
     """
 
     tokens: int
@@ -51,12 +51,12 @@ class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def estimate(stored: Context, rendered: Context, model: Model) -> Estimate:
-    """The tokens of ``rendered``, which was made from ``stored`` for ``model``."""
+    """Estimate the tokens of ``rendered``, the rendering of ``stored`` for ``model``."""
     return estimated(stored.messages, guessed(stored), guessed(rendered), model)
 
 
 def estimated(messages: list[Message], stored: float, rendered: float, model: Model) -> Estimate:
-    """The tokens of a rendering of ``messages``, from the guesses of what is stored and of what is rendered."""
+    """Estimate the tokens of a rendering of ``messages``, from guesses for the stored and the rendered messages."""
     guess = rendered
     last = _last_measured(messages)
     if last is None:
@@ -67,7 +67,7 @@ def estimated(messages: list[Message], stored: float, rendered: float, model: Mo
     since = guessed_messages(messages[at + 1 :])
     changed = guess - stored
     own = (answer.provider, answer.model) == (model.provider, model.id)
-    # What was measured cannot have gone altogether, whatever the guesses say.
+    # The measured tokens are still there, so the total is at least half of the guess.
     new = max(since + changed, guess / 2 - measured)
     return _estimate(measured, new, "measured" if own else "measured elsewhere")
 
@@ -90,17 +90,18 @@ def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | No
 
 
 def guessed(context: Context) -> float:
-    """Tokens by length alone."""
+    """A guess of the tokens, from length alone."""
     return guessed_frame(context.system_prompt, context.tools) + guessed_messages(context.messages)
 
 
 def guessed_frame(system_prompt: str | None, tools: Iterable[ToolDefinition]) -> float:
-    """Tokens of what goes with the messages."""
+    """A guess of the tokens of system prompt and tools."""
     schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in tools)
     return (_bytes(system_prompt or "") + schemas) / BYTES_PER_TOKEN
 
 
 def guessed_messages(messages: Iterable[Message]) -> float:
+    """A guess of the tokens of messages."""
     return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
 
 
@@ -126,4 +127,4 @@ def _json_bytes(call: ToolCall) -> int:
     try:
         return len(encode(call.arguments))
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return 0  # a call that is stored but cannot be sent
+        return 0  # arguments that cannot be written as JSON
