@@ -9,7 +9,7 @@ from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
 from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -40,7 +40,7 @@ def presets() -> list[str]:
 
 def rules() -> list[str]:
     lines: list[str] = []
-    for protocol in FOLDERS:
+    for protocol in PROTOCOLS:
         lines += [
             f"## {protocol}",
             "",

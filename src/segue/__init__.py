@@ -36,8 +36,8 @@ _NAMES = {
         "open_store"
     ),
     "tools": (
-        "Allow AllowAlways Approval Approve Asked Deny Edit Journal McpServer Scheduler Tool ToolLike ToolLimits "
-        "file_tools shell_tool tool"
+        "Allow AllowAlways Approval ApprovalRequest Approve Deny Edit Journal McpServer Scheduler Tool ToolLike "
+        "ToolLimits file_tools shell_tool tool"
     ),
     "types": (
         "AssistantContent AssistantMessage Block Change Context Diagnostic ImageContent Message Modality Model "
@@ -49,20 +49,22 @@ _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()
 _MODULES = (*_NAMES, "events", "testing")
 
 if TYPE_CHECKING:
-    from . import agent as agent
-    from . import catalog as catalog
-    from . import client as client
-    from . import dialects as dialects
-    from . import errors as errors
-    from . import events as events
-    from . import projection as projection
-    from . import render as render
-    from . import router as router
-    from . import rules as rules
-    from . import session as session
-    from . import testing as testing
-    from . import tools as tools
-    from . import types as types
+    from . import (
+        agent as agent,
+        catalog as catalog,
+        client as client,
+        dialects as dialects,
+        errors as errors,
+        events as events,
+        projection as projection,
+        render as render,
+        router as router,
+        rules as rules,
+        session as session,
+        testing as testing,
+        tools as tools,
+        types as types,
+    )
     from .agent import *
     from .catalog import *
     from .client import *

@@ -5,8 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather
 from support.waiting import HANGS

@@ -77,7 +77,7 @@ def test_an_unknown_provider_is_told_the_nearest(typed: str, meant: str) -> None
 
 
 def test_a_provider_that_is_like_no_other_is_told_all() -> None:
-    with pytest.raises(UnknownProviderError, match="known are anthropic, openai"):
+    with pytest.raises(UnknownProviderError, match="the providers are anthropic, openai"):
         get_model("xyzzyxyzzy/some-model", catalog=CATALOG)
 
 

@@ -111,7 +111,7 @@ def test_every_fault_of_a_file_is_told_at_once_with_its_place(tmp_path: Path) ->
         ("providers.Acme.colour", "unknown field"),
         ("providers.groq.dialect.openai-completions.id_form", "ten"),
         ("providers.groq.dialect.openai-completions.sampeling", "did you mean sampling?"),
-        ("providers.groq.dialect.mistral-chat", "not among its protocols"),
+        ("providers.groq.dialect.mistral-chat", "not one of its protocols"),
         ('models."nowhere/model"', "unknown provider"),
         ('models."groq/thing".input', "smell"),
         ('models."anthropic/claude-opus-5".max_tokens', "larger than the context window"),

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
 from support.secrets import nothing_tells_a_key

@@ -25,7 +25,7 @@ from segue.session import (
 )
 from segue.testing import Reply
 from segue.types import TextContent, ThinkingContent
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
@@ -81,7 +81,7 @@ def test_every_field_of_a_conversation(command: str, words: tuple[str, ...], tmp
     assert seen > 20, "most of them are shown"
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
     context = segue.Context.from_json(EXAMPLE.read_bytes())
     body = json.loads(segue.encode(context, segue.get_model(TARGETS[protocol])).json())

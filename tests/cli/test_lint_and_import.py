@@ -9,7 +9,7 @@ import pytest
 
 import segue
 from segue.cli import main
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
 CONTEXT = segue.Context.from_json(EXAMPLE.read_bytes())
@@ -28,7 +28,7 @@ ORPHAN = {
 }
 
 
-@pytest.fixture(params=FOLDERS)
+@pytest.fixture(params=PROTOCOLS)
 def protocol(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -41,11 +41,11 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "a truncated file": (EXAMPLE.read_bytes()[:900], "not JSON: the text ends in the middle of a value"),
     "a wrong role": (
         b'{"messages":[{"role":"bot"}]}',
-        "messages[0]: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "messages[0]: unknown role 'bot'; the roles are user, assistant and toolResult",
     ),
     "a block in the wrong message": (
         b'{"messages":[{"role":"user","content":[{"type":"thinking","thinking":""}]}]}',
-        "messages[0].content[0]: a thinking block may not stand in a user message",
+        "messages[0].content[0]: a thinking block is not allowed in a user message",
     ),
     "a number for a string": (
         b'{"messages":[{"role":"user","content":[{"type":"text","text":7}]}]}',
@@ -53,7 +53,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     ),
     "version 99": (
         b'{"version":99,"messages":[]}',
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "invalid UTF-8": (b'{"messages":[{"role":"user","content":"\xff"}]}', "not UTF-8: byte 0xff at offset 39"),
     "nesting 100,000 deep": (b'{"messages":' + b"[" * 100_000, "nested too deeply to be read"),

@@ -27,7 +27,7 @@ from segue.cli import main
 from segue.cli.run import DENIED
 from segue.session import CallStarted, MessageAdded, open_store
 from segue.testing import Reply, StandIn
-from segue.tools import Allow, Approval, Asked, Deny
+from segue.tools import Allow, Approval, ApprovalRequest, Deny
 from segue.tools.files import file_tools
 from segue.tools.shell import shell_tool
 from segue.types import TextContent, ThinkingContent, ToolCall, ToolResultMessage
@@ -94,7 +94,7 @@ def through_run(folder: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch) 
 def through_sub_agent(folder: Path, server: StandIn) -> None:
     """A chief, on a stand-in of its own, sends the sub-agent."""
 
-    def approve(asked: Asked) -> Approval:
+    def approve(asked: ApprovalRequest) -> Approval:
         return Allow() if asked.tool.name == "shell" else Deny(DENIED)
 
     async def sent() -> None:

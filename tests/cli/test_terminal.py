@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.kitchen import MODEL, Terminal, environment, kitchen
 from support.terminals import EVIL, leaks, pseudo_terminal
 

@@ -14,8 +14,7 @@ import h11
 import httpcore2
 import httpx2
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from msgspec.structs import replace
 from support.providers import CONTEXT, MODELS, OPTIONS
 from support.raw import Asked, Server, raw, response

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 from support import torn
 from support.structure import faults
@@ -26,10 +25,10 @@ from segue.types import (
     UserMessage,
 )
 from segue.types.text import scrub
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODELS = {
-    f"{name} ({protocol})": model for protocol in FOLDERS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
 }
 WINDOWS = [2_000, 3_000, 4_096, 8_192, 32_000, 200_000, 1_000_000]
 SHORT = 200

@@ -5,8 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from conftest import SOAK
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from msgspec.structs import replace
 from support.entries import said

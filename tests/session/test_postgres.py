@@ -12,8 +12,7 @@ from support.postgres import Postgres
 from support.waiting import HANGS, until
 
 from segue.errors import SessionError, SettingError
-from segue.session import PostgresStore, Store, open_store
-from segue.session import postgres as own
+from segue.session import PostgresStore, Store, open_store, postgres as own
 
 
 @pytest.fixture

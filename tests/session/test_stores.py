@@ -4,8 +4,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.entries import entries, said, text_of
 
 from segue.errors import ConflictError, FormatError, SessionError

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.entries import entries, said
 
 from segue.errors import ConflictError, SessionError, TransferError
@@ -96,7 +95,7 @@ def test_every_bad_line_is_reported_and_nothing_is_written(store: Store, exporte
         "x.jsonl:5: not JSON: object keys must be strings (byte 1)",
         "x.jsonl:6: entry: Invalid value 'whatever'",
         "x.jsonl:7: key: the key 'a' stands on line 3 already",
-        "x.jsonl:8: message.content[0]: a thinking block may not stand in a user message",
+        "x.jsonl:8: message.content[0]: a thinking block is not allowed in a user message",
     ]
     assert str(raised.value).endswith("; and 2 more")
     with pytest.raises(SessionError):
@@ -113,7 +112,7 @@ NO_EXPORT: dict[str, tuple[list[bytes], str]] = {
     ),
     "a newer version": (
         [b'{"entry":"session","version":2,"id":"n","created":1,"changed":1,"entries":0}\n'],
-        "x:1: version 2 is not one that this segue reads (it knows 1); update segue",
+        "x:1: version 2 is not supported: this segue reads version 1; update segue",
     ),
     "a file that was cut": (
         [b'{"entry":"session","version":1,"id":"n","created":1,"changed":1,"entries":4}\n'],

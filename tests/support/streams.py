@@ -122,6 +122,6 @@ def check(events: list[Event]) -> None:
         assert last.message.stop_reason in ("stop", "length", "toolUse")
         assert (last.message.stop_reason == "toolUse") <= bool(last.message.tool_calls)
     else:
-        assert last.message.stop_reason in ("error", "aborted") and last.message.error_message
+        assert last.message.failed and last.message.error_message
         assert last.message.runnable_calls == []
     assert all(call.id for at, call in enumerate(content) if isinstance(call, ToolCall) and at not in open_blocks)

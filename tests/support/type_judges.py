@@ -11,10 +11,8 @@ from mistralai.client import models as mistral_types
 from openai.types.chat import completion_create_params as openai_types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from wire.anthropic_messages.judge import check as anthropic_check
-from wire.bedrock_converse.judge import SERVICE, VALIDATOR
-from wire.bedrock_converse.judge import _walk as bedrock_walk
-from wire.openai_completions.judge import SDKS
-from wire.openai_completions.judge import _check as openai_check
+from wire.bedrock_converse.judge import SERVICE, VALIDATOR, _walk as bedrock_walk
+from wire.openai_completions.judge import SDKS, _check as openai_check
 from wire.openai_responses.judge import complaints
 
 Judge = Callable[[Any], list[str]]

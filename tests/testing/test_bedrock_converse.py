@@ -11,10 +11,8 @@ import httpx2
 import pytest
 import urllib3
 from botocore.config import Config
-from botocore.exceptions import ClientError, EventStreamError
-from botocore.exceptions import ReadTimeoutError as NoAnswerError
-from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, TEXTS, THINKING, reasoning
-from support.facts import SONNET as MODEL
+from botocore.exceptions import ClientError, EventStreamError, ReadTimeoutError as NoAnswerError
+from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, SONNET as MODEL, TEXTS, THINKING, reasoning
 from support.journeys import IMAGE
 from support.providers import CONTEXT, WEATHER
 from support.talk import answered, carried, failing, told

@@ -12,8 +12,7 @@ import pytest
 from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING, signatures
 from support.providers import CONTEXT
 from support.talk import answered, carried, contents, failing, read_back

@@ -19,8 +19,7 @@ from support.waiting import HANGS
 import segue
 from segue import Connection, Context, Options, TextContent, ToolDefinition, ToolResultMessage, UserMessage
 from segue.cli import main
-from segue.testing import LocalModel
-from segue.testing import local as module
+from segue.testing import LocalModel, local as module
 
 ROOT = Path(__file__).parents[2]
 REF = f"local/{module.MODEL}"

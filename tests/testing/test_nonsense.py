@@ -13,16 +13,15 @@ import httpx2
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import SONNET
 from support.providers import CONTEXT, MODELS, reach
 
 import segue
 from segue.cli import main
 from segue.testing import Fault, Reply, StandIn, said
-from segue.testing.voices import FILES
 from segue.types import Context, TextContent, UserMessage
+from segue.wire.registry import PROTOCOLS
 
 made: Any = StandIn
 fault: Any = Fault
@@ -124,7 +123,7 @@ def raising(error: Exception) -> Callable[[Context], str]:
     return answer
 
 
-@pytest.mark.parametrize("protocol", FILES)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [

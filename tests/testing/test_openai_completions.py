@@ -9,8 +9,7 @@ import openai
 import pytest
 from cerebras.cloud import sdk as cerebras
 from cerebras.cloud.sdk.types.chat import ChatCompletion as CerebrasCompletion
-from groq.types.chat import ChatCompletion as GroqCompletion
-from groq.types.chat import ChatCompletionChunk as GroqChunk
+from groq.types.chat import ChatCompletion as GroqCompletion, ChatCompletionChunk as GroqChunk
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, CALLS, CLAUDE, FACTS, GEMINI, GLM, GPT, TEXTS, THINKING

@@ -16,8 +16,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import FACTS, Facts
 from support.journeys import IMAGE
 from support.providers import CONTEXT, MODELS, OPTIONS, reach
@@ -27,7 +26,7 @@ from support.waiting import HANGS, SHORT, free_port
 import segue
 from segue import Retries, Timeouts
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.testing.voices import FILES, voice_of
+from segue.testing.voices import voice_of
 from segue.types import (
     AssistantMessage,
     Context,
@@ -39,9 +38,9 @@ from segue.types import (
     Usage,
     UserMessage,
 )
+from segue.wire.registry import PROTOCOLS
 
 ONCE = Retries(count=0)
-PROTOCOLS = list(FILES)
 REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓"})])
 
 

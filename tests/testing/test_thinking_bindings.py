@@ -5,8 +5,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import segue

@@ -8,7 +8,7 @@ import pytest
 from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
 
 import segue
-from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Scheduler, ToolLimits, tool
+from segue.tools import Allow, AllowAlways, Approval, ApprovalRequest, Deny, Edit, Scheduler, ToolLimits, tool
 
 
 class Door:
@@ -33,10 +33,10 @@ class Person:
 
     def __init__(self, *answers: Approval) -> None:
         self.answers = list(answers)
-        self.asked: list[Asked] = []
+        self.asked: list[ApprovalRequest] = []
         self.at_once = 0
 
-    async def __call__(self, asked: Asked) -> Approval:
+    async def __call__(self, asked: ApprovalRequest) -> Approval:
         self.asked.append(asked)
         self.at_once += 1
         assert self.at_once == 1
@@ -128,7 +128,7 @@ def test_nobody_is_asked_about_a_call_that_cannot_run() -> None:
 def test_whatever_the_person_does_to_the_question_does_not_change_the_call() -> None:
     door = Door()
 
-    def meddles(asked: Asked) -> Approval:
+    def meddles(asked: ApprovalRequest) -> Approval:
         asked.call.arguments["number"] = 99
         return Allow()
 
@@ -137,18 +137,18 @@ def test_whatever_the_person_does_to_the_question_does_not_change_the_call() -> 
 
 
 def raising(error: BaseException) -> Any:
-    def approve(asked: Asked) -> Approval:
+    def approve(asked: ApprovalRequest) -> Approval:
         raise error
 
     return approve
 
 
-async def raises_later(asked: Asked) -> Approval:
+async def raises_later(asked: ApprovalRequest) -> Approval:
     await asyncio.sleep(0)
     raise SystemExit(1)
 
 
-async def cancels_itself(asked: Asked) -> Approval:
+async def cancels_itself(asked: ApprovalRequest) -> Approval:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
@@ -156,7 +156,7 @@ async def cancels_itself(asked: Asked) -> Approval:
     return Allow()
 
 
-async def is_cancelled(asked: Asked) -> Approval:
+async def is_cancelled(asked: ApprovalRequest) -> Approval:
     raise asyncio.CancelledError
 
 
@@ -187,9 +187,9 @@ def test_what_is_no_clear_yes_is_a_no(approve: Any) -> None:
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -> None:
     door = Door()
-    asked_about: list[Asked] = []
+    asked_about: list[ApprovalRequest] = []
 
-    async def thinks(asked: Asked) -> Approval:
+    async def thinks(asked: ApprovalRequest) -> Approval:
         asked_about.append(asked)
         try:
             await asyncio.sleep(1000)
@@ -218,7 +218,7 @@ def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -
 def test_closing_during_a_question_ends_it() -> None:
     door = Door()
 
-    async def thinks(asked: Asked) -> Approval:
+    async def thinks(asked: ApprovalRequest) -> Approval:
         await asyncio.sleep(1000)
         return Allow()
 

@@ -11,12 +11,11 @@ from typing import Any, Literal, TypedDict
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import segue
 from segue.tools import Tool, tool
-from segue.tools.arguments import Arguments, Misfit
+from segue.tools.arguments import ArgumentChecker, InvalidArguments
 from segue.types import ToolDefinition
 
 
@@ -40,10 +39,10 @@ class Node(msgspec.Struct):
     next: "Node | None" = None
 
 
-def checks(schema: dict[str, Any], required: bool = True) -> Arguments:
+def checks(schema: dict[str, Any], required: bool = True) -> ArgumentChecker:
     whole = {"type": "object", "properties": {"v": schema}, "required": ["v"] if required else []}
     whole["$defs"] = {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}
-    return Arguments(Tool(ToolDefinition("t", "", whole), print))
+    return ArgumentChecker(Tool(ToolDefinition("t", "", whole), print))
 
 
 POINT = {"$ref": "#/$defs/Point"}
@@ -131,7 +130,7 @@ REFUSED: list[tuple[dict[str, Any], Any, str]] = [
 
 @pytest.mark.parametrize(("schema", "given", "reason"), REFUSED)
 def test_what_cannot_be_mended_is_refused_with_its_place(schema: dict[str, Any], given: Any, reason: str) -> None:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(InvalidArguments) as caught:
         checks(schema).checked({"v": given})
     assert reason in str(caught.value) and len(str(caught.value)) < 400
 
@@ -139,13 +138,13 @@ def test_what_cannot_be_mended_is_refused_with_its_place(schema: dict[str, Any],
 def test_all_faults_are_told_up_to_a_number() -> None:
     def f(a: int, b: int, c: list[int]) -> None: ...
 
-    with pytest.raises(Misfit) as caught:
-        Arguments(tool(f)).checked({"a": "x", "c": [1, "y"], "d": 1})
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentChecker(tool(f)).checked({"a": "x", "c": [1, "y"], "d": 1})
     assert [fault.split(":")[0] for fault in caught.value.faults if ":" in fault] == ["a", "c[1]"]
     assert any('"b" is a required' in fault for fault in caught.value.faults)
     assert any("'d' was unexpected" in fault for fault in caught.value.faults)
-    with pytest.raises(Misfit) as caught:
-        Arguments(tool(f)).checked({"a": 1, "b": 1, "c": ["x"] * 1000})
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentChecker(tool(f)).checked({"a": 1, "b": 1, "c": ["x"] * 1000})
     assert len(caught.value.faults) == 10
 
 
@@ -180,7 +179,7 @@ def test_values_reach_the_function_as_its_types() -> None:
         "by_number": {"1": "one"},
         "kind": "1",
     }
-    assert Arguments(tool(f)).checked(given).values == {
+    assert ArgumentChecker(tool(f)).checked(given).values == {
         "place": Place("Rome", 2),
         "unit": Unit.CELSIUS,
         "node": Node(1, Node(2)),
@@ -206,8 +205,8 @@ def test_a_type_that_refuses_a_value_is_told_like_any_fault() -> None:
     def f(day: datetime.date | None = None, even: Even | None = None) -> None: ...
 
     for arguments, reason in (({"day": "yesterday"}, "day: "), ({"even": {"n": 3}}, "even: 3 is odd")):
-        with pytest.raises(Misfit, match=reason):
-            Arguments(tool(f)).checked(arguments)
+        with pytest.raises(InvalidArguments, match=reason):
+            ArgumentChecker(tool(f)).checked(arguments)
 
 
 def test_a_tool_may_change_its_arguments_without_changing_the_call() -> None:
@@ -237,7 +236,7 @@ def test_a_schema_that_is_none_is_the_callers_fault_and_nothing_is_fetched(schem
 
 def test_a_definition_without_a_schema_takes_what_comes() -> None:
     given = {"a": 1, "b": [{"c": None}]}
-    assert Arguments(Tool(ToolDefinition("t"), print)).checked(given).values == given
+    assert ArgumentChecker(Tool(ToolDefinition("t"), print)).checked(given).values == given
 
 
 def test_schemas_that_refer_to_odd_places_still_check() -> None:
@@ -245,9 +244,9 @@ def test_schemas_that_refer_to_odd_places_still_check() -> None:
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"anyOf": [{"$ref": "#/properties/a"}, {"type": "null"}]}},
     }
-    made = Arguments(Tool(ToolDefinition("t", "", schema), print))
+    made = ArgumentChecker(Tool(ToolDefinition("t", "", schema), print))
     assert made.checked({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
-    with pytest.raises(Misfit):
+    with pytest.raises(InvalidArguments):
         made.checked({"b": "x"})
 
 
@@ -262,8 +261,8 @@ def test_unions_within_unions_are_not_tried_without_end() -> None:
     value: Any = {"n": "no number"}
     for _ in range(45):
         value = {"next": value}
-    with pytest.raises(Misfit, match="nested too deeply"):
-        Arguments(Tool(ToolDefinition("t", "", schema), print)).checked({"v": value})
+    with pytest.raises(InvalidArguments, match="nested too deeply"):
+        ArgumentChecker(Tool(ToolDefinition("t", "", schema), print)).checked({"v": value})
 
 
 SCHEMAS = st.recursive(
@@ -299,7 +298,7 @@ def test_what_is_let_through_is_valid_and_what_is_valid_is_let_through_unchanged
     made = checks(schema)
     try:
         found = made.checked({"v": value}).json
-    except Misfit:
+    except InvalidArguments:
         assert not judged(schema, value)
         return
     assert judged(schema, found["v"])

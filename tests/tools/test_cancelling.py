@@ -8,14 +8,13 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Allow, Approval, Asked, Scheduler, ToolLimits, tool
+from segue.tools import Allow, Approval, ApprovalRequest, Scheduler, ToolLimits, tool
 from segue.types import AssistantMessage, Context, ToolCall, UserMessage
 
 NOT_RUN = "This call was not run: the turn was cancelled before it started."
@@ -60,7 +59,7 @@ class Effects:
             self.done.append(mark)
             raise SystemExit(mark)
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         await asyncio.sleep(0)
         return Allow()
 
@@ -202,7 +201,8 @@ def test_what_is_ready_is_written_as_it_is_and_what_runs_as_unknown() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
+    names, limits = ["endless", "quick", "endless"], ToolLimits(grace=HANGS)
+    first, second, third = broken_off([quick, endless], names, limits, done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error

@@ -10,8 +10,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import mcp_bad_server
 from support.calls import Written, results_of, text_of
 from support.mcp_bad_server import ACTS

@@ -13,13 +13,12 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.batches import ran
 
 import segue
-from segue.tools import Scheduler, ToolLimits, keeping
-from segue.tools.output import Ended, ended, raised, told
+from segue.tools import Scheduler, ToolLimits, output_files
+from segue.tools.output import ToolOutput, ended, raised, told
 from segue.types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from segue.types.text import scrub
 
@@ -73,7 +72,7 @@ def limits(tmp_path: Path) -> ToolLimits:
     return ToolLimits(output=1000, images=1000, directory=str(tmp_path / "kept"))
 
 
-def texts(found: Ended) -> list[str]:
+def texts(found: ToolOutput) -> list[str]:
     return [block.text for block in found.content if isinstance(block, TextContent)]
 
 
@@ -188,18 +187,18 @@ def test_a_file_that_cannot_be_written_is_told_and_nothing_is_raised(tmp_path: P
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    keeping._of_this_process.cache_clear()
+    output_files._of_this_process.cache_clear()
     yield tmp_path
-    keeping._of_this_process.cache_clear()
+    output_files._of_this_process.cache_clear()
 
 
 def test_the_usual_folder_is_private_to_the_user(temporary: Path) -> None:
-    folder = keeping.folder(ToolLimits())
+    folder = output_files.folder(ToolLimits())
     assert folder.parent == temporary and folder.name.startswith("segue-outputs")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    kept = keeping.keep([b"x"], ".txt", ToolLimits())
+    kept = output_files.keep([b"x"], ".txt", ToolLimits())
     assert kept.parent == folder and stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert keeping.folder(ToolLimits()) == folder
+    assert output_files.folder(ToolLimits()) == folder
 
 
 @pytest.mark.parametrize("trap", ["link", "open to all", "a file"])
@@ -214,7 +213,7 @@ def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, tempo
         name.chmod(0o777)
     else:
         name.write_text("")
-    kept = keeping.keep([b"secret"], ".txt", ToolLimits())
+    kept = output_files.keep([b"secret"], ".txt", ToolLimits())
     assert kept.parent not in (name, elsewhere) and not list(elsewhere.iterdir())
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
@@ -234,7 +233,7 @@ def test_a_flood_is_not_copied_as_a_whole(limits: ToolLimits) -> None:
 
 def test_an_end_survives_the_way_through_a_pipe(limits: ToolLimits) -> None:
     found = ended([PNG, "text"], limits)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Ended) == found
+    assert msgspec.json.decode(msgspec.json.encode(found), type=ToolOutput) == found
 
 
 def test_a_flood_of_100_megabytes_becomes_a_short_result_and_the_memory_is_given_back(tmp_path: Path) -> None:

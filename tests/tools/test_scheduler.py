@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
 from support.waiting import HANGS, join_tools
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.calls import Written, allow, results_of, text_of
 from support.waiting import HANGS, until, until_async
 
 from segue import SettingError
-from segue.tools import Allow, Asked, Deny, Edit, Scheduler, ToolLimits, processes, shell_tool
-from segue.tools.spool import Spool
+from segue.tools import Allow, ApprovalRequest, Deny, Edit, Scheduler, ToolLimits, processes, shell_tool
+from segue.tools.command_output import CommandOutput
 from segue.types import ToolCall, ToolResultMessage
 
 LISTED = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a list of processes")
@@ -82,7 +81,7 @@ def test_a_command_starts_in_the_root(tmp_path: Path) -> None:
 def test_no_command_runs_unless_somebody_allows_it(tmp_path: Path) -> None:
     asked: list[Any] = []
 
-    def deny(question: Asked) -> Deny:
+    def deny(question: ApprovalRequest) -> Deny:
         asked.append(question.call.arguments)
         return Deny()
 
@@ -205,7 +204,7 @@ def test_whatever_is_printed_the_text_has_its_beginning_and_its_end_and_the_file
 ) -> None:
     folder = tmp_path_factory.mktemp("kept")
     whole = b"".join(parts)
-    with Spool(ToolLimits(output=most, directory=str(folder))) as spool:
+    with CommandOutput(ToolLimits(output=most, directory=str(folder))) as spool:
         for part in parts:
             spool.write(part)
         text = spool.text()
@@ -309,10 +308,10 @@ def test_a_forked_process_does_not_keep_a_command_alive(tmp_path: Path) -> None:
     """What ends with this process is not held by a copy of it."""
     code = """
 import os, subprocess, sys
-from segue.tools.lifeline import Lifeline
+from segue.tools.watchdog import Watchdog
 
 command = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-Lifeline("NOBODY=1").hold(command.pid)
+Watchdog("NOBODY=1").watch(command.pid)
 if not os.fork():
     os.read(0, 1)  # as long as the test likes
     os._exit(0)

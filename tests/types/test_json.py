@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import values
 
 from segue.errors import FormatError, VersionError
@@ -104,15 +103,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no messages": (b"{}", "Object missing required field 'messages'"),
     "version 99": (
         dump(sample(version=99)),
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "version 99 before everything else": (
         dump({"messages": [{"role": "future"}], "version": 99}),
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "wrong role": (
         dump({"messages": [{"role": "user", "content": []}, {"role": "bot", "content": []}]}),
-        "messages[1]: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "messages[1]: unknown role 'bot'; the roles are user, assistant and toolResult",
     ),
     "no role": (dump({"messages": [{"content": []}]}), "messages[0]: Object missing required field 'role'"),
     "unknown block": (
@@ -166,11 +165,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "version 0": (
         b'{"version":0,"messages":[]}',
-        "version: version 0 is not one that this segue reads (it knows 1)",
+        "version: version 0 is not supported: this segue reads version 1",
     ),
     "a long word": (
         dump({"messages": [{"role": "x" * 1000}]}),
-        f"messages[0]: unknown role '{'x' * 78}…; a message is of user, assistant or toolResult",
+        f"messages[0]: unknown role '{'x' * 78}…; the roles are user, assistant and toolResult",
     ),
     "unknown stop reason": (
         dump(

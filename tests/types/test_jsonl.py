@@ -5,8 +5,7 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import values
 
 from segue.errors import FormatError
@@ -29,7 +28,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on() -> None:
     found = list(read_jsonl(lines, "talk.jsonl"))
     assert [line.number for line in found] == [1, 2, 4, 5, 6]
     assert [str(line.value) for line in found if isinstance(line.value, FormatError)] == [
-        "talk.jsonl:2: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "talk.jsonl:2: unknown role 'bot'; the roles are user, assistant and toolResult",
         "talk.jsonl:5: not JSON: object keys must be strings (byte 1)",
         "talk.jsonl:6: not UTF-8: byte 0xff at offset 26",
     ]
@@ -38,10 +37,10 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on() -> None:
 
 def test_a_file_holds_one_kind() -> None:
     assert str(list(read_jsonl([HI, TALK]))[1].value) == (
-        "line 2: a conversation in a file in which each line is a message"
+        "line 2: found a conversation, but the lines of this file are messages"
     )
     assert str(list(read_jsonl([TALK, HI]))[1].value) == (
-        "line 2: a message in a file in which each line is a conversation"
+        "line 2: found a message, but the lines of this file are conversations"
     )
 
 
@@ -87,7 +86,7 @@ def test_what_other_tools_write_is_read_line_by_line_too() -> None:
     assert conversations(half + half) == [Context(messages=[UserMessage("\ufffd")] * 2)]
     assert conversations(b"\xef\xbb\xbf" + HI + HI) == [Context(messages=[UserMessage("hi")] * 2)]
     mixed = list(read_jsonl([TALK, half]))[1].value
-    assert str(mixed) == "line 2: a message in a file in which each line is a conversation"
+    assert str(mixed) == "line 2: found a message, but the lines of this file are conversations"
 
 
 def test_a_file_is_not_written_with_both_kinds() -> None:

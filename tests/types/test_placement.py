@@ -74,7 +74,7 @@ def test_python_and_json_hold_or_refuse_alike(role: str, kind: str) -> None:
     with pytest.raises(FormatError) as unread:
         Context.from_json(as_json(role, kind))
     article = {"image": "an", "assistant": "an"}
-    words = f"{article.get(kind, 'a')} {kind} block may not stand in {article.get(role, 'a')} {role} message"
+    words = f"{article.get(kind, 'a')} {kind} block is not allowed in {article.get(role, 'a')} {role} message"
     assert str(unread.value) == f"messages[0].content[1]: {words}"
 
 
@@ -105,9 +105,9 @@ def test_mypy_refuses_every_wrong_placement_and_no_right_one(tmp_path: Path) -> 
 
 
 def test_a_context_holds_messages_and_tools_only() -> None:
-    with pytest.raises(TypeError, match=r"messages\[0\]: a Context holds no TextContent there"):
+    with pytest.raises(TypeError, match=r"messages\[0\] of a Context must be .*, not TextContent"):
         Context(messages=[TextContent("x")])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match=r"tools\[0\]: a Context holds no dict there"):
+    with pytest.raises(TypeError, match=r"tools\[0\] of a Context must be ToolDefinition, not dict"):
         Context(messages=[], tools=[{}])  # type: ignore[list-item]
 
 

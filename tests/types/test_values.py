@@ -96,7 +96,7 @@ def test_an_answer_starts_with_its_origin() -> None:
 
 
 def test_a_stop_reason_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValueError, match="'end_turn' is none of stop, length, toolUse, error, aborted"):
+    with pytest.raises(ValueError, match="one of stop, length, toolUse, error, aborted, not 'end_turn'"):
         answer(stop_reason="end_turn")
 
 

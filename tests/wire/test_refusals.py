@@ -20,7 +20,7 @@ from wire.openai_responses import judge as responses
 
 import segue
 from segue.rules import Finding, run
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -114,7 +114,7 @@ def test_what_is_accepted_fits_the_types_of_the_provider(name: str) -> None:
         assert JUDGES[protocol](data["body"]) == []
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_class_of_fault_has_cases_on_both_sides(protocol: str) -> None:
     """At least sixty faults and thirty good bodies for the four large protocols, and half of that for the others."""
     large = protocol not in ("google-generative-ai", "mistral-chat")

@@ -21,7 +21,7 @@ from segue.errors import FormatError
 from segue.rules import run, shape
 from segue.rules.shape import Node, Table, faults, load
 from segue.types import Model, Options
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 ROOT = Path(__file__).parents[2]
 WIRE = ROOT / "src" / "segue" / "wire"
@@ -43,7 +43,7 @@ def test_the_tables_are_those_of_the_pinned_sdks(name: str) -> None:
 
 def test_every_table_is_judged() -> None:
     assert set(JUDGES) == set(command["TABLES"]) == {str(file.relative_to(WIRE)) for file in WIRE.rglob("shape*.json")}
-    assert {name.partition("/")[0] for name in JUDGES} == set(FOLDERS.values())
+    assert {name.partition("/")[0] for name in JUDGES} == {protocol.replace("-", "_") for protocol in PROTOCOLS}
 
 
 # -- along the types -------------------------------------------------------------------------------------------------
@@ -148,11 +148,10 @@ MODELS = {
     "bedrock_converse/shape.json": "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral_chat/shape.json": "mistral/magistral-medium-latest",
 }
-PROTOCOLS = {folder: protocol for protocol, folder in FOLDERS.items()}
 
 
 def model_of(name: str) -> Model:
-    return built_in().resolve(MODELS[name], PROTOCOLS[name.partition("/")[0]])
+    return built_in().resolve(MODELS[name], name.partition("/")[0].replace("_", "-"))
 
 
 def encoded(name: str) -> Iterator[Any]:
@@ -169,7 +168,7 @@ def valid_cases(protocol: str) -> Iterator[tuple[Any, Model | None]]:
         yield case["good"], built_in().resolve(case["model"], protocol) if "model" in case else None
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_valid_body_is_accepted(protocol: str) -> None:
     for body, model in valid_cases(protocol):
         assert run(protocol_of(protocol).rules, body, model) == []
@@ -217,7 +216,7 @@ def test_what_the_types_refuse_is_found_and_what_only_other_rules_refuse_is_thei
 # -- anything else ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("body", [[], [{}], "text", 7, 7.5, True, None])
 def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> None:
     for given in (body, json.dumps(body)) if not isinstance(body, str) else (json.dumps(body),):

@@ -18,7 +18,7 @@ from ..projection import PolicyLike
 from ..router import Fixed, Router
 from ..session import Store, open_store
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Approve, Asked, Scheduler, Tool, ToolLike, ToolLimits
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Model, Options, Usage, UserMessage
 from .events import How, TurnEnd, TurnEvent
 from .meter import FREE, Meter, RunLimits, cost_of
@@ -219,7 +219,7 @@ class Agent:
         twin.scheduler.always = self.scheduler.always  # who says "always" means the agent, not this one call of it
         return twin
 
-    async def _ask(self, asked: Asked) -> Approval:
+    async def _ask(self, asked: ApprovalRequest) -> Approval:
         """Ask a person: one question at a time, also when sub-agents run side by side."""
         lead = LEAD.get()
         async with nullcontext() if lead is None else lead.asking:

@@ -20,14 +20,23 @@ from ..compaction import answer_room
 from ..errors import ConflictError, FormatError, ModelError, ProjectionError, SegueError, SessionError, SettingError
 from ..projection import PolicyLike
 from ..render import Renderers, Request
-from ..render.fold import Fold
-from ..render.tokens import estimated, guessed_frame, guessed_messages
 from ..router import Fixed, Router
 from ..session import SessionInfo, Store, open_store
 from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, Prompted, TurnEnded, TurnRenewed
-from ..session.rows import LATEST
+from ..session.rows import MAX_TIME
+from ..tokens import estimated, guessed_frame, guessed_messages
 from ..tools.waiting import in_thread
-from ..types import AssistantMessage, Context, Message, Model, Options, ToolDefinition, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Context,
+    Fold,
+    Message,
+    Model,
+    Options,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
 from .calls import Runner, Tools, runner_of
 from .compact import compact
 from .events import TurnEnd
@@ -390,7 +399,7 @@ class Session:
     def time(self) -> int:
         """Unix ms, for entries."""
         now = self._clock() * 1000
-        if not abs(now) < LATEST:  # nor is any comparison with NaN true
+        if not abs(now) < MAX_TIME:  # nor is any comparison with NaN true
             raise SettingError(f"the clock of session {self.id} gave {now / 1000}; a clock gives seconds since 1970")
         return int(now)
 

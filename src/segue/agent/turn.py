@@ -17,7 +17,7 @@ from ..client import reach, send
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
 from ..session.entries import AnyEntry, CallStarted, Failed, MessageAdded, TurnBegun, TurnEnded
-from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
+from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .compact import compact, too_long

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ..tools import Allow, AllowAlways, Approval, Asked, Deny, Edit
+from ..tools import Allow, AllowAlways, Approval, ApprovalRequest, Deny, Edit
 from ..types import ToolCall
 from .keyboard import Keyboard
 from .printable import escaped, flat
@@ -27,7 +27,7 @@ EDIT = ("e", "edit")
 LEFT_OUT = "[… {:,} characters are not shown; e shows them …]"
 
 
-async def ask(asked: Asked, keyboard: Keyboard, view: View) -> Approval:
+async def ask(asked: ApprovalRequest, keyboard: Keyboard, view: View) -> Approval:
     """Ask until there is an answer."""
     call = asked.call
     _draw(call, view)

@@ -12,7 +12,7 @@ from .. import __version__
 from ..errors import SegueError, SettingError
 from ..events import TurnStart
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Asked
+from ..tools import Allow, Approval, ApprovalRequest
 from ..types import Context, TextContent, UserMessage
 from . import commands, offline, talk
 from .approvals import ask
@@ -50,7 +50,7 @@ async def _chat(args: argparse.Namespace) -> None:
             print_note(f"session {begun.session.id}; segue chat --continue goes on with it")
 
 
-def _allow(asked: Asked) -> Approval:
+def _allow(asked: ApprovalRequest) -> Approval:
     return Allow()
 
 
@@ -142,7 +142,7 @@ class Chat:
         if unread:
             self.keyboard.put("\n".join(unread))
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, asked: ApprovalRequest) -> Approval:
         """Ask the person whether a call may run."""
         return await ask(asked, self.keyboard, self.view)
 

@@ -5,14 +5,14 @@ import argparse
 from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import ingest
-from ..wire.registry import FOLDERS
+from ..wire.registry import PROTOCOLS
 from .files import read_bytes
 from .terminal import write
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a request body as JSON; - for standard input")
-    parser.add_argument("--from", dest="protocol", choices=FOLDERS, help="the protocol; recognised if not given")
+    parser.add_argument("--from", dest="protocol", choices=PROTOCOLS, help="the protocol; recognised if not given")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that made the answers of the body")
     parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
 

@@ -8,7 +8,8 @@ from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import lint
 from ..rules import Finding
-from ..wire.registry import FOLDERS
+from ..rules.rule import Severity
+from ..wire.registry import PROTOCOLS
 from .files import read_bytes
 from .printable import flat
 from .terminal import Screen, print_note, write
@@ -16,7 +17,7 @@ from .terminal import Screen, print_note, write
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a request body as JSON; - for standard input")
-    parser.add_argument("--as", dest="protocol", choices=FOLDERS, help="the protocol; recognised if not given")
+    parser.add_argument("--as", dest="protocol", choices=PROTOCOLS, help="the protocol; recognised if not given")
     parser.add_argument("--model", metavar="PROVIDER/MODEL", help="rules for some models count only with their model")
     parser.add_argument("--json", action="store_true", help="write the findings as JSON")
     parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
@@ -49,4 +50,4 @@ def draw_findings(findings: list[Finding]) -> None:
     print_note(f"{errors} errors, {len(findings) - errors} warnings")
 
 
-_STYLES = {"error": "bold red", "warning": "yellow"}
+_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "yellow"}

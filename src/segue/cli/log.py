@@ -1,5 +1,7 @@
 """A session drawn from its log: the conversation, and between its messages what happened besides."""
 
+from typing import assert_never
+
 from ..session import (
     AnyEntry,
     CallStarted,
@@ -81,6 +83,8 @@ class LogPicture(Picture):
                 pass  # what they say is seen on the messages
             case MessageAdded():
                 raise AssertionError("a message is no mark")
+            case _:
+                assert_never(entry)
 
     def _mark(self, number: int, sign: str, style: str, text: str, more: str = "") -> None:
         self.screen.line()

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..agent import Outcome, RunLimits
+from ..agent.events import How
 from ..errors import ProviderError, SettingError
-from ..tools import Allow, Approval, Approve, Asked, Deny, Tool
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
 from . import offline, talk
 from .files import read_bytes
 from .signals import handled
@@ -22,7 +23,7 @@ from .view import View
 if TYPE_CHECKING:
     from ..events import TurnEvent
 
-STATUS = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
+STATUS: dict[How, int] = {"done": 0, "failed": 1, "limit": 1, "cancelled": 130}
 """The exit status for each way in which a run may end."""
 
 DENIED = "it was not allowed beforehand, and nobody can be asked"
@@ -85,7 +86,7 @@ def approval_by(args: argparse.Namespace, tools: Iterable[Tool]) -> Approve:
     if unknown:
         raise SettingError(f"--allow: there is no tool {', '.join(unknown)}; there are {', '.join(known) or 'none'}")
 
-    def approve(asked: Asked) -> Approval:
+    def approve(asked: ApprovalRequest) -> Approval:
         return Allow() if args.allow_all or asked.tool.name in allowed else Deny(DENIED)
 
     return approve

@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import SessionError, TransferError
 from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
-from ..session.where import VARIABLE
+from ..session.location import STORE_VARIABLE
 from ..types import Context
 from . import check
 from .files import private_file
@@ -24,7 +24,7 @@ from .terminal import Screen, print_note, say, write
 
 def configure(parser: argparse.ArgumentParser) -> None:
     where = argparse.ArgumentParser(add_help=False)
-    text = f"a path, sqlite:///… or postgresql://…; ${VARIABLE} or {default_path()} if not given"
+    text = f"a path, sqlite:///… or postgresql://…; ${STORE_VARIABLE} or {default_path()} if not given"
     # Before the action or behind it: what is not said behind must not undo what was said before.
     parser.add_argument("--store", metavar="WHERE", help=text.replace("%", "%%"))
     where.add_argument("--store", metavar="WHERE", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -64,7 +64,7 @@ def run_list(args: argparse.Namespace) -> int:
 
 
 def _listed(where: str | None) -> list[SessionInfo]:
-    if not where and not os.environ.get(VARIABLE) and not default_path().exists():
+    if not where and not os.environ.get(STORE_VARIABLE) and not default_path().exists():
         return []  # nobody has stored anything yet, which is no fault
     with open_store(where, create=False) as store:
         return store.sessions()

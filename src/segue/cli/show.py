@@ -1,7 +1,8 @@
 """`segue show`: a conversation as a picture in the terminal."""
 
 import argparse
-from typing import Any
+from collections.abc import Sequence
+from typing import assert_never
 
 import msgspec
 
@@ -16,6 +17,7 @@ from ..types import (
     ToolCall,
     ToolResultMessage,
     Usage,
+    UserContent,
     UserMessage,
 )
 from .files import Conversations
@@ -79,6 +81,8 @@ class Picture:
                 self._draw_answer(index, message)
             case ToolResultMessage():
                 self._draw_stray(index, message)
+            case _:
+                assert_never(message)
 
     def draw_head(self) -> None:
         context = self.context
@@ -111,7 +115,7 @@ class Picture:
             else:
                 self._draw_blocks([block])
 
-    def _draw_blocks(self, blocks: "list[Any]", indent: int = 4, style: str = "") -> None:
+    def _draw_blocks(self, blocks: Sequence[UserContent | ThinkingContent], indent: int = 4, style: str = "") -> None:
         for block in blocks:
             match block:
                 case TextContent():
@@ -120,6 +124,8 @@ class Picture:
                     self.line(indent, (f"▣ {block.mime_type}, {_size(len(block.data) * 3 // 4)}", "magenta"))
                 case ThinkingContent():
                     self._draw_thinking(block, indent)
+                case _:
+                    assert_never(block)
 
     def _draw_thinking(self, block: ThinkingContent, indent: int) -> None:
         traits = [name for name, has in (("redacted", block.redacted), ("signed", block.thinking_signature)) if has]
@@ -161,7 +167,7 @@ class Picture:
         mark, style = ("✗ ", "red") if result.is_error else ("✓ ", "green")
         text = prefix + self._fold("".join(block.text for block in result.content if isinstance(block, TextContent)))
         self.line(6, (mark, style), (text.replace("\n", "\n  ") or "(no text)", ""))
-        self._draw_blocks([block for block in result.content if isinstance(block, ImageContent)], 8)
+        self._draw_blocks([block for block in result.content if not isinstance(block, TextContent)], 8)
 
     def draw_foot(self) -> None:
         answers = [message for message in self.context.messages if isinstance(message, AssistantMessage)]

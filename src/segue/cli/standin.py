@@ -6,13 +6,13 @@ import threading
 from ..catalog import list_providers
 from ..errors import SettingError
 from ..testing import StandIn
-from ..testing.voices import FILES
+from ..wire.registry import PROTOCOLS
 from .terminal import print_note, say
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("provider", metavar="PROVIDER", help=f"one of {', '.join(list_providers())}")
-    parser.add_argument("--protocol", choices=FILES, help="which of the protocols that the provider speaks")
+    parser.add_argument("--protocol", choices=PROTOCOLS, help="which of the protocols that the provider speaks")
     parser.add_argument("--port", type=port, default=0, help="the port to listen on; a free one if not given")
     parser.add_argument("--key", default="standin-key", help="the key that it accepts")
     parser.add_argument("--say", metavar="TEXT", action="append", default=[], help="an answer; once for each request")

@@ -20,7 +20,7 @@ from ..agent.meter import MARK
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
 from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
-from ..session.where import VARIABLE
+from ..session.location import STORE_VARIABLE
 from ..tools import Approve, Tool
 from ..types import Model, Options, UserMessage
 from ..types.options import ReasoningLevel
@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     goes_on = parser.add_mutually_exclusive_group()
     goes_on.add_argument("--continue", dest="goes_on", action="store_true", help="go on with the last session")
     goes_on.add_argument("--session", metavar="ID", help="go on with this session")
-    where = f"where sessions are kept: a path, sqlite:///… or postgresql://…; ${VARIABLE} or {default_path()}"
+    where = f"where sessions are kept: a path, sqlite:///… or postgresql://…; ${STORE_VARIABLE} or {default_path()}"
     parser.add_argument("--store", metavar="WHERE", help=where.replace("%", "%%"))
     parser.add_argument("--system", metavar="TEXT", help="the system prompt of a new session")
     parser.add_argument("--thinking", choices=get_args(ReasoningLevel), help="how much the model thinks")

@@ -4,12 +4,14 @@ Whole lines go to the console; the line that is still growing is handed to ``liv
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, assert_never
 
 from ..agent import Outcome
 from ..events import (
     CallResult,
+    CallStart,
     Compaction,
+    Done,
     Error,
     Retried,
     Start,
@@ -17,18 +19,20 @@ from ..events import (
     Switch,
     TextDelta,
     TextEnd,
+    TextStart,
     ThinkingDelta,
     ThinkingEnd,
+    ThinkingStart,
+    ToolCallDelta,
+    ToolCallEnd,
+    ToolCallStart,
     TurnEnd,
+    TurnEvent,
+    TurnStart,
 )
 from ..tools import CallState
 from ..tools.states import ENDS
-from ..types import (
-    ImageContent,
-    TextContent,
-    ToolCall,
-    ToolResultMessage,
-)
+from ..types import ImageContent, TextContent, ToolCall, ToolResultMessage
 from .printable import flat, printable
 from .show import brief, dollars, folded, tokens_of
 from .terminal import Part, Screen, broken
@@ -54,9 +58,9 @@ class View:
         self._style = ""
         self._numbers: dict[str, int] = {}
 
-    def show(self, event: Any) -> None:
-        """Draw one event; there is nothing to see of those that the table does not name."""
-        draw = _DRAWN.get(type(event))
+    def show(self, event: TurnEvent) -> None:
+        """Draw one event."""
+        draw = _DRAWN[type(event)]
         if draw is not None:
             draw(self, event)
 
@@ -165,22 +169,30 @@ class View:
         self.line((f"■ {outcome.how}{why}", "red"), (f"  {used}" if used else "", "dim"))
 
 
-_DRAWN: dict[type, Callable[[View, Any], None]] = {
+_DRAWN: dict[type[TurnEvent], Callable[[View, Any], None] | None] = {
+    Start: View._start,
+    TextStart: None,
     TextDelta: View._text,
     TextEnd: View._block_end,
+    ThinkingStart: None,
     ThinkingDelta: View._thinking,
     ThinkingEnd: View._block_end,
-    Start: View._start,
+    ToolCallStart: None,  # a call is drawn when it is known whether it runs
+    ToolCallDelta: None,
+    ToolCallEnd: None,
+    Done: None,
     Error: View._error,
-    CallState: View._state,
-    CallResult: View._result,
+    TurnStart: None,
     Steered: View._steered,
     Retried: View._retried,
     Switch: View._switch,
     Compaction: View._compaction,
+    CallState: View._state,
+    CallStart: None,
+    CallResult: View._result,
     TurnEnd: View._end,
 }
-"""What is drawn of each kind of event."""
+"""How each kind of event is drawn; ``None``: it is not shown."""
 
 
 def call_parts(call: ToolCall) -> list[tuple[str, str]]:
@@ -196,4 +208,6 @@ def _result_text(result: ToolResultMessage) -> str:
             parts.append(folded(block.text.strip("\n"), RESULT_LINES))
         elif isinstance(block, ImageContent):
             parts.append(f"▣ {block.mime_type}")
+        else:
+            assert_never(block)
     return "\n".join(parts) or "(no text)"

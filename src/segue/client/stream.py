@@ -19,9 +19,8 @@ from msgspec.structs import replace
 from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..render import Decoder, Request
 from ..types import AssistantMessage, Diagnostic
-from ..types.codec import read_json
+from ..types.codec import UNREADABLE, read_json
 from ..types.events import Error, Event
-from ..types.other_tools import UNREADABLE
 from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text

@@ -5,7 +5,7 @@ Every size here is the upper end of an estimate. Too early a summary costs some 
 
 from ..errors import FormatError, ProjectionError
 from ..projection import PolicyLike, project
-from ..render.tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
+from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
 from ..types import Context, Message, Model, Options
 
 CAREFUL = 1 + MARGINS["guessed"][1]

@@ -3,13 +3,14 @@
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from ..projection import PolicyLike
 from ..types import AssistantMessage, Context, Model, Options, ToolResultMessage, UserMessage
-from .borders import Borders
 from .budget import KEEP, answer_room, bytes_in, frame_tokens, message_tokens, request_tokens, summary_room
+from .cut_points import CutPoints
 from .request import part_room
 from .transcript import Transcript
 from .values import Plan, compacted, summary_message
@@ -34,8 +35,8 @@ def plan(
     never cut; it stays even where it is more than ``keep``. ``options`` and ``reserve`` say what is left for the
     answer, as for ``needed``.
     """
-    borders = Borders(context.messages, running_from)
-    cuts = borders.cuts()
+    points = CutPoints(context.messages, running_from)
+    cuts = points.cuts()
     if not cuts:
         return None
     window = target.context_window - answer_room(target, options, reserve)
@@ -44,9 +45,9 @@ def plan(
     def fits(cut: int) -> bool:
         return request_tokens(_after(context, cut, room), target, policy) <= window
 
-    cut, fitting = _choose(cuts, _preferred(context, borders, cuts, target, keep), fits)
+    cut, fitting = _choose(cuts, _preferred(context, points, cuts, target, keep), fits)
     chosen = Plan(cut, ((0, cut),), room, fitting)
-    return replace(chosen, parts=_parts(borders, cut, part_room(summariser, chosen)))
+    return replace(chosen, parts=_parts(points, cut, part_room(summariser, chosen)))
 
 
 def _after(context: Context, cut: int, room: int) -> Context:
@@ -55,7 +56,7 @@ def _after(context: Context, cut: int, room: int) -> Context:
     return Context(system_prompt=context.system_prompt, messages=messages, tools=context.tools)
 
 
-def _preferred(context: Context, borders: Borders, cuts: list[int], target: Model, keep: float) -> int:
+def _preferred(context: Context, points: CutPoints, cuts: list[int], target: Model, keep: float) -> int:
     """The earliest turn from which on no more than ``keep`` stays; inside a turn, if the last one is more than that."""
     tokens = [message_tokens(message) for message in context.messages]
     wanted = keep * min(sum(tokens) + frame_tokens(context), target.context_window) if isinstance(keep, float) else keep
@@ -63,7 +64,7 @@ def _preferred(context: Context, borders: Borders, cuts: list[int], target: Mode
         raise ValueError(f"keep is a share between 0.0 and 1.0 or a number of tokens, not {keep!r}")
     stays = [*accumulate(reversed(tokens), initial=0.0)][::-1]
     small = [cut for cut in cuts if stays[cut] <= wanted and cut < len(tokens)]
-    turns = [cut for cut in small if borders.begins_turn(cut)]
+    turns = [cut for cut in small if points.begins_turn(cut)]
     return (turns or small or cuts[-1:])[0]
 
 
@@ -83,10 +84,10 @@ def _choose(cuts: list[int], preferred: int, fits: Callable[[int], bool]) -> tup
     return cuts[high], True
 
 
-def _parts(borders: Borders, cut: int, budget: int) -> tuple[tuple[int, int], ...]:
+def _parts(points: CutPoints, cut: int, budget: int) -> tuple[tuple[int, int], ...]:
     """Pieces that fit ``budget`` bytes, and where possible end between whole interactions. A single interaction that
     does not fit is a part of its own; asking for its summary cuts it in the middle."""
-    transcript = Transcript(borders.messages)
+    transcript = Transcript(points.messages)
 
     def size(at: int) -> int:
         # A text that no request can hold is cut anyway; it need not be read alone.
@@ -94,14 +95,14 @@ def _parts(borders: Borders, cut: int, budget: int) -> tuple[tuple[int, int], ..
         return sum(each if each <= budget else budget // 2 for each in sizes)
 
     before = [*accumulate(map(size, range(cut)), initial=0)]
-    places = [at for at in range(1, cut) if borders.begins(at)] + [cut]
+    places = [at for at in range(1, cut) if points.begins(at)] + [cut]
     parts: list[tuple[int, int]] = []
     start = 0
     while start < cut:
         first = bisect_right(places, start)
         reachable = places[first : bisect_right(places, before[start] + budget, key=before.__getitem__)]
         reachable = reachable or [places[first]]
-        whole = [at for at in reachable if borders.whole(at)]
+        whole = [at for at in reachable if points.whole(at)]
         end = (whole or reachable)[-1]
         parts.append((start, end))
         start = end
@@ -119,7 +120,7 @@ def obstacle(
     policy: PolicyLike = None,
 ) -> str | None:
     """Why no summary can make ``context`` fit the window of ``target``, in one line; ``None`` if one can."""
-    cuts = Borders(context.messages, running_from).cuts()
+    cuts = CutPoints(context.messages, running_from).cuts()
     start = cuts[-1] if cuts else 0
     least = _after(context, start, summary_room(target, summariser)) if cuts else context
     tokens, answer = request_tokens(least, target, policy), answer_room(target, options, reserve)
@@ -143,6 +144,8 @@ def _largest(context: Context, start: int) -> str:
                 what = f"the answer in messages[{index}]"
             case UserMessage():
                 what = f"the user's message in messages[{index}]"
+            case _:
+                assert_never(message)
         pieces.append((message_tokens(message), what))
     tokens, what = max(pieces)
     return f"{what}, with up to {tokens:,.0f}"

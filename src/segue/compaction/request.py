@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..render.tokens import guessed
+from ..tokens import guessed
 from ..types import Context, Model, UserMessage
 from ..types.text import scrub
 from .budget import CAREFUL, answer_room, bytes_in

@@ -5,6 +5,7 @@ Every mark carries a word that occurs nowhere in the text, so that nothing which
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from typing import assert_never
 
 from msgspec import Struct
 
@@ -17,10 +18,11 @@ from ..types import (
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
+    UserContent,
     UserMessage,
 )
+from ..types.codec import encode
 from ..types.text import in_label, scrub, scrub_json
-from ..types.value import encode
 from .values import is_summary, text_of_summary
 
 WORD = 8
@@ -85,6 +87,8 @@ class Transcript:
             case ToolResultMessage():
                 blocks = message.content or [TextContent("(no output)")]
                 yield from _blocks(self._result_label(index, message), blocks, bulky=True)
+            case _:
+                assert_never(message)
 
     def _answer(self, index: int, message: AssistantMessage) -> Iterator[Piece]:
         who = "assistant"
@@ -104,6 +108,8 @@ class Transcript:
                     label = f"{who}, call {self._first[index] + at} of tool {_plain(block.name)}{lacks}"
                     yield Piece(label, _arguments(block), bulky=True)
                     at += 1
+                case _:
+                    assert_never(block)
 
     def _result_label(self, index: int, result: ToolResultMessage) -> str:
         name, number = _plain(result.tool_name), self._answered.get(index)
@@ -158,13 +164,15 @@ def byte_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def _blocks(label: str, blocks: Sequence[object], *, bulky: bool) -> Iterator[Piece]:
+def _blocks(label: str, blocks: Sequence[UserContent], *, bulky: bool) -> Iterator[Piece]:
     for block in blocks:
         if isinstance(block, TextContent):
             yield Piece(label, scrub(block.text), bulky)
         elif isinstance(block, ImageContent):
             size = f"{len(block.data) * 3 // 4:,} bytes"
             yield Piece(f"{label}, an image", f"({_plain(block.mime_type)}, {size}, not shown)", bulky)
+        else:
+            assert_never(block)
 
 
 def _arguments(call: ToolCall) -> str:

@@ -1,7 +1,6 @@
 """Rendering a stored conversation for a target model, without touching what is stored."""
 
-from .policy import PRESETS as PRESETS
-from .policy import ContextTranslationStrategy, Policy, PolicyLike
+from .policy import PRESETS as PRESETS, ContextTranslationStrategy, Policy, PolicyLike
 from .project import DefaultContextTranslation, ProjectedContext, Projection, project
 
 __all__ = [

@@ -1,12 +1,11 @@
 """From conversation and model to a request, and from an answer back to a message."""
 
+from ..tokens import Estimate
 from .answer import Decoder, decode
 from .bodies import ingest, lint
 from .preview import Preview, preview
-from .renderer import Renderer, encode
-from .renderer import Renderers as Renderers
+from .renderer import Renderer, Renderers as Renderers, encode
 from .request import Request
-from .tokens import Estimate
 
 __all__ = [
     "Decoder",

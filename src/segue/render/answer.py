@@ -4,9 +4,8 @@ They do no I/O, and nothing that a provider sends makes them raise.
 """
 
 from ..types import AssistantMessage
-from ..types.codec import read_halves, read_json
+from ..types.codec import UNREADABLE, read_halves, read_json
 from ..types.events import Event
-from ..types.other_tools import UNREADABLE
 from ..types.secret import NO_SECRETS, Secrets
 from ..wire.common.answer import Answer, Failure
 from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing

@@ -14,7 +14,7 @@ from ..types.text import has_half_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
-from ..wire.registry import FOLDERS, protocol_of
+from ..wire.registry import PROTOCOLS, protocol_of
 from .clock import current_time
 
 TOO_DEEP = "nested too deeply to be read"
@@ -90,7 +90,7 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
         return protocol_of(recognise(body))
     asked = protocol_of(name)
     if asked.recognise(body) == 0:
-        others = [other for other in FOLDERS if protocol_of(other).recognise(body) > 0]
+        others = [other for other in PROTOCOLS if protocol_of(other).recognise(body) > 0]
         if others:
             raise FormatError(f"this is not a body of {name}; it looks like {' or '.join(others)}")
     return asked
@@ -98,10 +98,10 @@ def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
 
 def recognise(body: dict[str, Any]) -> str:
     """The most likely protocol of ``body``."""
-    scores = {name: protocol_of(name).recognise(body) for name in FOLDERS}
+    scores = {name: protocol_of(name).recognise(body) for name in PROTOCOLS}
     best = max(scores, key=lambda name: scores[name])
     if scores[best] == 0:
-        raise FormatError(f"this does not look like a request body of {', '.join(FOLDERS)}; pass the protocol")
+        raise FormatError(f"this does not look like a request body of {', '.join(PROTOCOLS)}; pass the protocol")
     return best
 
 

@@ -18,16 +18,14 @@ from ..projection.policy import resolve
 from ..projection.prefix import Prefix
 from ..projection.project import require_messages
 from ..projection.step import Report
-from ..types import Context, Message, Model, Options
+from ..tokens import guessed_messages
+from ..types import Context, Fold, Message, Model, Options
 from ..types.check import check_context, check_model, check_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
-from ..wire.common.turns import Mark as TurnsMark
-from ..wire.common.turns import Turns
+from ..wire.common.turns import Mark as TurnsMark, Turns
 from ..wire.registry import protocol_of
-from .fold import Fold
 from .request import HISTORY, Request, Snapshot
-from .tokens import guessed_messages
 
 CHUNK = 256
 """So many messages are rendered before their turns are written, so that memory does not grow with the history."""

@@ -10,12 +10,11 @@ from ..projection.frame import Frame
 from ..projection.prefix import Prefix
 from ..projection.step import PendingChange, Report, spelled_out
 from ..projection.summary import summarize
-from ..types import Change, Message, Model, Options
+from ..tokens import guessed_frame
+from ..types import Change, Fold, Message, Model, Options
 from ..wire.common.dataurl import to_builtins, to_json
 from ..wire.common.headers import joined
 from ..wire.protocol import Protocol
-from .fold import Fold
-from .tokens import guessed_frame
 
 HISTORY = Raw(b"\0")
 """The place of the turns that were written before. It is written verbatim, and NUL cannot occur in JSON."""

@@ -6,20 +6,10 @@
 
 from .decisions import (
     Compact as Compact,
-)
-from .decisions import (
     Decision as Decision,
-)
-from .decisions import (
     GiveUp as GiveUp,
-)
-from .decisions import (
     Next as Next,
-)
-from .decisions import (
     Retry as Retry,
-)
-from .decisions import (
     Situation as Situation,
 )
 from .patience import Patience

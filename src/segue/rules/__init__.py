@@ -1,12 +1,8 @@
-"""What a rule of a provider is, and running a set of them: every finding is collected, not just the first. And what
-providers say when a conversation has outgrown its model."""
+"""Rules of providers: check a request body against a set of them and collect all findings. Also the error texts of
+providers for a conversation that is too long."""
 
-from .overflow import is_context_overflow
-from .overflow import is_overflow_text as is_overflow_text
-from .rule import Fault as Fault
-from .rule import Finding, Rule
-from .rule import Severity as Severity
-from .rule import run as run
+from .overflow import is_context_overflow, is_overflow_text as is_overflow_text
+from .rule import Fault as Fault, Finding, Rule, Severity as Severity, run as run
 from .walks import shared as shared
 
 __all__ = [

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from ..errors import FormatError, SessionError
-from ..types.codec import read, write
-from ..types.other_tools import UNREADABLE
+from ..types.codec import UNREADABLE, read, write
 from ..types.text import scrub
 from .entries import AnyEntry
 
@@ -15,7 +14,7 @@ LONGEST_KEY = 256
 """Bytes of a key that are stored as they are. PostgreSQL has no index over keys of some kilobytes."""
 
 LONGEST_NAME = 200
-LATEST = 2**63 - 1
+MAX_TIME = 2**63 - 1
 """What a 64-bit column holds."""
 
 _decode = msgspec.json.Decoder(cast(Any, AnyEntry)).decode

@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import ConflictError, SessionError
 from .entries import AnyEntry
-from .rows import LATEST, Row, checked_name, clean_title, entry_of, row_of
+from .rows import MAX_TIME, Row, checked_name, clean_title, entry_of, row_of
 from .store import SessionInfo, Stored
 
 T = TypeVar("T")
@@ -296,7 +296,7 @@ def _count_there(tables: Transaction, session: str, log: Log, rows: Sequence[Row
 
 def _fitting(number: int) -> int:
     """A time from elsewhere may be any number; a column has 64 bits."""
-    return max(-LATEST, min(number, LATEST))
+    return max(-MAX_TIME, min(number, MAX_TIME))
 
 
 def _info(row: Sequence[Any]) -> SessionInfo:

@@ -115,5 +115,5 @@ def _header(line: bytes) -> Header:
         raise FormatError(f"this is no first line of an exported session: {error}") from None
     if header.version != VERSION:
         advice = "; update segue" if header.version > VERSION else ""
-        raise VersionError(f"version {header.version} is not one that this segue reads (it knows {VERSION}){advice}")
+        raise VersionError(f"version {header.version} is not supported: this segue reads version {VERSION}{advice}")
     return header

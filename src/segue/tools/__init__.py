@@ -1,24 +1,21 @@
 """Tools and the one way to run them: schemas, validation, approval, limits, the scheduler."""
 
-from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
+from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, Deny, Edit
 from .files import file_tools
 from .limits import ToolLimits
 from .mcp import McpServer
-from .running_call import RunningCall as RunningCall
-from .running_call import running_call as running_call
+from .running_call import RunningCall as RunningCall, running_call as running_call
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
-from .states import CallState as CallState
-from .states import State as State
-from .tool import Tool, ToolLike, tool
-from .tool import as_tool as as_tool
+from .states import CallState as CallState, State as State
+from .tool import Tool, ToolLike, as_tool as as_tool, tool
 
 __all__ = [
     "Allow",
     "AllowAlways",
     "Approval",
+    "ApprovalRequest",
     "Approve",
-    "Asked",
     "Deny",
     "Edit",
     "Journal",

@@ -9,7 +9,7 @@ from ..types import ToolCall
 from .tool import Tool
 
 
-class Asked(Struct, frozen=True):
+class ApprovalRequest(Struct, frozen=True):
     """The question: may this call run? Its arguments are those that would be used."""
 
     call: ToolCall
@@ -37,5 +37,5 @@ class Edit(Struct, frozen=True):
 
 
 Approval = Allow | AllowAlways | Deny | Edit
-Approve = Callable[[Asked], Approval | Awaitable[Approval]]
+Approve = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
 """Asks somebody. It is called on the event loop: what takes long must be awaited."""

@@ -21,7 +21,7 @@ MAX_EXPLAINED = 10
 """Levels of arguments whose faults are told where there are unions: what each branch says of each level doubles."""
 
 
-class Misfit(Exception):
+class InvalidArguments(Exception):
     """Arguments that do not fit. ``faults`` has all that is wrong, each with its place."""
 
     def __init__(self, faults: list[str]) -> None:
@@ -29,14 +29,14 @@ class Misfit(Exception):
         super().__init__("; ".join(faults))
 
 
-class Checked(Struct, frozen=True):
+class CheckedArguments(Struct, frozen=True):
     """Arguments that fit: as JSON, and as the function gets them."""
 
     json: dict[str, Any]
     values: dict[str, Any]
 
 
-class Arguments:
+class ArgumentChecker:
     """Checks the arguments of one tool. Its schema is compiled once; a ``SettingError`` if it is none."""
 
     def __init__(self, tool: Tool) -> None:
@@ -49,13 +49,13 @@ class Arguments:
         self._coercion = Coercion(schema, self._is_valid)
         self._has_unions = any(word in bytes(tool.definition.parameters) for word in (b'"anyOf"', b'"oneOf"'))
 
-    def checked(self, given: Mapping[str, Any]) -> Checked:
-        """The arguments, mended where that is harmless; a ``Misfit`` if they do not fit."""
+    def checked(self, given: Mapping[str, Any]) -> CheckedArguments:
+        """The arguments, mended where that is harmless; a ``InvalidArguments`` if they do not fit."""
         arguments = self._coercion.mended(_as_json(given))
         faults = self._faults(arguments)
         if faults:
-            raise Misfit(faults)
-        return Checked(arguments, self._converted(arguments))
+            raise InvalidArguments(faults)
+        return CheckedArguments(arguments, self._converted(arguments))
 
     def _faults(self, arguments: Any) -> list[str]:
         if self._validator.is_valid(arguments):
@@ -75,7 +75,7 @@ class Arguments:
             except Exception as error:  # noqa: BLE001, the types of others may check themselves, in any way
                 faults.append(_cut(f"{name}: {error}"))
         if faults:
-            raise Misfit(faults)
+            raise InvalidArguments(faults)
         return values
 
     def _is_valid(self, part: Any, value: Any) -> bool:
@@ -101,7 +101,7 @@ def _as_json(given: Mapping[str, Any]) -> dict[str, Any]:
         refuse_non_finite(plain)
         made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
     except Exception as error:  # noqa: BLE001, values of others
-        raise Misfit([_cut(f"they are no JSON: {error}")]) from None
+        raise InvalidArguments([_cut(f"they are no JSON: {error}")]) from None
     return made
 
 

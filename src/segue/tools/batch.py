@@ -9,22 +9,22 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, assert_never
 
 import msgspec
 
 from ..errors import SettingError
 from ..types import TextContent, ToolCall, ToolResultMessage
 from ..types.text import copy_json
-from . import words
-from .approval import Allow, AllowAlways, Asked, Deny, Edit
-from .arguments import Checked, Misfit
-from .asking import NoAnswer, answer
-from .output import Ended, told
+from . import call_texts
+from .approval import Allow, AllowAlways, ApprovalRequest, Deny, Edit
+from .arguments import CheckedArguments, InvalidArguments
+from .ask_approval import NoAnswer, answer
+from .execution import Execution
+from .output import ToolOutput, told
 from .states import CallState, State
 from .tool import Tool
 from .waiting import for_a_while, outcome, until_done
-from .work import Work
 
 if TYPE_CHECKING:
     from .scheduler import Scheduler
@@ -46,7 +46,7 @@ class Item:
     def __init__(self, call: ToolCall) -> None:
         self.call = call
         self.tool: Tool | None = None
-        self.checked: Checked | None = None
+        self.checked: CheckedArguments | None = None
         self.note = ""
         """What is told before its result."""
         self.task: asyncio.Task[tuple[State, ToolResultMessage]] | None = None
@@ -59,7 +59,7 @@ class Item:
     def runs(self) -> bool:
         return self.task is not None and self.result is None
 
-    def answered(self, ended: Ended, synthetic: bool = False) -> ToolResultMessage:
+    def answered(self, ended: ToolOutput, synthetic: bool = False) -> ToolResultMessage:
         return ToolResultMessage(self.call.id, self.call.name, ended.content, ended.is_error, synthetic)
 
 
@@ -115,14 +115,14 @@ class Batch:
         self._emit(item, "validating")
         item.tool = self.scheduler.tools.get(item.call.name)
         if item.tool is None:
-            self._fail(item, words.unknown(item.call.name, list(self.scheduler.tools)))
+            self._fail(item, call_texts.unknown(item.call.name, list(self.scheduler.tools)))
             return
         try:
             item.checked = self.scheduler.arguments(item.tool).checked(item.call.arguments)
-        except Misfit as error:
-            self._fail(item, words.AGAIN.format(words.MISFIT.format(error)))
+        except InvalidArguments as error:
+            self._fail(item, call_texts.AGAIN.format(call_texts.MISFIT.format(error)))
         except SettingError as error:  # a tool that was added later, with a schema that is none
-            self._fail(item, words.NOT_RUN.format(error))
+            self._fail(item, call_texts.NOT_RUN.format(error))
 
     async def _ask(self, item: Item) -> None:
         assert item.tool is not None
@@ -141,28 +141,28 @@ class Batch:
         assert item.checked is not None
         self._emit(item, "awaiting approval")
         if self.scheduler.approve is None:
-            return words.NOT_RUN.format(words.NOBODY)
+            return call_texts.NOT_RUN.format(call_texts.NOBODY)
         call = ToolCall(item.call.id, item.call.name, copy_json(item.checked.json), item.call.thought_signature)
         try:
-            given = await answer(self.scheduler.approve, Asked(call, tool), self._closing, self.limits.grace)
+            given = await answer(self.scheduler.approve, ApprovalRequest(call, tool), self._closing, self.limits.grace)
         except NoAnswer as error:
-            return words.NOT_RUN.format(words.NOT_ASKED.format(error))
+            return call_texts.NOT_RUN.format(call_texts.NOT_ASKED.format(error))
         if isinstance(given, Deny):
-            return words.denied(given.reason)
+            return call_texts.denied(given.reason)
         if isinstance(given, AllowAlways):
             self.scheduler.always.add(tool.name)
         elif isinstance(given, Edit):
             return self._edited(item, tool, given)
-        else:
-            assert isinstance(given, Allow)
+        elif not isinstance(given, Allow):
+            assert_never(given)
         return None
 
     def _edited(self, item: Item, tool: Tool, given: Edit) -> str | None:
         try:
             item.checked = self.scheduler.arguments(tool).checked(given.arguments)
-        except Misfit as error:
-            return words.NOT_RUN.format(words.EDITED_MISFIT.format(error))
-        item.note = words.EDITED.format(msgspec.json.encode(item.checked.json).decode())
+        except InvalidArguments as error:
+            return call_texts.NOT_RUN.format(call_texts.EDITED_MISFIT.format(error))
+        item.note = call_texts.EDITED.format(msgspec.json.encode(item.checked.json).decode())
         return None
 
     # -- while it runs -----------------------------------------------------------------------------------------------
@@ -195,14 +195,14 @@ class Batch:
 
     def _is_closed(self, item: Item) -> bool:
         if self.scheduler.closed:
-            self._cancel(item, words.CLOSED)
+            self._cancel(item, call_texts.CLOSED)
         return self.scheduler.closed
 
     async def _supervise(self, item: Item) -> tuple[State, ToolResultMessage]:
         """Run one call to its end, or to the end of our patience."""
         assert item.tool is not None and item.checked is not None
         limit = self.limits.timeout if item.tool.timeout is None else item.tool.timeout
-        work = Work(item.tool, item.call, item.checked, self.limits, item.note)
+        work = Execution(item.tool, item.call, item.checked, self.limits, item.note)
         cancelled = False
         try:
             await asyncio.wait([work.future], timeout=None if limit == float("inf") else limit)
@@ -213,10 +213,10 @@ class Batch:
             cancelled |= await for_a_while(work.future, self.limits.grace)
         if not work.future.done():
             self.scheduler.abandon(work)
-            return self._given_up(item, cancelled, words.CANCELLED_STILL, words.TIMEOUT_STILL.format(limit))
+            return self._given_up(item, cancelled, call_texts.CANCELLED_STILL, call_texts.TIMEOUT_STILL.format(limit))
         ended = work.future.result()
         if ended.stopped and work.stopped:
-            return self._given_up(item, cancelled, words.CANCELLED_RUNNING, words.TIMEOUT.format(limit))
+            return self._given_up(item, cancelled, call_texts.CANCELLED_RUNNING, call_texts.TIMEOUT.format(limit))
         return "error" if ended.is_error else "success", item.answered(ended)
 
     def _given_up(self, item: Item, cancelled: bool, broken_off: str, late: str) -> tuple[State, ToolResultMessage]:
@@ -230,7 +230,7 @@ class Batch:
             if item.task is None or item.result is not None or not item.task.done():
                 continue
             if item.task.cancelled():  # before its first step
-                self._cancel(item, words.CANCELLED)
+                self._cancel(item, call_texts.CANCELLED)
             else:
                 self._end(item, *item.task.result())
 
@@ -255,7 +255,7 @@ class Batch:
         self._collect(running)
         for item in self.items:
             if item.task is None and item.result is None:
-                self._cancel(item, words.CANCELLED)
+                self._cancel(item, call_texts.CANCELLED)
         self._stop(running)
         await self._write()
         while running:

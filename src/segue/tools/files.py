@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..types import ToolResultMessage
 from ..types.text import scrub
-from .pages import image, looks_like_image, page
+from .file_contents import image, looks_like_image, page
 from .patterns import below, matches, names_of, walk
 from .rooted_files import Root, root_at
 from .search import searched

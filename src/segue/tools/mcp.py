@@ -11,14 +11,14 @@ from urllib.parse import urlsplit, urlunsplit
 from ..errors import SettingError, ToolServerError
 from ..types import TextContent, ToolDefinition, ToolResultMessage
 from ..types.text import scrub
-from .arguments import Arguments
+from .arguments import ArgumentChecker
 from .tool import Tool
 
 if TYPE_CHECKING:
     from mcp.types import Tool as Listed
 
     from .mcp_connection import Connection
-    from .mcp_ways import Way
+    from .mcp_transports import Way
 
 _CONNECT = 60.0
 _LARGEST = 200_000
@@ -59,7 +59,7 @@ class McpServer:
         Its environment is ``env`` and what every program needs (``PATH``, ``HOME`` and the like): no keys.
         """
         _needed()
-        from .mcp_ways import Program
+        from .mcp_transports import Program
 
         return cls(os.path.basename(command), Program(command, args, env, cwd), prefix=prefix, approval=approval)
 
@@ -69,7 +69,7 @@ class McpServer:
     ) -> "McpServer":
         """A server at an address (streamable HTTP). ``headers`` go with every request."""
         _needed()
-        from .mcp_ways import Address
+        from .mcp_transports import Address
 
         try:
             name = _without_secrets(url)
@@ -90,7 +90,7 @@ class McpServer:
             fault = _fault_of(each)
             try:
                 made = self._tool(each)
-                Arguments(made)
+                ArgumentChecker(made)
             except (SettingError, ValueError, TypeError, RecursionError) as error:
                 fault = fault or str(error)
             if fault is None:

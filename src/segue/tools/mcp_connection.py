@@ -7,12 +7,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult
-from mcp.types import Tool as Listed
+from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult, Tool as Listed
 
 from ..errors import ToolServerError
 from .mcp_stream import UNREADABLE, Messages, Reading, Writing
-from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
+from .mcp_transports import BROKEN, EXPIRED, UNSENT, Way
 from .waiting import until_done
 
 # The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.

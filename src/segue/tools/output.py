@@ -6,7 +6,7 @@ What is too long is cut in the middle, with a note that says how much is missing
 import base64
 import binascii
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -22,7 +22,7 @@ _SLICE = 1 << 20
 _BINARY = bytes | bytearray | memoryview
 
 
-class Ended(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """How a tool ended: what it gave, or what went wrong."""
 
     content: list[ToolResultContent]
@@ -31,25 +31,25 @@ class Ended(Struct, frozen=True):
     """Whether it ended by being cancelled."""
 
 
-def ended(value: Any, limits: ToolLimits, note: str = "") -> Ended:
+def ended(value: Any, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that returned ``value``; ``note`` is said before it."""
     is_error = isinstance(value, ToolResultMessage) and value.is_error
     blocks = [_block(item, limits) for item in _items(value)]
-    return Ended(_limited(blocks, limits, note), is_error)
+    return ToolOutput(_limited(blocks, limits, note), is_error)
 
 
-def raised(error: BaseException, limits: ToolLimits, note: str = "") -> Ended:
+def raised(error: BaseException, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a tool that raised ``error``."""
     from asyncio import CancelledError
 
     stopped = isinstance(error, CancelledError)
     text = "The tool was cancelled; not by the user." if stopped else f"{type(error).__name__}: {_text_of(error)}"
-    return Ended(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
+    return ToolOutput(_limited([TextContent(text.removesuffix(": "))], limits, note), True, stopped)
 
 
-def told(text: str, limits: ToolLimits, note: str = "") -> Ended:
+def told(text: str, limits: ToolLimits, note: str = "") -> ToolOutput:
     """The end of a call of which only this can be told."""
-    return Ended(_limited([TextContent(text)], limits, note), True)
+    return ToolOutput(_limited([TextContent(text)], limits, note), True)
 
 
 # -- blocks ------------------------------------------------------------------------------------------------------------
@@ -71,13 +71,19 @@ def _is_content(values: Sequence[Any]) -> bool:
 
 
 def _block(item: Any, limits: ToolLimits) -> ToolResultContent:
-    if isinstance(item, TextContent):
-        return item
-    if isinstance(item, ImageContent):
-        return item if _is_base64(item.data) else TextContent("(an image whose data is no base64)")
+    if isinstance(item, ToolResultContent):
+        return _checked(item)
     if isinstance(item, _BINARY):
         return _binary(bytes(item), limits)
     return TextContent(item if isinstance(item, str) else _written(item))
+
+
+def _checked(block: ToolResultContent) -> ToolResultContent:
+    if isinstance(block, TextContent):
+        return block
+    if isinstance(block, ImageContent):
+        return block if _is_base64(block.data) else TextContent("(an image whose data is no base64)")
+    assert_never(block)
 
 
 def _written(value: Any) -> str:
@@ -151,13 +157,17 @@ def _limited_images(blocks: list[ToolResultContent], limits: ToolLimits) -> list
     made: list[ToolResultContent] = []
     room = limits.images
     for block in blocks:
-        if isinstance(block, ImageContent) and len(block.data) > room:
+        if isinstance(block, TextContent):
+            made.append(block)
+        elif not isinstance(block, ImageContent):
+            assert_never(block)
+        elif len(block.data) > room:
             data = base64.b64decode(block.data)
             kept = _kept(iter([data]), f".{image_kind(data) or 'bin'}", limits)
             made.append(TextContent(f"(an image, {len(data)} bytes: too large to show, {kept})"))
-            continue
-        room -= len(block.data) if isinstance(block, ImageContent) else 0
-        made.append(block)
+        else:
+            room -= len(block.data)
+            made.append(block)
     return made
 
 
@@ -174,9 +184,11 @@ def _limited_text(blocks: list[ToolResultContent], most: int, limits: ToolLimits
     made: list[ToolResultContent] = []
     at = 0
     for block in blocks:
-        if not isinstance(block, TextContent):
+        if isinstance(block, ImageContent):
             made.append(block)
             continue
+        if not isinstance(block, TextContent):
+            assert_never(block)
         end = at + len(block.text)
         here = at <= first < end  # the one in which the beginning stops has the note
         text = block.text[: max(0, first - at)] + (missing if here else "") + block.text[max(0, last - at) :]
@@ -190,10 +202,12 @@ def _missing(left_out: int, total: int, kept: str) -> str:
 
 
 def _scrubbed(block: ToolResultContent) -> ToolResultContent:
-    if not isinstance(block, TextContent):
+    if isinstance(block, ImageContent):
         return block
-    text = scrub(block.text)
-    return block if text is block.text else TextContent(text, block.text_signature)
+    if isinstance(block, TextContent):
+        text = scrub(block.text)
+        return block if text is block.text else TextContent(text, block.text_signature)
+    assert_never(block)
 
 
 def _slices(texts: list[str]) -> Iterator[bytes]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from .lifeline import Lifeline
+from .watchdog import Watchdog
 
 _MARK = "SEGUE_COMMAND"
 _LOOK = 0.02
@@ -28,7 +28,7 @@ class Command:
     def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], output: int) -> None:
         mark = secrets.token_hex(16)
         self._mark = f"{_MARK}={mark}".encode()
-        self._lifeline = Lifeline(f"{_MARK}={mark}")
+        self._watchdog = Watchdog(f"{_MARK}={mark}")
         try:
             self._process = subprocess.Popen(
                 words,
@@ -40,9 +40,9 @@ class Command:
                 start_new_session=True,
             )
         except BaseException:
-            self._lifeline.release()
+            self._watchdog.stop()
             raise
-        self._lifeline.hold(self._process.pid)
+        self._watchdog.watch(self._process.pid)
 
     async def ended(self) -> None:
         """Wait until the command itself has ended; what it has started may still run."""
@@ -88,7 +88,7 @@ class Command:
             if not self.is_left():
                 break
             time.sleep(0.001)
-        self._lifeline.release()
+        self._watchdog.stop()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
 

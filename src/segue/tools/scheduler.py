@@ -7,13 +7,12 @@ from types import TracebackType
 from ..errors import SettingError
 from ..types import ToolCall, ToolDefinition
 from .approval import Approve
-from .arguments import Arguments
-from .batch import Batch
-from .batch import Journal as Journal
+from .arguments import ArgumentChecker
+from .batch import Batch, Journal as Journal
+from .execution import Execution
 from .limits import ToolLimits
 from .states import CallState
 from .tool import Tool, ToolLike, as_tool
-from .work import Work
 
 
 def _quiet(state: CallState) -> None:
@@ -35,9 +34,9 @@ class Scheduler:
         self.always: set[str] = set()
         """The tools that need not be asked about any more."""
         self.closed = False
-        self._arguments: dict[str, Arguments] = {}
+        self._arguments: dict[str, ArgumentChecker] = {}
         self._batches: set[Batch] = set()
-        self._abandoned: set[Work] = set()
+        self._abandoned: set[Execution] = set()
         for made in map(as_tool, tools):
             if made.name in self.tools:
                 raise SettingError(f"two tools are called {made.name!r}: give one of them another name")
@@ -85,14 +84,14 @@ class Scheduler:
     ) -> None:
         await self.aclose()
 
-    def arguments(self, tool: Tool) -> Arguments:
+    def arguments(self, tool: Tool) -> ArgumentChecker:
         """What checks the arguments of a tool; a ``SettingError`` if its schema is none."""
         known = self._arguments.get(tool.name)
         if known is None or known.tool is not tool:
-            known = self._arguments[tool.name] = Arguments(tool)
+            known = self._arguments[tool.name] = ArgumentChecker(tool)
         return known
 
-    def abandon(self, work: Work) -> None:
+    def abandon(self, work: Execution) -> None:
         """Give up a tool that does not end; if it still does some day, nobody listens."""
         self._abandoned.add(work)
         work.future.add_done_callback(lambda _: self._abandoned.discard(work))

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..types import ToolDefinition, ToolResultMessage
 from ..types.text import scrub
+from .file_contents import found_in
 from .limits import ToolLimits
-from .pages import found_in
 from .patterns import below, matches, names_of, walk
 from .rooted_files import Root
 from .running_call import running_call

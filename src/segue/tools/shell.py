@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from ..errors import SettingError
 from ..types import TextContent, ToolResultMessage
+from .command_output import CommandOutput
 from .environment import without_secrets
 from .limits import ToolLimits
 from .posix import check_posix
 from .processes import Command
 from .running_call import running_call
-from .spool import Spool
 from .tool import Tool, tool
 
 _PLAIN = {"TERM": "dumb", "NO_COLOR": "1", "PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
@@ -70,13 +70,13 @@ class Shell(Struct, frozen=True):
         if not 0 < seconds <= self.longest:
             raise ValueError(f"timeout must be above 0 and at most {self.longest:g} seconds")
         now = running_call()
-        with Spool(ToolLimits() if now is None else now.limits) as spool:
+        with CommandOutput(ToolLimits() if now is None else now.limits) as spool:
             notes, failed = await self._run(command, seconds, spool)
             printed = await asyncio.to_thread(spool.text)
         text = "\n".join(filter(None, [printed.rstrip("\n"), *(f"[{note}]" for note in notes)]))
         return ToolResultMessage("", "shell", [TextContent(text)], is_error=failed)
 
-    async def _run(self, command: str, seconds: float, spool: Spool) -> tuple[list[str], bool]:
+    async def _run(self, command: str, seconds: float, spool: CommandOutput) -> tuple[list[str], bool]:
         """Run a command to its end. What is to be told beside its output, and whether it failed."""
         words = [shutil.which("bash") or "/bin/sh", "-c", command]
         late = left = False
@@ -103,7 +103,7 @@ class Shell(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def _into(spool: Spool) -> AsyncIterator[int]:
+async def _into(spool: CommandOutput) -> AsyncIterator[int]:
     """A pipe that leads into ``spool``: the end to write to, which the caller closes."""
     reading, writing = os.pipe()
     os.set_blocking(reading, False)

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from . import child
+from . import worker_main
 from .limits import ToolLimits
-from .output import Ended, raised, told
+from .output import ToolOutput, raised, told
 from .tool import Tool
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from segue.tools.child import main; main()"
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from segue.tools.worker_main import main; main()"
 _LONGEST_ANSWER = 1 << 30
 _SIGNALS = {int(each): each.name for each in signal.Signals}
 
@@ -35,7 +35,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
 
-    def run(self) -> Ended:
+    def run(self) -> ToolOutput:
         """How the function ended; nothing that it has started is left."""
         try:
             task = msgspec.msgpack.encode(self._task())
@@ -53,8 +53,8 @@ class Worker:
             if self._process is not None:
                 _kill(self._process)
 
-    def _task(self) -> child.Task:
-        if child.inside:
+    def _task(self) -> worker_main.Task:
+        if worker_main.inside:
             raise WorkerError(
                 "a worker process starts no other; does the main module lack `if __name__ == '__main__':`?"
             )
@@ -64,7 +64,7 @@ class Worker:
         except Exception as error:  # noqa: BLE001, pickling runs the code of others
             raise WorkerError(f"the arguments cannot be sent to a worker process: {error}") from None
         main = _main_module() if handler.__module__ == "__main__" else None
-        return child.Task(handler.__module__, handler.__qualname__, values, self._limits, self._note, main)
+        return worker_main.Task(handler.__module__, handler.__qualname__, values, self._limits, self._note, main)
 
     def _started(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
@@ -75,22 +75,22 @@ class Worker:
             start_new_session=True,
         )
 
-    def _answer(self, process: "subprocess.Popen[bytes]", task: bytes) -> Ended:
+    def _answer(self, process: "subprocess.Popen[bytes]", task: bytes) -> ToolOutput:
         assert process.stdin is not None and process.stdout is not None
         data = b""
         try:
             with suppress(BrokenPipeError):  # it died at once: that there is no answer says so
-                process.stdin.write(child.LENGTH.pack(len(task)) + task)
+                process.stdin.write(worker_main.LENGTH.pack(len(task)) + task)
                 process.stdin.flush()
-            head = process.stdout.read(child.LENGTH.size)
-            if len(head) == child.LENGTH.size:
-                [length] = child.LENGTH.unpack(head)
+            head = process.stdout.read(worker_main.LENGTH.size)
+            if len(head) == worker_main.LENGTH.size:
+                [length] = worker_main.LENGTH.unpack(head)
                 data = process.stdout.read(min(length, _LONGEST_ANSWER))
                 data = data if len(data) == length else b""
         finally:
             status = self._end(process)
         if data:
-            return msgspec.json.decode(data, type=Ended)
+            return msgspec.json.decode(data, type=ToolOutput)
         return self._cancelled() if self._stopped else self._died(status)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> int:
@@ -109,13 +109,13 @@ class Worker:
                 pipe.close()  # type: ignore[union-attr]  # both are pipes
         return collected if status is None else status
 
-    def _died(self, status: int) -> Ended:
+    def _died(self, status: int) -> ToolOutput:
         how = f"exit status {status}" if status >= 0 else _SIGNALS.get(-status, f"signal {-status}")
         died = f"The worker process of the tool died ({how}) before it gave a result; what it had done is not known."
         return told(died, self._limits, self._note)
 
-    def _cancelled(self) -> Ended:
-        return Ended([], True, stopped=True)
+    def _cancelled(self) -> ToolOutput:
+        return ToolOutput([], True, stopped=True)
 
 
 def _status(found: Any) -> int:

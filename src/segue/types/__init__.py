@@ -1,8 +1,6 @@
-"""Pure data: blocks, messages, tools, usage and models, and the JSON of them. No I/O beyond an open file."""
+"""Pure data: blocks, messages, tools, usage and models, and their JSON. No I/O except on open files."""
 
-from .changes import LOSSY as LOSSY
-from .changes import Change
-from .changes import ChangeCode as ChangeCode
+from .changes import LOSSY as LOSSY, Change, ChangeCode as ChangeCode
 from .content import (
     AssistantContent,
     Block,
@@ -14,15 +12,11 @@ from .content import (
     UserContent,
 )
 from .context import Context
-from .jsonl import Line as Line
-from .jsonl import read_conversations, read_jsonl, write_jsonl
+from .fold import Fold as Fold
+from .jsonl import Line as Line, read_conversations, read_jsonl, write_jsonl
 from .messages import (
     FAILED_STOPS as FAILED_STOPS,
-)
-from .messages import (
     PLACEMENT as PLACEMENT,
-)
-from .messages import (
     AssistantMessage,
     Diagnostic,
     Message,
@@ -31,9 +25,7 @@ from .messages import (
     UserMessage,
 )
 from .model import Modality, Model
-from .options import CacheRetention as CacheRetention
-from .options import Options
-from .options import ReasoningLevel as ReasoningLevel
+from .options import CacheRetention as CacheRetention, Options, ReasoningLevel as ReasoningLevel
 from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 

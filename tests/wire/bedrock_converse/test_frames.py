@@ -9,8 +9,7 @@ from zlib import crc32
 
 import pytest
 from botocore.eventstream import EventStreamBuffer, ParserError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from segue.testing.eventstream import frame, framed, header
 from segue.wire.bedrock_converse.frames import MAX_HEADERS, EventStream, strings

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import clean_contexts, torn_contexts

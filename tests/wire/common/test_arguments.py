@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from segue.wire.common.arguments import read_arguments, read_so_far
 

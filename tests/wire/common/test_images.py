@@ -8,7 +8,7 @@ import pytest
 import segue
 from segue.types import Context, ImageContent, UserMessage
 from segue.wire.common.images import data_fault, is_base64, kind_of, size_of
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 
 def encoded(data: bytes) -> str:
@@ -62,7 +62,7 @@ def test_what_is_wrong_with_data_is_said() -> None:
     assert data_fault("AAAA", "image/png") == ""  # nothing shows what it is
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_image_goes_out_as_what_it_is_whatever_its_label_says(protocol: str) -> None:
     targets = {
         "anthropic-messages": "anthropic/claude-opus-4-8",

@@ -1,4 +1,4 @@
-"""What encoders share, checked apart from every encoder: texts word for word, counting of messages, the forced tool."""
+"""What all encoders share: the fixed texts, and reports that refer to stored messages."""
 
 import pytest
 from support.targets import distinct_on_the_wire
@@ -20,7 +20,7 @@ from segue.types import (
     texts,
 )
 from segue.wire.common.outgoing import Outgoing
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODEL: Model = next(iter(distinct_on_the_wire("mistral-chat").values()))
 
@@ -89,29 +89,13 @@ def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_opt
     ]
 
 
-@pytest.mark.parametrize(
-    ("choice", "found"),
-    [
-        *[(choice, False) for choice in (None, "auto", "none", "required", "reads", "")],
-        *[(choice, True) for choice in ("read", "my.tool")],
-    ],
-)
-def test_the_forced_tool_is_one_that_is_defined_under_the_name_that_is_sent(choice: str | None, found: bool) -> None:
-    out, _ = outgoing([UserMessage("go")], Options(tool_choice=choice))
-    forced = out.forced_tool()
-    assert (forced is not None) == found
-    if forced is not None:
-        assert forced in [tool.name for tool in out.tools]
-        assert out.tools[["my.tool", "read"].index(str(choice))].name == forced
-
-
 def test_a_model_of_another_protocol_is_refused() -> None:
     rendering = rendered(Context(messages=[UserMessage("go")]), MODEL)
     with pytest.raises(TypeError, match="AnthropicMessages"):
         Outgoing(rendering, MODEL, AnthropicMessages, Options(), Report())
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_has_a_target_whose_projection_goes_out(protocol: str) -> None:
     for model in distinct_on_the_wire(protocol).values():
         rendering = rendered(Context(messages=[UserMessage("go")]), model)

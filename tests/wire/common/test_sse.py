@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from openai._streaming import SSEDecoder
 
 from segue.wire.common import sse

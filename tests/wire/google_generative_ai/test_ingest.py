@@ -5,8 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire

@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from google.genai import types
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import segue
 from segue.render import encode, ingest, lint

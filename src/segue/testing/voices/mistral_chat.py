@@ -8,7 +8,7 @@ for fields that nobody knows sipeed/picoclaw#1502 (2026-03).
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, assert_never
 
 from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
 from ...wire.mistral_chat.rules_content import chunks_of
@@ -44,6 +44,8 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
         elif isinstance(block, ThinkingContent):
             words = "" if block.redacted else block.thinking
             said.append(ThinkingContent(words, block.thinking_signature or signer.issue(_SIGNED)))
+        elif not isinstance(block, TextContent):
+            assert_never(block)
         elif said and isinstance(said[-1], TextContent):
             said[-1] = TextContent(said[-1].text + block.text)
         elif block.text:

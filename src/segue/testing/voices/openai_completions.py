@@ -6,7 +6,7 @@ answer is one message: its reasoning in the field that the model's dialect names
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 
@@ -42,9 +42,19 @@ def _dialect(model: Model) -> OpenAICompletions:
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
     """One block of thinking, one text, the calls: all that a message has, in the order of its fields."""
-    thoughts = [block for block in content if isinstance(block, ThinkingContent)]
-    text = _BETWEEN.join([block.text for block in content if isinstance(block, TextContent) and block.text])
-    called = _with_ids([block for block in content if isinstance(block, ToolCall)], signer, model)
+    thoughts: list[ThinkingContent] = []
+    texts: list[str] = []
+    asked: list[ToolCall] = []
+    for block in content:
+        if isinstance(block, ThinkingContent):
+            thoughts.append(block)
+        elif isinstance(block, TextContent):
+            texts += [block.text] if block.text else []
+        elif isinstance(block, ToolCall):
+            asked.append(block)
+        else:
+            assert_never(block)
+    text, called = _BETWEEN.join(texts), _with_ids(asked, signer, model)
     field = _dialect(model).reasoning_field
     made: list[AssistantContent] = []
     if field == DETAILS:

@@ -23,8 +23,9 @@ from ...types import (
 )
 from ...types.content import plain_text
 from ...types.text import in_label
-from ...types.texts import CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ...types.texts import CLOSING, MOVED_IMAGES, OPENING
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Turns
 from .media import media_type
 from .options import add_options, max_tokens
@@ -196,19 +197,10 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if not message.is_error and dialect.images_in_results:
             return Result(message.tool_call_id, content)
         # ANT-28: 'all content must be type "text" if "is_error" is true'
-        content = self._without_images(content)
-        if message.is_error and not dialect.error_flag and content and not content[0].text.startswith(ERROR):
-            self.note("error-as-text", "the target has no flag for a failed result")
-            content = [plain_text(as_error(content[0].text)), *content[1:]]
+        content = hold_images(self, content, plain_text)
+        if message.is_error and not dialect.error_flag and content:
+            content = mark_failed(self.note, content, plain_text)
         return Result(message.tool_call_id, content, message.is_error and dialect.error_flag)
-
-    def _without_images(self, content: list[Block]) -> list[Block]:
-        images = [block for block in content if type(block) is dict]
-        if not images:
-            return content
-        self.note("image-moved", "this result holds text only; its images follow the results")
-        self.held += images
-        return [block for block in content if type(block) is not dict] or [plain_text(IMAGES_BELOW)]
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
         blocks: list[Block] = []

@@ -25,9 +25,10 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import in_label
-from ...types.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
 from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Turns
 from .options import complete
 
@@ -246,44 +247,25 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             return self._result_as_text(message, content)
         # ANT-28: 'all content must be type "text" if "is_error" is true'
         if not dialect.images_in_results or (message.is_error and dialect.anthropic_backend):
-            content = self._without_images(content)
+            content = hold_images(self, content, Text)
         result = Result(message.tool_call_id, content)
         if message.is_error and dialect.error_flag:
             result.status = "error"
-        elif message.is_error:
-            self._say_error(content)  # BED-18: "This model doesn't support the status field."
+        elif message.is_error:  # BED-18: "This model doesn't support the status field."
+            result.content = mark_failed(self.note, content, Text)
         elif dialect.json_results and len(content) == 1 and type(content[0]) is Text:
             result.content = [_as_json(content[0])]
         return [ToolResult(result)]
-
-    def _without_images(self, content: list[Block]) -> list[Block]:
-        images = [block for block in content if type(block) is not Text]
-        if not images:
-            return content
-        self.note("image-moved", "images do not stand in a result")
-        self.held += images
-        return [block for block in content if type(block) is Text] or [Text(IMAGES_BELOW)]
 
     def _result_as_text(self, message: ToolResultMessage, content: list[Block]) -> list[Block]:
         """A result in words, for a model that has no tools (BED-14)."""
         self.note("tools-as-text", "this model has no tools")
         if message.is_error:
-            self._say_error(content)
+            content = mark_failed(self.note, content, Text)
         title = RESULT_AS_TEXT.format(in_label(message.tool_name))
         if content and type(content[0]) is Text:
             return [Text(f"{title}\n{content[0].text}"), *content[1:]]
         return [Text(title), *content]
-
-    def _say_error(self, content: list[Block]) -> None:
-        for block in content:
-            if type(block) is Text:
-                marked = as_error(block.text)
-                if marked != block.text:
-                    self.note("error-as-text", "there is no flag for a failed result")
-                    block.text = marked
-                return
-        self.note("error-as-text", "there is no flag for a failed result")
-        content.insert(0, Text(as_error(IMAGES_BELOW)))
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
         blocks: list[Block] = []

@@ -21,7 +21,7 @@ _BLOBS = (".bytes", ".redactedContent")
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
     for fault in faults(body, load(_TABLE), _OF_BOTO3):
-        if not (fault.words.startswith("a Python bytes") and fault.path.endswith(_BLOBS)):
+        if not (fault.text.endswith("a Python bytes") and fault.path.endswith(_BLOBS)):
             yield fault
 
 

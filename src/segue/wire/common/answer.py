@@ -399,7 +399,7 @@ class Answer:
             return
         self.begin()
         self.finished = self._message(stop, why)
-        kind = Error if stop in ("error", "aborted") else Done
+        kind = Error if self.finished.failed else Done
         self.events.append(kind(self.finished, self))
 
     def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from ...dialects import Dialect, valid_name
+from ...dialects import Dialect
 from ...projection.frame import STUB_TOOL
 from ...projection.pipeline import Rendering
 from ...projection.step import Report
@@ -70,11 +70,3 @@ class Outgoing(Generic[D]):
         else:
             self.report.pending += known[1]
         return [dict(entry) for entry in known[0]]
-
-    def forced_tool(self) -> str | None:
-        """The rendered name of the one tool that must be called, if the options name one that is defined."""
-        choice = self.options.tool_choice
-        if choice is None or choice in ("auto", "none", "required"):
-            return None
-        name = valid_name(choice, self.dialect.name_form)
-        return name if any(tool.name == name for tool in self.tools) else None

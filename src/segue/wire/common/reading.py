@@ -15,19 +15,19 @@ DATA_URL = re.compile(r"data:([^;,]*)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 
 def as_object(value: Any, path: str) -> Object:
     if not isinstance(value, dict):
-        raise FormatError(f"an object is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be an object, not {_kind(value)}", path=path)
     return value
 
 
 def as_list(value: Any, path: str) -> list[Any]:
     if not isinstance(value, list):
-        raise FormatError(f"a list is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be a list, not {_kind(value)}", path=path)
     return value
 
 
 def as_text(value: Any, path: str) -> str:
     if not isinstance(value, str):
-        raise FormatError(f"a text is expected, not {_kind(value)}", path=path)
+        raise FormatError(f"must be a text, not {_kind(value)}", path=path)
     return value
 
 
@@ -58,4 +58,4 @@ def answer(
 
 
 def _kind(value: Any) -> str:
-    return "nothing" if value is None else type(value).__name__
+    return "missing or null" if value is None else type(value).__name__

@@ -11,8 +11,8 @@ from typing import Any
 from ...types import Usage
 from ..common.answer import Answer, CallDraft, Draft, StopWords
 from ..common.reader import error_text
-from .ingest import readable
 from .partial_args import Writer
+from .parts import readable
 from .shapes import DUMMIES, kinds, many
 
 # types.FinishReason of google-genai 3.1.0. Calls end with STOP, too.

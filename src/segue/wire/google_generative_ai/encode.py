@@ -23,6 +23,7 @@ from ...types import (
 from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
+from ..common.results import hold
 from ..common.turns import Turns
 from .options import add_options
 from .schema import from_openapi, object_schema, to_openapi
@@ -207,27 +208,32 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _response(self, message: ToolResultMessage) -> Response:
-        texts = [block.text for block in message.content if type(block) is TextContent]
-        images = [_image(block) for block in message.content if type(block) is ImageContent]
+        texts: list[str] = []
+        images: list[Part] = []
+        for block in message.content:
+            if type(block) is TextContent:
+                texts.append(block.text)
+            elif type(block) is ImageContent:
+                images.append(_image(block))
+            else:
+                assert_never(block)
         text = "\n".join(texts)
         if images:
             text = text or IMAGES_BELOW
-            self._note_images(message)
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
         # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection gave it its call's name.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
         response = Response(message.tool_name, call_id, {"error": text} if message.is_error else Output(text))
         if images and self.dialect.images_in_results:
             response.parts = images
-        else:
-            self.held += images  # GEM-14
+            self._note_order(message)
+        elif images:
+            hold(self, images)  # GEM-14
         return response
 
-    def _note_images(self, message: ToolResultMessage) -> None:
+    def _note_order(self, message: ToolResultMessage) -> None:
         kinds = [type(block) for block in message.content]
-        if not self.dialect.images_in_results:
-            self.note("image-moved", "this model takes no images inside a function response")
-        elif TextContent not in kinds:
+        if TextContent not in kinds:
             self.note("empty-filled", f"a result of nothing but images says {IMAGES_BELOW!r}")
         elif TextContent in kinds[kinds.index(ImageContent) :]:
             self.note("blocks-reordered", "the text of a result comes before its images")

@@ -17,7 +17,6 @@ from ...errors import FormatError
 from ...types import (
     AssistantContent,
     Context,
-    ImageContent,
     Message,
     Model,
     TextContent,
@@ -29,6 +28,7 @@ from ...types import (
     UserMessage,
 )
 from ..common.reading import answer
+from .parts import readable, text_or_image
 from .schema import from_openapi
 from .shapes import DUMMIES, get, kinds, many
 
@@ -116,7 +116,7 @@ class _Reader:
                 raise FormatError("a functionCall stands in a content of the model", path=where)
             response = get(part, "functionResponse")
             if response is None:
-                said.append(_plain(part, where))
+                said.append(text_or_image(part, where))
             else:
                 self.messages.append(self._result(response, f"{where}.functionResponse"))
         if said:
@@ -129,7 +129,7 @@ class _Reader:
         name, call_id = str(get(response, "name") or ""), str(get(response, "id") or "")
         asked = self.waiting.take(call_id, name)
         content: list[UserContent] = [TextContent(_output(given or {}))]
-        content += [_plain(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
+        content += [text_or_image(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
         return ToolResultMessage(
             call_id if asked is None else asked.id, name if asked is None else asked.name, content, _failed(given or {})
         )
@@ -186,49 +186,6 @@ class _Reader:
 # -- parts -----------------------------------------------------------------------------------------------------------
 
 
-def readable(part: Any, path: str) -> str:
-    """A part of an answer that is no call, as text."""
-    plain = _plain(part, path)
-    return plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
-
-
-def _plain(part: Any, path: str) -> TextContent | ImageContent:
-    """A part as text or image; what is neither becomes a text that says what it was."""
-    if not isinstance(part, dict):
-        raise FormatError("a part is an object", path=path)
-    text, inline, file = get(part, "text"), get(part, "inlineData"), get(part, "fileData")
-    if text is not None:
-        if not isinstance(text, str):
-            raise FormatError("text is a text", path=f"{path}.text")
-        return TextContent(text)
-    if inline is not None:
-        return _inline(inline, f"{path}.inlineData")
-    if file is not None:
-        mime_type, uri = str(get(file, "mimeType") or ""), get(file, "fileUri")
-        return TextContent(f"({'image' if mime_type.startswith('image/') else 'file'} at {uri})")
-    return TextContent(_told(part))
-
-
-def _inline(inline: Any, path: str) -> TextContent | ImageContent:
-    data, mime_type = get(inline, "data"), get(inline, "mimeType")
-    if not isinstance(data, str) or not isinstance(mime_type, str):
-        raise FormatError("inline data has data and mimeType", path=path)
-    if mime_type.startswith("image/"):
-        return ImageContent(data, mime_type)
-    return TextContent(f"({mime_type} of {len(data) * 3 // 4} bytes: left out)")
-
-
-# What the model ran on the provider's side is readable, and stays so.
-def _told(part: dict[str, Any]) -> str:
-    code, result = get(part, "executableCode"), get(part, "codeExecutionResult")
-    if isinstance(code, dict):
-        return f"(code that was run)\n{code.get('code', '')}"
-    if isinstance(result, dict):
-        return f"(its output)\n{result.get('output', '')}"
-    named = ", ".join(name for name in part if name not in ("thought", "thoughtSignature", "thought_signature"))
-    return f"(part of another kind: {named})" if named else ""
-
-
 def _output(response: dict[str, Any]) -> str:
     """What a function answered. 'If "output" and "error" keys are not specified, then whole "response" is treated as
     function output' (google-genai 3.1.0, types.FunctionResponse)."""
@@ -255,7 +212,7 @@ def _system(body: dict[str, Any]) -> str | None:
         raise FormatError("a system instruction is a content", path="systemInstruction")
     texts = []
     for at, part in enumerate(many(get(given, "parts"))):
-        block = _plain(part, f"systemInstruction.parts[{at}]")
+        block = text_or_image(part, f"systemInstruction.parts[{at}]")
         texts.append(block.text if isinstance(block, TextContent) else f"({block.mime_type}: left out)")
     return "\n".join(texts)
 

@@ -4,18 +4,25 @@ import re
 from typing import Any
 
 from ...dialects import GoogleGenerativeAI
+from ...types import ReasoningLevel
+from ..common.options import Mode, limited_tokens, nearest_level, temperature_within, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[GoogleGenerativeAI]
 
 # Tokens of thinking for each level. Flash takes 0 to 24576, Flash-Lite at least 512, Pro 128 to 32768
 # (ai.google.dev/gemini-api/docs/thinking, 2026).
-BUDGETS = {"minimal": 512, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 24_576}
-LEVELS = ("minimal", "low", "medium", "high")
-LEVEL = {"off": "minimal", "xhigh": "high", "max": "high"}
+BUDGETS: dict[ReasoningLevel, int] = {
+    "minimal": 512,
+    "low": 2_048,
+    "medium": 8_192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 24_576,
+}
 # At most five by the API's reference (unverified); google-genai 3.1.0 names no number.
 MAX_STOPS = 5
-MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+MODES: dict[Mode, str] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "tool": "ANY"}
 # The usual form of labels on Google Cloud (unverified for this request): lower case, at most 63 characters.
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}").fullmatch
 _LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}").fullmatch
@@ -38,24 +45,18 @@ def add_options(out: Out, body: dict[str, Any]) -> None:
 
 
 def _add_max_tokens(out: Out, config: dict[str, Any]) -> None:
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is None:
-        return
-    if wanted > limit:
-        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-    config["maxOutputTokens"] = min(wanted, limit)
+    wanted = limited_tokens(out, out.model.max_tokens)
+    if wanted is not None:
+        config["maxOutputTokens"] = wanted
 
 
 def _add_temperature(out: Out, config: dict[str, Any]) -> None:
-    wanted = out.options.temperature
-    if wanted is None:
+    if out.options.temperature is not None and not out.dialect.sampling:
+        out.drop_option("temperature", "this model does not accept it any more")
         return
-    if not out.dialect.sampling:
-        out.drop_option("temperature", "this model does not take it any more")
-    elif not 0 <= wanted <= 2:
-        out.drop_option("temperature", f"{wanted} is not between 0 and 2")
-    else:
-        config["temperature"] = wanted
+    temperature = temperature_within(out, 0, 2)
+    if temperature is not None:
+        config["temperature"] = temperature
 
 
 def _add_stop(out: Out, config: dict[str, Any]) -> None:
@@ -81,7 +82,7 @@ def _add_thinking(out: Out, config: dict[str, Any]) -> None:
         config["thinkingConfig"] = _level(out, wanted)
 
 
-def _budget(out: Out, wanted: str) -> dict[str, Any]:
+def _budget(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
     if wanted != "off":
         return {"thinkingBudget": max(BUDGETS[wanted], out.dialect.least_budget), "includeThoughts": True}
     if out.dialect.least_budget:
@@ -89,33 +90,21 @@ def _budget(out: Out, wanted: str) -> dict[str, Any]:
     return {"thinkingBudget": out.dialect.least_budget}
 
 
-def _level(out: Out, wanted: str) -> dict[str, Any]:
-    nearest = _nearest(LEVEL.get(wanted, wanted), out.dialect.effort)
+def _level(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
+    nearest = nearest_level("minimal" if wanted == "off" else wanted, out.dialect.effort)
     thoughts: dict[str, Any] = {} if wanted == "off" else {"includeThoughts": True}
     if wanted == "off":
         out.drop_option("reasoning", "this model always thinks; it is asked to think as little as it can")
     return ({} if nearest is None else {"thinkingLevel": nearest.upper()}) | thoughts
 
 
-def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The highest known level up to the one that is wanted, else the lowest."""
-    below = [level for level in LEVELS[: LEVELS.index(wanted) + 1] if level in known]
-    return below[-1] if below else known[0] if known else None
-
-
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
-    choice = out.options.tool_choice
-    if choice is None:
-        return
-    forced = out.forced_tool()
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")
-    elif choice in MODES:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": MODES[choice]}}
-    elif forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
-    else:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [forced]}}
+    choice = tool_choice(out, bool(out.tools))
+    if choice is not None:
+        config: dict[str, Any] = {"mode": MODES[choice.mode]}
+        if choice.name is not None:
+            config["allowedFunctionNames"] = [choice.name]
+        body["toolConfig"] = {"functionCallingConfig": config}
 
 
 def _add_labels(out: Out, body: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ from ..types import AssistantMessage, Message, ToolResultMessage, UserMessage
 from .values import is_summary
 
 
-class Borders:
+class CutPoints:
     """The places between the messages before ``end``; a place is the index of the message that begins there."""
 
     def __init__(self, messages: list[Message], running_from: int | None) -> None:

@@ -13,7 +13,7 @@ _NOTES = 600  # characters of a result that are left to notes
 _PART = 1 << 20
 
 
-class Spool:
+class CommandOutput:
     """Takes bytes and gives a text within the limits. What does not fit is in a file that goes when it is closed."""
 
     def __init__(self, limits: ToolLimits) -> None:
@@ -25,7 +25,7 @@ class Spool:
         self._size = self._stored = 0
         self._fault: OSError | None = None
 
-    def __enter__(self) -> "Spool":
+    def __enter__(self) -> "CommandOutput":
         return self
 
     def __exit__(

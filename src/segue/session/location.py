@@ -9,7 +9,7 @@ from ..errors import SessionError
 from .sqlite import MEMORY, SQLiteStore
 from .store import Store
 
-VARIABLE = "SEGUE_SESSIONS"
+STORE_VARIABLE = "SEGUE_SESSIONS"
 FILE = "sessions.db"
 
 
@@ -28,7 +28,7 @@ def open_store(where: str | os.PathLike[str] | None = None, *, create: bool = Tr
     of SQLite three slashes are before a relative path and four before an absolute one. No error repeats an address:
     there may be a password in it.
     """
-    named = os.fspath(where) if where else os.environ.get(VARIABLE) or str(default_path())
+    named = os.fspath(where) if where else os.environ.get(STORE_VARIABLE) or str(default_path())
     if isinstance(where, os.PathLike):
         return _file(named, create)
     scheme, found, rest = named.partition("://")

@@ -1,16 +1,17 @@
-"""Estimates of the tokens in a conversation: measured up to the last answer with usage, guessed from length after it.
+"""Estimates of how many tokens a conversation has: measured where an answer reported its usage, guessed elsewhere.
 
-Most models have no public tokenizer, so the guess is based on bytes. It is accurate to about a third, which is why
-every estimate has a basis and a range.
+Most models have no public tokenizer, so a guess counts bytes. It may be off by about a third, so every estimate states
+its basis and its margin.
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, assert_never
 
 from msgspec import Struct
 
-from ..types import (
+from .types import (
     AssistantMessage,
+    Block,
     Context,
     ImageContent,
     Message,
@@ -20,16 +21,16 @@ from ..types import (
     ToolCall,
     ToolDefinition,
 )
-from ..types.value import encode
-from .images import image_size
+from .types.codec import encode
+from .wire.common.images import size_of
 
 BYTES_PER_TOKEN = 3.7
-PIXELS_PER_TOKEN = 750  # from Anthropic's documentation; other providers are similar
+PIXELS_PER_TOKEN = 750  # documented by Anthropic; the others are of the same order
 TOKENS_PER_IMAGE = (85, 1_600)
 TOKENS_PER_MESSAGE = 4
 
 Basis = Literal["measured", "measured elsewhere", "guessed"]
-# The margins of error of the measured part and of the guessed part, as a fraction of each.
+# How far off the measured part and the guessed part may be, as a share of each.
 MARGINS: dict[Basis, tuple[float, float]] = {
     "measured": (0.02, 0.35),
     "measured elsewhere": (0.25, 0.35),
@@ -40,8 +41,8 @@ MARGINS: dict[Basis, tuple[float, float]] = {
 class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
     """A number of tokens between ``low`` and ``high``.
 
-    ``basis``: most of it was measured by the target (``measured``) or by another model, with another tokenizer
-    (``measured elsewhere``), or nothing was measured (``guessed``).
+    ``basis``: most of it was measured by the target (``measured``), by another model with its own tokenizer
+    (``measured elsewhere``), or not at all (``guessed``).
     """
 
     tokens: int
@@ -51,12 +52,13 @@ class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def estimate(stored: Context, rendered: Context, model: Model) -> Estimate:
-    """Estimate the tokens of ``rendered``, the rendering of ``stored`` for ``model``."""
+    """Estimate the tokens of ``rendered``, which was made from ``stored`` for ``model``."""
     return estimated(stored.messages, guessed(stored), guessed(rendered), model)
 
 
 def estimated(messages: list[Message], stored: float, rendered: float, model: Model) -> Estimate:
-    """Estimate the tokens of a rendering of ``messages``, from guesses for the stored and the rendered messages."""
+    """Estimate the tokens of a rendering of ``messages`` from two guesses: for the stored messages (``stored``) and for
+    the rendered ones (``rendered``)."""
     guess = rendered
     last = _last_measured(messages)
     if last is None:
@@ -67,7 +69,7 @@ def estimated(messages: list[Message], stored: float, rendered: float, model: Mo
     since = guessed_messages(messages[at + 1 :])
     changed = guess - stored
     own = (answer.provider, answer.model) == (model.provider, model.id)
-    # The measured tokens are still there, so the total is at least half of the guess.
+    # Most of what was measured is still there, whatever the difference of the guesses is.
     new = max(since + changed, guess / 2 - measured)
     return _estimate(measured, new, "measured" if own else "measured elsewhere")
 
@@ -90,22 +92,22 @@ def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | No
 
 
 def guessed(context: Context) -> float:
-    """A guess of the tokens, from length alone."""
+    """Guess the tokens of a conversation from its length."""
     return guessed_frame(context.system_prompt, context.tools) + guessed_messages(context.messages)
 
 
 def guessed_frame(system_prompt: str | None, tools: Iterable[ToolDefinition]) -> float:
-    """A guess of the tokens of system prompt and tools."""
+    """Guess the tokens of the system prompt and the tools."""
     schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in tools)
     return (_bytes(system_prompt or "") + schemas) / BYTES_PER_TOKEN
 
 
 def guessed_messages(messages: Iterable[Message]) -> float:
-    """A guess of the tokens of messages."""
+    """Guess the tokens of messages."""
     return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
 
 
-def _guessed_block(block: TextContent | ImageContent | ThinkingContent | ToolCall) -> float:
+def _guessed_block(block: Block) -> float:
     match block:
         case TextContent():
             return _bytes(block.text) / BYTES_PER_TOKEN
@@ -115,8 +117,10 @@ def _guessed_block(block: TextContent | ImageContent | ThinkingContent | ToolCal
             return (len(block.name) + _json_bytes(block)) / BYTES_PER_TOKEN
         case ImageContent():
             least, most = TOKENS_PER_IMAGE
-            size = image_size(block)
+            size = size_of(block.data)
             return most if size is None else min(max(size[0] * size[1] / PIXELS_PER_TOKEN, least), most)
+        case _:
+            assert_never(block)
 
 
 def _bytes(text: str) -> int:
@@ -127,4 +131,4 @@ def _json_bytes(call: ToolCall) -> int:
     try:
         return len(encode(call.arguments))
     except (TypeError, ValueError, OverflowError, RecursionError):
-        return 0  # arguments that cannot be written as JSON
+        return 0  # a call that is stored but cannot be sent

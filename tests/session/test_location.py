@@ -8,7 +8,7 @@ from support.postgres import Postgres
 
 from segue.errors import SessionError
 from segue.session import PostgresStore, SQLiteStore, default_path, open_store
-from segue.session.where import VARIABLE
+from segue.session.location import STORE_VARIABLE
 
 
 def path_of(where: str | os.PathLike[str] | None) -> Path:
@@ -29,9 +29,9 @@ def test_a_path_and_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_default_is_the_variable_and_then_the_folder_for_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "named.db"))
+    monkeypatch.setenv(STORE_VARIABLE, str(tmp_path / "named.db"))
     assert path_of(None) == path_of("") == tmp_path / "named.db"
-    monkeypatch.delenv(VARIABLE)
+    monkeypatch.delenv(STORE_VARIABLE)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setattr("sys.platform", "linux")
     assert path_of(None) == tmp_path / "data" / "segue" / "sessions.db"
@@ -100,7 +100,7 @@ def test_no_address_with_a_password_is_repeated_or_becomes_a_file(
     """An error tells no part of the address that may be a password, also not by what it carries along."""
     monkeypatch.chdir(tmp_path)
     if by == "variable":
-        monkeypatch.setenv(VARIABLE, where)
+        monkeypatch.setenv(STORE_VARIABLE, where)
     with pytest.raises(SessionError) as raised:
         open_store(where if by == "argument" else None)
     error: BaseException | None = raised.value

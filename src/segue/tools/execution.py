@@ -12,19 +12,21 @@ from contextvars import Context, copy_context
 from typing import Any
 
 from ..types import ToolCall
-from .arguments import Checked
+from .arguments import CheckedArguments
 from .limits import ToolLimits
-from .output import Ended, ended, raised
+from .output import ToolOutput, ended, raised
 from .running_call import RunningCall, _running_call
 from .tool import Tool
 from .worker import Worker
 
 
-class Work:
+class Execution:
     """A tool at work. ``future`` has how it ended; it never raises. ``stop`` asks it to end."""
 
-    def __init__(self, tool: Tool, call: ToolCall, checked: Checked, limits: ToolLimits, note: str = "") -> None:
-        self.future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+    def __init__(
+        self, tool: Tool, call: ToolCall, checked: CheckedArguments, limits: ToolLimits, note: str = ""
+    ) -> None:
+        self.future: asyncio.Future[ToolOutput] = asyncio.get_running_loop().create_future()
         self._tool, self._values, self._limits, self._note = tool, checked.values, limits, note
         self._context = copy_context()
         used = ToolCall(call.id, call.name, checked.json, call.thought_signature)
@@ -64,7 +66,7 @@ class Work:
 
     def _broken_off(self, task: "asyncio.Task[None]") -> None:
         if task.cancelled():  # before its first step
-            self._settle(Ended([], True, stopped=True))
+            self._settle(ToolOutput([], True, stopped=True))
         elif (error := task.exception()) is not None:
             self._settle(raised(error, self._limits, self._note))
 
@@ -99,7 +101,7 @@ class Work:
             return raised(error, self._limits, self._note)
         return value if inspect.isawaitable(value) else self._ended(value)
 
-    def _ended(self, value: Any) -> Ended:
+    def _ended(self, value: Any) -> ToolOutput:
         try:
             return ended(value, self._limits, self._note)
         except BaseException as error:  # noqa: BLE001, the values of others run code of others
@@ -110,12 +112,12 @@ class Work:
     def _settle(self, found: Any) -> None:
         if self.future.done():
             return
-        if isinstance(found, Ended):
+        if isinstance(found, ToolOutput):
             self.future.set_result(found)
         elif self.stopped:
             if inspect.iscoroutine(found):
                 found.close()
-            self.future.set_result(Ended([], True, stopped=True))
+            self.future.set_result(ToolOutput([], True, stopped=True))
         else:
             self._on_the_loop(lambda: found)
 

@@ -1,15 +1,18 @@
-"""A value that is computed over a growing list of messages."""
+"""A fold over a list of messages that grows, which continues where it stopped."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ..types import Message
+from .messages import Message
 
 S = TypeVar("S")
 
 
 class Fold(Generic[S]):
-    """A fold over a growing list. It continues where it stopped; over another or a shorter list it starts again."""
+    """A value computed from messages, one after the other, in which each message is added once.
+
+    For another list, or for fewer messages than before, it starts again.
+    """
 
     def __init__(self, begin: Callable[[], S], add: Callable[[S, Message], S]) -> None:
         self._begin = begin
@@ -19,7 +22,7 @@ class Fold(Generic[S]):
         self._state: S
 
     def over(self, messages: list[Message], count: int) -> S:
-        """The state after the first ``count`` messages."""
+        """Return the value after the first ``count`` messages."""
         if messages is not self._messages or count < self._done:
             self._messages, self._done, self._state = messages, 0, self._begin()
         for message in messages[self._done : count]:

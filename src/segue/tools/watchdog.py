@@ -33,15 +33,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
 
 
-class Lifeline:
+class Watchdog:
     """What is started with ``mark`` (``NAME=value``) in its environment ends with this process; without a mark, only
-    the groups that ``hold`` names."""
+    the groups that ``watch`` names."""
 
     def __init__(self, mark: str = "") -> None:
         reading, self._writing = os.pipe()
         try:
             self._watcher = subprocess.Popen(
-                ["/bin/sh", "-c", _WATCH, "segue-lifeline", mark],
+                ["/bin/sh", "-c", _WATCH, "segue-watchdog", mark],
                 stdin=reading,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -56,12 +56,12 @@ class Lifeline:
             os.close(reading)
         _held.add(self._writing)
 
-    def hold(self, group: int) -> None:
+    def watch(self, group: int) -> None:
         """This process group ends with us, too, whatever its environment is."""
         with suppress(BrokenPipeError):
             os.write(self._writing, f"{group}\n".encode())
 
-    def release(self) -> None:
+    def stop(self) -> None:
         """Let go: all has ended. Called before the leader of a group is collected, while its number is its own."""
         if self._writing in _held:
             _held.remove(self._writing)

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from .limits import ToolLimits
-from .output import Ended, ended, raised
+from .output import ToolOutput, ended, raised
 
 LENGTH = struct.Struct(">Q")
 inside = False
@@ -51,7 +51,7 @@ def main() -> None:
     os._exit(0)  # threads that the function left behind have no say
 
 
-def _done(task: Task) -> Ended:
+def _done(task: Task) -> ToolOutput:
     try:
         handler = _handler(task)
         values = pickle.loads(task.values)

@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from typing import Any, get_args
 
-from .approval import Approval, Approve, Asked, Deny, Edit
+from .approval import Approval, ApprovalRequest, Approve, Deny, Edit
 from .waiting import for_a_while
 
 
@@ -12,7 +12,7 @@ class NoAnswer(Exception):
     """The callback gave no answer: it raised, or gave something else."""
 
 
-async def answer(approve: Approve, asked: Asked, closing: "asyncio.Future[None]", grace: float) -> Approval:
+async def answer(approve: Approve, asked: ApprovalRequest, closing: "asyncio.Future[None]", grace: float) -> Approval:
     """What the callback says; ``NoAnswer`` if it says nothing that can be understood, or not before ``closing``."""
     task = asyncio.create_task(_called(approve, asked))
     try:
@@ -32,7 +32,7 @@ async def answer(approve: Approve, asked: Asked, closing: "asyncio.Future[None]"
     return found  # type: ignore[no-any-return]  # it is one of them
 
 
-async def _called(approve: Approve, asked: Asked) -> Any:
+async def _called(approve: Approve, asked: ApprovalRequest) -> Any:
     try:
         given = approve(asked)
         return await given if inspect.isawaitable(given) else given
