@@ -1,4 +1,4 @@
-"""Hostile text, where it can be put, and a pseudo-terminal that shows what becomes of it."""
+"""Hostile text, functions to put it anywhere, and a pseudo-terminal that records the output."""
 
 import fcntl
 import os
@@ -20,14 +20,14 @@ EVIL = (
     "\u202e\u2066\u2069\u200e\u200f\u061c\u2028\u2029\x85\u200b\u200d\u2060\ufeff\u00ad\u3164\U000e0041\U000e0100\r"
     "\x0b\x0c[red]x[/red]"
 )
-"""Controls of all kinds (C0, C1, sequences of them), marks of direction, invisible characters, a return, markup."""
+"""Control characters (C0, C1, sequences), marks of direction, invisible characters, a carriage return, markup."""
 
 _OURS = re.compile(r"\x1b\[(?:0|[1-3]|3[1-6]|9[0-7])?(?:;(?:[1-3]|3[1-6]|9[0-7]))*m|\r(?=\n)")
 """The sequences that commands write: styles and colours. None of them is in ``EVIL``."""
 
 
 def leaks(shown: str) -> list[str]:
-    """What a terminal would obey, or would not show, in an output without the sequences of our own."""
+    """Characters of an output that a terminal would interpret or not show, except for our own sequences."""
     left = _OURS.sub("", shown)
     safe = masked(left)
     return [
@@ -38,7 +38,7 @@ def leaks(shown: str) -> list[str]:
 
 
 def poisoned(document: Any, evil: str = EVIL) -> Iterator[tuple[str, Any]]:
-    """The document with hostile text at one place: a string, a key, one more key, or anything else; at every place."""
+    """The document with hostile text at each place: as a string, a key, an additional key, or any other value."""
     for path, value in _places(document):
         where = ".".join(map(str, path)) or "."
         if isinstance(value, str):
@@ -71,7 +71,7 @@ def _with(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 @contextmanager
 def pseudo_terminal() -> Iterator[list[str]]:
-    """Standard output and error are a terminal; the list has all that was written to it, once the context is left."""
+    """Make standard output and error a terminal; after the context, the list has everything that was written."""
     leader, follower = os.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     read: list[bytes] = []
@@ -81,7 +81,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
         while True:
             try:
                 data = os.read(leader, 65_536)
-            except OSError:  # Linux's way to say that the other end is closed
+            except OSError:  # on Linux, the other end is closed
                 return
             if not data:
                 return
@@ -105,7 +105,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
 
 
 def on_terminal(*arguments: str) -> tuple[int, str]:
-    """Run a command in a terminal: its exit status, and all that the terminal got."""
+    """Run a command in a terminal; return its exit status and its output."""
     with pseudo_terminal() as shown:
         try:
             status = main(list(arguments))
