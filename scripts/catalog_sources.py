@@ -1,7 +1,7 @@
-"""What three packages say about models, each read as a data file and brought into one form, ``Facts``.
+"""Read the data files of three packages about models, all in one form, ``Facts``.
 
-No package is imported: litellm's takes six seconds, and what is wanted are files. Nothing is decided here; choosing
-between sources is the business of ``catalog.py``.
+No package is imported: importing litellm takes six seconds, and only its files are needed. ``catalog.py`` chooses
+between the sources.
 """
 
 import ast
@@ -22,7 +22,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What one source says about one model; ``None`` where it says nothing. Prices are dollars per million tokens."""
+    """The data of one source about one model; ``None`` for missing data. Prices are dollars per million tokens."""
 
     name: str | None = None
     context_window: int | None = None
@@ -34,7 +34,7 @@ class Facts:
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
-    # The source says that it is not for chat.
+    # Not for chat, according to the source.
     unwanted: bool = False
 
 
@@ -44,7 +44,7 @@ Source = Mapping[str, Facts]
 Lookup = Callable[[str], Facts | None]
 """Facts for a ``provider/model``, for a source that describes models by patterns."""
 
-# litellm's word for a provider: ours, and what stands before the model's id.
+# litellm's name of a provider: our name, and the prefix of the model's id.
 LITELLM = {
     "anthropic": ("anthropic", ""),
     "openai": ("openai", ""),
@@ -109,7 +109,7 @@ GENAI_PRICES = {
 CHAT_MODES = ("chat", "responses")
 
 REGIONAL = re.compile(r"amazon-bedrock/(us|eu|apac|au|jp|ca|in|global|us-gov)\.")
-"""Profiles with prices of their own, which genai-prices' patterns take for the plain model."""
+"""Profiles with their own prices, which genai-prices' patterns treat as the plain model."""
 
 
 def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
@@ -121,7 +121,7 @@ def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
 
 
 def read_litellm(data: bytes) -> Source:
-    """litellm's price file: prices per token, limits, flags, and the day on which a model goes."""
+    """litellm's price file: prices per token, limits, flags, and the day on which a model is retired."""
     found: dict[str, Facts] = {}
     for key, entry in json.loads(data).items():
         target = LITELLM.get(entry.get("litellm_provider", ""))
@@ -187,7 +187,7 @@ def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
 def read_genai_prices(data: bytes, today: date) -> tuple[Source, Lookup]:
     """genai-prices: prices per million and windows. Its data is a Python literal, read with ``ast``, not run.
 
-    Besides the models by id, a lookup that follows the patterns by which the package finds a model.
+    Also return a lookup that uses the package's own patterns to find a model.
     """
     tree = ast.parse(data)
     literal = next(node.value for node in tree.body if isinstance(node, ast.AnnAssign))
@@ -240,7 +240,7 @@ def _genai_facts(entry: Mapping[str, Any], today: date) -> Facts:
 
 
 def _prices_on(prices: Any, today: date) -> Mapping[str, Any]:
-    """The prices of a day: the last whose start has come; prices for hours of a day are left out."""
+    """The prices of a day: the last ones that have started; prices for certain hours of a day are left out."""
     current: Mapping[str, Any] = {}
     for entry in prices if isinstance(prices, list) else [{"prices": prices or {}}]:
         constraint = entry.get("constraint") or {}

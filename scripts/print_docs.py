@@ -1,4 +1,4 @@
-"""Print the tables of docs/ that are made from code, between their markers. `make docs`; a test compares."""
+"""Print the tables in docs/ that are generated from code, between their markers. `make docs`; a test compares them."""
 
 import re
 from pathlib import Path
@@ -96,7 +96,7 @@ TABLES = {
 
 
 def printed(text: str) -> str:
-    """``text`` with every table between markers made anew."""
+    """``text`` with every table between markers generated again."""
 
     def table(match: re.Match[str]) -> str:
         return f"<!-- printed: {match[1]} -->\n" + "\n".join(TABLES[match[1]]()) + "\n<!-- /printed -->"
