@@ -1,4 +1,4 @@
-"""Tools for worker processes: they die, hang, print a lot and leave processes behind. A worker imports them by name."""
+"""Tools for worker processes that die, hang, return too much, or leave processes behind. A worker imports them."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def add(point: Point) -> dict[str, int]:
 
 @tool(process=True)
 def own_process() -> int:
-    print("this is no part of the result")
+    print("this is not part of the result")
     sys.stdin.read()
     return os.getpid()
 
