@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 
 from segue.cli import main
@@ -256,7 +256,7 @@ def test_sessions_in_postgresql(postgres: Postgres) -> None:
     where = postgres.fresh()
     with open_store(where) as store:
         store.create("s", time=0, title="on a server")
-        store.append("s", [said("a", "hello there")], after=0)
+        store.append("s", [message_entry("a", "hello there")], after=0)
     for action, text in ((["list"], "on a server"), (["show", "s"], "hello there")):
         done = subprocess.run(
             [sys.executable, "-m", "segue", "sessions", "--store", where, *action], capture_output=True, text=True

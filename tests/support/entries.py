@@ -21,7 +21,7 @@ from segue.types import TextContent, UserMessage
 from . import values
 
 
-def said(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> MessageAdded:
+def message_entry(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> MessageAdded:
     return MessageAdded(key=key, time=time, message=UserMessage(text))
 
 
