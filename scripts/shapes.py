@@ -1,7 +1,7 @@
-"""Write what requests are made of, one table for each protocol, from the types of the pinned SDKs. `make
-shapes`; a test compares.
+"""Write the tables of request fields, one for each protocol, from the types of the pinned SDKs.
 
-What an API takes beyond the types of its SDK, or without what they require, is a row of `AMENDMENTS`, with its source.
+`make shapes` runs this, and a test compares the tables. Where an API accepts more than the types of its SDK, or does
+not need what they require, `AMENDMENTS` has a row with its source.
 """
 
 import json
@@ -29,7 +29,7 @@ NULL, TEXT, NUMBER = Node(null=True), Node(text=Text()), Node(number=Number())
 
 
 def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Table:
-    """The table of a request that is given as typed dicts, one for each way to ask."""
+    """Make the table of a request from its typed dicts: there may be one with streaming and one without."""
     source = TypedDicts()
     body: Record | None = None
     for root in roots:
@@ -42,8 +42,8 @@ def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Tab
 
 
 def anthropic() -> Table:
-    """With betas: whether their header is there, a body does not show. The stable types have nothing that these lack (a
-    test compares); `betas` is that header."""
+    """Use the beta types, because a body does not show whether the beta header is sent. They contain everything that
+    the stable types have (a test compares). `betas` is that header, not a field."""
     return typed_dicts(
         "anthropic",
         anthropic_types.MessageCreateParamsNonStreaming,
@@ -59,19 +59,19 @@ def completions() -> Table:
 
 
 def groq() -> Table:
-    """Without two fields of which the types say "This parameter is not currently supported", and the API "property
-    'store' is unsupported" (fanenr/chatbot#21)."""
+    """Leave out two fields that are documented as "This parameter is not currently supported" in the types, and that
+    the API refuses: "property 'store' is unsupported" (fanenr/chatbot#21)."""
     return typed_dicts("groq", groq_types.CompletionCreateParams, without=("store", "metadata"))
 
 
 def cerebras() -> Table:
-    """Without what goes into headers."""
+    """Leave out what is sent in headers."""
     headers = ("CF-RAY", "X-Amz-Cf-Id", "X-delay-time")
     return typed_dicts("cerebras-cloud-sdk", cerebras_types.CompletionCreateParams, without=headers)
 
 
 def responses() -> Table:
-    """With items of several agents, which the API takes (2026-08) and the SDK does not know: of any shape."""
+    """Add items of several agents, of any shape: the API accepts them (2026-08), but the SDK does not have them."""
     table = typed_dicts(
         "openai", responses_types.ResponseCreateParamsNonStreaming, responses_types.ResponseCreateParamsStreaming
     )
@@ -90,7 +90,7 @@ def mistral() -> Table:
 
 
 def google() -> Table:
-    """The SDK has no type for the body: its fields are those that the SDK's converters write for either surface."""
+    """The SDK has no type for the body: its fields are those that the SDK's converters write for either API."""
     source = Pydantic()
     fields = {
         "contents": source.node(list[google_types.Content]),
@@ -100,7 +100,7 @@ def google() -> Table:
         "safetySettings": source.node(list[google_types.SafetySetting]),
         "generationConfig": source.node(google_types.GenerationConfig),
         "cachedContent": TEXT,
-        # Of the path; GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
+        # It is in the path, and GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
         "model": TEXT,
     }
     options = google_types.GenerateContentConfig.model_fields
@@ -120,11 +120,11 @@ def google() -> Table:
 
 
 SURFACES = {"gemini": "mldev", "vertex": "vertex"}
-"""By name in the dialect, the name that google-genai has for a surface."""
+"""By the dialect's name of an API, google-genai's name of it."""
 
 
 def _absent(surface: str, records: dict[str, Record], beside: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """By record, the fields that a surface does not have. Options of a request are in the body or in its config."""
+    """Return the fields that an API does not have, by record. Options of a request are in the body or its config."""
     refused = refused_options(google_models, surface)
     of_request = refused.get("GenerateContentConfig", [])
     refused.setdefault("GenerationConfig", []).extend(of_request)
@@ -145,15 +145,15 @@ def bedrock() -> Table:
     return Table(sources={"botocore": version("botocore")}, root="Body", records={"Body": body, **source.made})
 
 
-# -- what the types do not say ---------------------------------------------------------------------------------------
+# -- corrections of the types ----------------------------------------------------------------------------------------
 
 Amendment = tuple[str, str, Node | None]
-"""A record, one of its fields, and what the field may hold as well; None: it is not required."""
+"""A record, one of its fields, and what else the field may hold; None: the field is not required."""
 
 AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
-    # By folder, or by file where a folder has several.
+    # By folder, or by file if a folder has several.
     "anthropic_messages": (
-        # Sampling is gone from the types since API version 2026-10-21; older models take it (ANT-48).
+        # The types have no sampling since API version 2026-10-21; older models accept it (ANT-48).
         ("Body", "temperature", NUMBER),
         ("Body", "top_p", NUMBER),
         ("Body", "top_k", Node(number=Number(whole=True))),
@@ -162,7 +162,7 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "anthropic_beta", Node(items=Items(TEXT))),
     ),
     "openai_completions/shape.json": (
-        # Null counts as absent, measured by a third party on gpt-5.6-terra, 2026-09.
+        # Null means absent, measured by a third party on gpt-5.6-terra, 2026-09.
         ("ChatCompletionAssistantMessageParam", "tool_calls", NULL),
     ),
     "openai_completions/shape_groq.json": (
@@ -171,7 +171,7 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "stream_options", ANY),
     ),
     "mistral_chat": (
-        # The models beside the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
+        # The models beside the typed dicts have defaults for these two, and so has the server (mistral-common 1.13,
         # protocol/instruct/tool_calls.py, Tool), 2026-11.
         ("Tool", "type", None),
         ("Prediction", "type", None),
@@ -179,16 +179,16 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
     "openai_responses": (
         # Sent by Codex 0.166 (codex-rs/codex-api, ResponsesApiRequest, 2026-11): strings by name.
         ("Body", "client_metadata", ANY),
-        # Codex 0.166 sends reasoning items back with `"content": null`; only a list with something in it is refused
+        # Codex 0.166 sends reasoning items back with `"content": null`; only a list that is not empty is refused
         # (OAR-11).
         ("ResponseReasoningItemParam", "content", NULL),
-        # Codex sends answers back as texts alone (its ContentItem::OutputText holds nothing but a text). That its
-        # messages go without id and status was not looked up again; before, lint did not ask for them.
+        # Codex sends answers back as plain texts (its ContentItem::OutputText has only a text). That its messages have
+        # no id and status was not verified again; lint did not require them before.
         ("ResponseOutputMessageParam", "id", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
-        # Codex never writes the ids of these three, and sends the status of a custom call and images without detail
-        # (openai/codex, codex-rs/protocol/src/models.rs: `skip_serializing`, 2026-11). Reasoning without its id has its
+        # Codex never sends the ids of these three, but sends the status of a custom call, and images without detail
+        # (openai/codex, codex-rs/protocol/src/models.rs: `skip_serializing`, 2026-11). Reasoning without an id has
         # encrypted content (OAR-06).
         ("ResponseReasoningItemParam", "id", None),
         ("ResponseFunctionWebSearchParam", "id", None),
@@ -233,7 +233,7 @@ TABLES: dict[str, Callable[[], Table]] = {
 
 
 def written(name: str) -> str:
-    """The text of a table's file: one line for each record."""
+    """Return the content of a table's file: one line for each record."""
     table = amended(name, TABLES[name]())
     head = json.dumps(msgspec.to_builtins(replace(table, records={})))
     rows = [f"{json.dumps(record)}: {json.dumps(msgspec.to_builtins(row))}" for record, row in table.records.items()]
