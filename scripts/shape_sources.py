@@ -189,15 +189,15 @@ def _is_required(kind: Any, name: str, hint: Any) -> bool:
 
 
 def _alias(kind: Any, hint: Any, name: str) -> str:
-    """Return the names in JSON that differ from those in Python (`async` is a keyword). For typed dicts of mistralai,
-    the model beside them has the names."""
+    """Return the name of a field in JSON, which may differ from the one in Python (`async` is a keyword). For a typed
+    dict of mistralai, the model beside it has the name."""
     twin = getattr(sys.modules[kind.__module__], kind.__name__.removesuffix("TypedDict"), None)
     if twin is not kind and isinstance(twin, type) and issubclass(twin, BaseModel):
         return twin.model_fields[name].alias or name
     while typing.get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
         hint = typing.get_args(hint)[0]
-    given = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
-    return next((each for each in given if each), name)
+    aliases = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
+    return next((alias for alias in aliases if alias), name)
 
 
 def _has_extra(kind: Any) -> bool:

@@ -195,10 +195,10 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("LocalShellCall", "id", None),
         ("ResponseCustomToolCallParam", "status", Node(text=Text(values=("in_progress", "completed", "incomplete")))),
         ("ResponseInputImageParam", "detail", None),
-        # The API lists messages of the user with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks
-        # how they begin when they come back (OAR-06).
+        # The API lists user messages with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks the
+        # prefix of an id that is sent back (OAR-06).
         ("Message", "id", TEXT),
-        # Unverified: clients leave them out, and no refusal was seen; before, lint did not ask for them.
+        # Unverified: clients leave them out, and no refusal was seen; lint did not require them before.
         ("FunctionToolParam", "parameters", None),
         ("FunctionToolParam", "strict", None),
     ),
