@@ -1,4 +1,4 @@
-"""Cases as data: one file a case, in a short notation that a person can read and write.
+"""Cases as data: one file per case, in a short notation that is easy to read and write.
 
 A message is ``{"user": …}``, ``{"answer": […], "of": "provider/model"}`` or ``{"result": id, "tool": name,
 "text": …}``; a block of an answer is a text, ``{"think": …}`` or ``{"call": id, "tool": name}``. Anything left out has
@@ -93,7 +93,7 @@ def answer_block(block: Any) -> TextContent | ThinkingContent | ToolCall:
 
 
 def notation(message: Message) -> dict[str, Any]:
-    """A rendered message in the notation of the cases, without its origin."""
+    """Write a rendered message in the notation of the cases, without its origin."""
     match message:
         case UserMessage():
             return {"user": unlisted([plain_notation(block) for block in message.content])}

@@ -1,4 +1,4 @@
-"""Histories of every origin: what each provider's answers look like when they are stored, and all of them in a row."""
+"""Histories of every origin: typical stored answers of each provider, and all of them in a row."""
 
 from segue.types import (
     AssistantMessage,
@@ -88,7 +88,7 @@ ORIGINS: dict[str, tuple[str, ThinkingContent | None, str | None, list[tuple[str
 
 
 def journey(origin: str) -> list[Message]:
-    """A turn with thinking, parallel calls, an image in a result, an error, and a closing answer."""
+    """Return a turn with thinking, parallel calls, an image in a result, an error, and a final answer."""
     protocol, thinking, text_signature, calls = ORIGINS[origin]
     provider, _, model = origin.partition("/")
     made = [
@@ -116,13 +116,13 @@ def journey(origin: str) -> list[Message]:
 
 
 def conversation(*origins: str) -> Context:
-    """The turns of these origins in a row, and a last question."""
+    """Return the turns of these origins in a row, and a last question."""
     messages = [message for origin in origins for message in journey(origin)]
     return Context(system_prompt="Be brief.", messages=[*messages, UserMessage("And now?")], tools=TOOLS)
 
 
 def interrupted(origin: str) -> Context:
-    """The same, cut off in the middle of a batch of calls, with no tools defined any more."""
+    """Return the same conversation, cut off in the middle of a batch of calls, and without tools."""
     return Context(messages=[*journey(origin)[:3], UserMessage("Stop."), *journey(origin)[:2]])
 
 

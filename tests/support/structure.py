@@ -1,4 +1,4 @@
-"""What a rendered conversation must look like, written apart from the passes that make it so."""
+"""The structural rules of a rendered conversation, written independently of the passes that enforce them."""
 
 import re
 
@@ -14,7 +14,7 @@ from segue.types import (
     UserMessage,
 )
 
-# The forms once more, in the words of the providers.
+# The forms again, as the providers describe them.
 ID_FORMS = {
     "call-40": r"[!-~]{1,40}",
     "call-64": r"[!-~]{1,64}",
@@ -30,7 +30,7 @@ NAME_FORMS = {
 
 
 def faults(context: Context, model: Model) -> list[str]:
-    """Every way in which ``context`` breaks a structural rule of ``model``."""
+    """Return every violation of a structural rule of ``model`` in ``context``."""
     found: list[str] = []
     seen: set[str] = set()
     awaited: list[ToolCall] = []

@@ -1,5 +1,6 @@
-"""Conversations with every kind of tear: results that are missing, late, early, doubled, orphaned or nameless, ids that
-repeat or are empty, failed turns, foreign and own signatures, blanks, half characters, cuts at any index."""
+"""Generated conversations with every kind of damage: results that are missing, late, early, duplicate, orphaned or
+without a name, repeated or empty ids, failed turns, foreign and own signatures, blank texts, lone surrogates, and cuts
+at any index."""
 
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +73,7 @@ def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
 
 @st.composite
 def answered(draw: Callable[..., Any], model: Model) -> list[Message]:
-    """An answer with results for some of its calls, in any order: the shape that most of a history has."""
+    """Draw an answer with results for some of its calls, in any order, as most of a history looks."""
     answer = draw(answers(model))
     made = [
         ToolResultMessage(call.id, draw(pick([call.name, call.name, "other"])), [TextContent(f"{call.name} done")])
@@ -100,7 +101,7 @@ tools = st.lists(
 
 
 def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
-    """Any conversation that has something to send: one word of the user is always there."""
+    """Draw a conversation with something to send: it always has a text of the user."""
     word = st.just([UserMessage("go on")])
     return st.builds(
         lambda prompt, before, word, after, tools: Context(
@@ -116,7 +117,7 @@ def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
 
 @st.composite
 def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
-    """A conversation made wholly by ``model``, in which nothing is torn: what goes in is what was sent before."""
+    """Draw an undamaged conversation in which all answers are from ``model``, as they were sent before."""
     messages: list[Message] = []
     number = 0
     for turn in range(draw(st.integers(1, 4))):
@@ -153,7 +154,7 @@ def own_thinking(draw: Callable[..., Any], model: Model) -> list[ThinkingContent
 
 
 def own_id(model: Model, number: int) -> str:
-    """An id as the target itself makes them."""
+    """Draw an id in the form of the target's own ids."""
     return {
         "call-40": f"call_{number:024d}",
         "call-64": f"call_{number:024d}",

@@ -1,4 +1,4 @@
-"""What the types of each provider's SDK say of a body, by protocol: judges that share no code with segue's tables."""
+"""Validation of a body with the types of each provider's SDK, by protocol. It shares no code with segue's tables."""
 
 import warnings
 from collections.abc import Callable
@@ -52,8 +52,8 @@ def bedrock(body: Any) -> list[str]:
 
 
 def mistral(body: Any) -> list[str]:
-    """By the typed dicts: the models beside them take null for everything that may be left out, and know `schema` under
-    another name."""
+    """Validate with the typed dicts: the models beside them accept null for every optional field, and have another name
+    for `schema`."""
     return openai_check(_renamed(body), mistral_types.ChatCompletionRequestTypedDict, "body")
 
 
@@ -66,7 +66,7 @@ def _renamed(body: Any) -> Any:
     return body | {"response_format": body["response_format"] | {"json_schema": renamed}}
 
 
-# The REST body of generateContent, which google-genai has no type for (ai.google.dev/api/generate-content, 2026-11).
+# The REST body of generateContent, for which google-genai has no type (ai.google.dev/api/generate-content, 2026-11).
 GOOGLE: dict[str, Any] = {
     "contents": list[google_types.Content],
     "systemInstruction": google_types.Content,
@@ -87,7 +87,7 @@ _GOOGLE = {name: TypeAdapter(kind | None) for name, kind in GOOGLE.items()}
 
 
 def google(body: Any) -> list[str]:
-    """An enum of google-genai takes any value and warns; here, such a value is refused."""
+    """Refuse unknown values of enums, which google-genai accepts with a warning."""
     if not isinstance(body, dict):
         return ["no object"]
     found = [f"{name}: no field of the request" for name in body if name not in _GOOGLE]
@@ -124,4 +124,4 @@ JUDGES: dict[str, Judge] = {
     "bedrock_converse/shape.json": bedrock,
     "mistral_chat/shape.json": mistral,
 }
-"""By table, what judges it."""
+"""The function that validates a body, by table."""

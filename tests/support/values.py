@@ -1,4 +1,4 @@
-"""Hypothesis strategies for every canonical value, odd ones included."""
+"""Hypothesis strategies for every canonical value, including unusual ones."""
 
 import base64
 from typing import Any
