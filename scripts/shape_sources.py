@@ -1,7 +1,7 @@
-"""Read the request types of the providers' SDKs as tables of `segue.rules.shape`.
+"""The request types of the providers' SDKs, read as tables of `segue.rules.shape`.
 
-There are three readers: for typed dicts (anthropic, openai, groq, cerebras, mistralai), for pydantic models
-(google-genai), and for the service model of botocore.
+Three readers: typed dicts (anthropic, openai, groq, cerebras, mistralai), pydantic models (google-genai), and the
+service model of botocore. They do not depend on rules.
 """
 
 import inspect
@@ -26,7 +26,7 @@ WRAPPERS = (typing_extensions.Required, typing_extensions.NotRequired, typing_ex
 
 
 def either(one: Node, other: Node) -> Node:
-    """Return a node that allows what either of two nodes allows."""
+    """A node that accepts what either of two nodes accepts."""
     if one.any or other.any:
         return ANY
     entries = _only_one(one.entries, other.entries)
@@ -75,7 +75,7 @@ def _either_items(one: Items | None, other: Items | None) -> Items | None:
 
 
 def merged(one: Record, other: Record) -> Record:
-    """Return a record that allows what either of two records allows: a request with streaming and one without."""
+    """A record that accepts what either of two accepts: a request that streams and one that does not."""
     fields = {
         name: either(one.fields[name], other.fields[name])
         if name in one.fields and name in other.fields
@@ -86,14 +86,14 @@ def merged(one: Record, other: Record) -> Record:
 
 
 class Records:
-    """Records by name; types of the same name are distinguished by their modules."""
+    """Records by name; two types of one name are distinguished by their modules."""
 
     def __init__(self) -> None:
         self.made: dict[str, Record] = {}
         self._names: dict[Any, str] = {}
 
     def name(self, kind: Any, plain: str) -> tuple[str, bool]:
-        """Return the name of a type, and whether it is new."""
+        """The name of a type, and whether it is new."""
         if kind in self._names:
             return self._names[kind], False
         name = plain if plain not in self._names.values() else f"{kind.__module__.rpartition('.')[2]}.{plain}"
@@ -106,7 +106,7 @@ class Records:
 
 
 class TypedDicts(Records):
-    """A reader of typed dicts. Types that JSON does not have (open files, objects of answers) are left out."""
+    """Reads typed dicts. Types that are not JSON (open files, objects of answers) are left out."""
 
     def record(self, kind: Any) -> Record:
         hints = typing_extensions.get_type_hints(kind, include_extras=True)
@@ -121,7 +121,7 @@ class TypedDicts(Records):
         return Record(fields=fields, required=tuple(required), open=config.get("extra") == "allow" or _has_extra(kind))
 
     def node(self, kind: Any) -> Node:
-        """Return the node of a type."""
+        """The node for a type."""
         kind = _unwrapped(kind)
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if typing_extensions.is_typeddict(kind):
@@ -156,7 +156,7 @@ PLAIN: dict[Any, Node] = {
 
 
 def _unwrapped(kind: Any) -> Any:
-    """Return the type without annotations; a named alias is resolved."""
+    """The type without its wrappers; a named alias is resolved."""
     while True:
         origin = typing.get_origin(kind)
         if origin in WRAPPERS:
@@ -189,15 +189,15 @@ def _is_required(kind: Any, name: str, hint: Any) -> bool:
 
 
 def _alias(kind: Any, hint: Any, name: str) -> str:
-    """Return the name of a field in JSON, which may differ from the one in Python (`async` is a keyword). For a typed
-    dict of mistralai, the model beside it has the name."""
+    """The name in JSON, if it differs from the name in Python (`async` is a keyword). Typed dicts of mistralai have it
+    in the model of the same name."""
     twin = getattr(sys.modules[kind.__module__], kind.__name__.removesuffix("TypedDict"), None)
     if twin is not kind and isinstance(twin, type) and issubclass(twin, BaseModel):
         return twin.model_fields[name].alias or name
     while typing.get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
         hint = typing.get_args(hint)[0]
     aliases = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
-    return next((alias for alias in aliases if alias), name)
+    return next((each for each in aliases if each), name)
 
 
 def _has_extra(kind: Any) -> bool:
@@ -209,9 +209,9 @@ def _has_extra(kind: Any) -> bool:
 
 
 class Pydantic(Records):
-    """A reader of the models of google-genai, with the API's names in camelCase. The API reads Protocol Buffers from
-    JSON (protobuf.dev/programming-guides/json, 2026-11): null means absent, 64-bit numbers may be strings, and a single
-    object is accepted in place of a list of objects (Google's own examples have both forms)."""
+    """Reads the models of google-genai as the API has them: names in camel case. The API reads Protocol Buffers from
+    JSON (protobuf.dev/programming-guides/json, 2026-11): null means absent, 64-bit numbers may be strings, and a
+    single object is accepted as a list of objects (both forms are in Google's own examples)."""
 
     def node(self, kind: Any) -> Node:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
@@ -249,14 +249,14 @@ class Pydantic(Records):
 PROTO: dict[Any, Node] = {
     int: Node(number=Number(whole=True), text=Text(pattern=r"-?[0-9]+")),
     float: Node(number=Number(), text=Text(pattern=r"-?[0-9.]+([eE][-+]?[0-9]+)?|NaN|-?Infinity")),
-    # Base64 with either alphabet, with or without padding.
+    # Either alphabet, with padding or without.
     bytes: Node(text=Text(pattern=r"[A-Za-z0-9+/_-]*={0,2}")),
     datetime: Node(text=Text(pattern=r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[-+][0-9:]+)")),
 }
 
 
 def beside_the_config(converter: Any) -> dict[str, str]:
-    """Return the fields of the body that a converter of google-genai writes, each with the option that sets it."""
+    """The fields of the body that a converter of google-genai writes, with the options that they come from."""
     found = re.findall(
         r"setv\(\s*parent_object,\s*\['(\w+)'\],.*?from_object, \['(\w+)'\]", inspect.getsource(converter), re.DOTALL
     )
@@ -264,7 +264,8 @@ def beside_the_config(converter: Any) -> dict[str, str]:
 
 
 def refused_options(module: Any, surface: str) -> dict[str, list[str]]:
-    """Return the options that google-genai's converters for an API refuse, by type: only the other API has them."""
+    """The options that the converters of google-genai refuse for a surface, by type: only the other surface has
+    them."""
     found: dict[str, list[str]] = {}
     for name, converter in inspect.getmembers(module, inspect.isfunction):
         if name.endswith(f"_to_{surface}"):
@@ -279,7 +280,7 @@ def refused_options(module: Any, surface: str) -> dict[str, list[str]]:
 
 
 class ServiceModel(Records):
-    """A reader of the shapes of a service model; bytes are base64 in JSON."""
+    """Reads shapes of a service model; bytes are base64 in JSON."""
 
     def node(self, shape: Any) -> Node:
         facts = shape.metadata
@@ -304,7 +305,7 @@ class ServiceModel(Records):
             return Node(flag=True)
         if kind in ("integer", "long", "float", "double"):
             return Node(number=Number(whole=kind in ("integer", "long"), **sizes))
-        if kind == "blob":  # base64 is longer than its bytes, so only whether it may be empty is kept
+        if kind == "blob":  # base64 has four characters for three bytes; here only its presence is required
             return Node(text=Text(min=min(1, sizes.get("min", 0))))
         assert kind == "string", kind
         values = tuple(facts["enum"]) if "enum" in facts else None

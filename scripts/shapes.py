@@ -1,7 +1,7 @@
-"""Write the tables of request fields, one for each protocol, from the types of the pinned SDKs.
+"""Write the tables of request fields, one for each protocol, from the types of the pinned SDKs. `make shapes`; a test
+compares them.
 
-`make shapes` runs this, and a test compares the tables. Where an API accepts more than the types of its SDK, or does
-not need what they require, `AMENDMENTS` has a row with its source.
+Where an API accepts more than the types of its SDK, or requires less, there is a row in `AMENDMENTS`, with its source.
 """
 
 import json
@@ -29,7 +29,7 @@ NULL, TEXT, NUMBER = Node(null=True), Node(text=Text()), Node(number=Number())
 
 
 def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Table:
-    """Make the table of a request from its typed dicts: there may be one with streaming and one without."""
+    """The table of a request from typed dicts, one for each way to send it."""
     source = TypedDicts()
     body: Record | None = None
     for root in roots:
@@ -42,8 +42,8 @@ def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Tab
 
 
 def anthropic() -> Table:
-    """Use the beta types, because a body does not show whether the beta header is sent. They contain everything that
-    the stable types have (a test compares). `betas` is that header, not a field."""
+    """With betas, because a body does not show whether their header is sent. The stable types have no other fields (a
+    test compares them); `betas` is that header."""
     return typed_dicts(
         "anthropic",
         anthropic_types.MessageCreateParamsNonStreaming,
@@ -59,27 +59,27 @@ def completions() -> Table:
 
 
 def groq() -> Table:
-    """Leave out two fields that are documented as "This parameter is not currently supported" in the types, and that
-    the API refuses: "property 'store' is unsupported" (fanenr/chatbot#21)."""
+    """Without two fields of which the types say "This parameter is not currently supported", and the API "property
+    'store' is unsupported" (fanenr/chatbot#21)."""
     return typed_dicts("groq", groq_types.CompletionCreateParams, without=("store", "metadata"))
 
 
 def cerebras() -> Table:
-    """Leave out what is sent in headers."""
+    """Without fields that are sent as headers."""
     headers = ("CF-RAY", "X-Amz-Cf-Id", "X-delay-time")
     return typed_dicts("cerebras-cloud-sdk", cerebras_types.CompletionCreateParams, without=headers)
 
 
 def responses() -> Table:
-    """Add items of several agents, of any shape: the API accepts them (2026-08), but the SDK does not have them."""
+    """With items of multiple agents of any shape, which the API accepts (2026-08) and the SDK does not have."""
     table = typed_dicts(
         "openai", responses_types.ResponseCreateParamsNonStreaming, responses_types.ResponseCreateParamsStreaming
     )
     kinds = Text(values=("agent_message", "multi_agent_call", "multi_agent_call_output"))
     agents = Record(fields={"type": Node(text=kinds)}, required=("type",), open=True)
     body = table.records["Body"]
-    given = either(body.fields["input"], Node(items=Items(Node(objects=("OfAgents",)))))
-    body = replace(body, fields=body.fields | {"input": given})
+    items = either(body.fields["input"], Node(items=Items(Node(objects=("OfAgents",)))))
+    body = replace(body, fields=body.fields | {"input": items})
     return replace(table, records=table.records | {"Body": body, "OfAgents": agents})
 
 
@@ -90,7 +90,7 @@ def mistral() -> Table:
 
 
 def google() -> Table:
-    """The SDK has no type for the body: its fields are those that the SDK's converters write for either API."""
+    """The SDK has no type for the body: its fields are those that the SDK's converters write for either surface."""
     source = Pydantic()
     fields = {
         "contents": source.node(list[google_types.Content]),
@@ -100,7 +100,7 @@ def google() -> Table:
         "safetySettings": source.node(list[google_types.SafetySetting]),
         "generationConfig": source.node(google_types.GenerationConfig),
         "cachedContent": TEXT,
-        # It is in the path, and GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
+        # From the path; GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
         "model": TEXT,
     }
     options = google_types.GenerateContentConfig.model_fields
@@ -120,11 +120,11 @@ def google() -> Table:
 
 
 SURFACES = {"gemini": "mldev", "vertex": "vertex"}
-"""By the dialect's name of an API, google-genai's name of it."""
+"""The names of surfaces in google-genai, by their names in the dialect."""
 
 
 def _absent(surface: str, records: dict[str, Record], beside: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields that an API does not have, by record. Options of a request are in the body or its config."""
+    """The fields that a surface does not have, by record. Options of a request are in the body or in its config."""
     refused = refused_options(google_models, surface)
     of_request = refused.get("GenerateContentConfig", [])
     refused.setdefault("GenerationConfig", []).extend(of_request)
@@ -145,15 +145,15 @@ def bedrock() -> Table:
     return Table(sources={"botocore": version("botocore")}, root="Body", records={"Body": body, **source.made})
 
 
-# -- corrections of the types ----------------------------------------------------------------------------------------
+# -- differences from the types --------------------------------------------------------------------------------------
 
 Amendment = tuple[str, str, Node | None]
-"""A record, one of its fields, and what else the field may hold; None: the field is not required."""
+"""A record, one of its fields, and what else the field may contain; None: it is not required."""
 
 AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
     # By folder, or by file if a folder has several.
     "anthropic_messages": (
-        # The types have no sampling since API version 2026-10-21; older models accept it (ANT-48).
+        # Sampling is gone from the types since API version 2026-10-21; older models accept it (ANT-48).
         ("Body", "temperature", NUMBER),
         ("Body", "top_p", NUMBER),
         ("Body", "top_k", Node(number=Number(whole=True))),
@@ -162,7 +162,7 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "anthropic_beta", Node(items=Items(TEXT))),
     ),
     "openai_completions/shape.json": (
-        # Null means absent, measured by a third party on gpt-5.6-terra, 2026-09.
+        # Null counts as absent, measured by a third party on gpt-5.6-terra, 2026-09.
         ("ChatCompletionAssistantMessageParam", "tool_calls", NULL),
     ),
     "openai_completions/shape_groq.json": (
@@ -171,7 +171,7 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "stream_options", ANY),
     ),
     "mistral_chat": (
-        # The models beside the typed dicts have defaults for these two, and so has the server (mistral-common 1.13,
+        # The models next to the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
         # protocol/instruct/tool_calls.py, Tool), 2026-11.
         ("Tool", "type", None),
         ("Prediction", "type", None),
@@ -182,23 +182,23 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         # Codex 0.166 sends reasoning items back with `"content": null`; only a list that is not empty is refused
         # (OAR-11).
         ("ResponseReasoningItemParam", "content", NULL),
-        # Codex sends answers back as plain texts (its ContentItem::OutputText has only a text). That its messages have
-        # no id and status was not verified again; lint did not require them before.
+        # Codex sends answers back as texts only (its ContentItem::OutputText has only a text). That its messages have
+        # no id and status was not checked again; earlier versions of lint did not require them.
         ("ResponseOutputMessageParam", "id", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
-        # Codex never sends the ids of these three, but sends the status of a custom call, and images without detail
-        # (openai/codex, codex-rs/protocol/src/models.rs: `skip_serializing`, 2026-11). Reasoning without an id has
+        # Codex never writes the ids of these three, and sends the status of a custom call and images without detail
+        # (openai/codex, codex-rs/protocol/src/models.rs: `skip_serializing`, 2026-11). Reasoning without its id has its
         # encrypted content (OAR-06).
         ("ResponseReasoningItemParam", "id", None),
         ("ResponseFunctionWebSearchParam", "id", None),
         ("LocalShellCall", "id", None),
         ("ResponseCustomToolCallParam", "status", Node(text=Text(values=("in_progress", "completed", "incomplete")))),
         ("ResponseInputImageParam", "detail", None),
-        # The API lists user messages with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks the
-        # prefix of an id that is sent back (OAR-06).
+        # The API lists messages of the user with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks
+        # their prefixes when they are sent back (OAR-06).
         ("Message", "id", TEXT),
-        # Unverified: clients leave them out, and no refusal was seen; lint did not require them before.
+        # Unverified: clients leave them out, and no refusal was seen; earlier versions of lint did not require them.
         ("FunctionToolParam", "parameters", None),
         ("FunctionToolParam", "strict", None),
     ),
@@ -233,7 +233,7 @@ TABLES: dict[str, Callable[[], Table]] = {
 
 
 def written(name: str) -> str:
-    """Return the content of a table's file: one line for each record."""
+    """The text of a table's file: one line for each record."""
     table = amended(name, TABLES[name]())
     head = json.dumps(msgspec.to_builtins(replace(table, records={})))
     rows = [f"{json.dumps(record)}: {json.dumps(msgspec.to_builtins(row))}" for record, row in table.records.items()]

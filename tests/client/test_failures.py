@@ -93,7 +93,7 @@ def test_the_words_for_something_else_that_a_request_names(row: Phrase, status: 
 
 ALL_ROWS = [*OVERFLOW, *LOOKALIKES, *GONE, *NAMED]
 parser: Any = import_module("re._parser")
-PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failures.WORDS]
+PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failures.PHRASES]
 
 
 class Counted:
@@ -118,7 +118,7 @@ def test_judging_a_failure_looks_at_no_more_of_a_long_text(
     def counted(pattern: "re.Pattern[str]") -> Any:
         return Counted(pattern, searched)
 
-    monkeypatch.setattr(failures, "_WORDS", [(counted(pattern), kind) for pattern, kind in failures._WORDS])
+    monkeypatch.setattr(failures, "_PHRASES", [(counted(pattern), kind) for pattern, kind in failures._PHRASES])
     monkeypatch.setattr(failures, "IS_GONE", counted(failures.IS_GONE))
     monkeypatch.setattr(failures, "IS_NAMED", counted(failures.IS_NAMED))
     compiled = [counted(pattern) for pattern in overflow._compiled()]
@@ -128,7 +128,7 @@ def test_judging_a_failure_looks_at_no_more_of_a_long_text(
         searched.clear()
         kind_of((unit * size)[:size], status)
         sums.append(sum(searched))
-    assert sums[0] == sums[1] <= LONGEST_TEXT * (len(failures.WORDS) + 4)
+    assert sums[0] == sums[1] <= LONGEST_TEXT * (len(failures.PHRASES) + 4)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern[:40])

@@ -1,9 +1,8 @@
-"""Cases as data: one file per case, in a short notation that is easy to read and write.
+"""Cases as data: one file per case, in a short notation.
 
 A message is ``{"user": …}``, ``{"answer": […], "of": "provider/model"}`` or ``{"result": id, "tool": name,
-"text": …}``; a block of an answer is a text, ``{"think": …}`` or ``{"call": id, "tool": name}``. Anything left out has
-the usual value. ``changes`` are written ``code@message`` or ``code@message.block``, and ``code!`` where something is
-lost.
+"text": …}``; a block of an answer is a text, ``{"think": …}`` or ``{"call": id, "tool": name}``. Missing fields have
+their defaults. ``changes`` are written ``code@message`` or ``code@message.block``, and ``code!`` if something is lost.
 """
 
 import json
@@ -93,7 +92,7 @@ def answer_block(block: Any) -> TextContent | ThinkingContent | ToolCall:
 
 
 def notation(message: Message) -> dict[str, Any]:
-    """Write a rendered message in the notation of the cases, without its origin."""
+    """A rendered message in the notation of the cases, without its origin."""
     match message:
         case UserMessage():
             return {"user": unlisted([plain_notation(block) for block in message.content])}

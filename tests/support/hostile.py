@@ -1,4 +1,4 @@
-"""Unusual values, and putting them into every place of a JSON document."""
+"""Unexpected values, and functions to put them anywhere in a JSON document."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def shape(body: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A path without its indexes, and with the types of the values on it: one path of each shape is enough."""
+    """A path without list indexes, and with the types of the objects on it: one path of each shape is enough."""
     names: list[Any] = []
     for key in path:
         kind = body.get("type") or body.get("role") if isinstance(body, dict) else None
@@ -59,14 +59,14 @@ def shape(body: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def mutants(documents: list[Any]) -> Iterator[Any]:
-    """Yield each document with each hostile value in each place; each shape of path is used once over all documents."""
+    """Each document with each hostile value at each place; places of one shape are used once for all documents."""
     for at, path in places(documents):
         for new in HOSTILE:
             yield replaced(documents[at], path, new)
 
 
 def places(documents: list[Any]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """Yield the index of a document and a path in it, once for every shape of path."""
+    """The index of a document and a path in it, for every shape of path."""
     seen: set[Any] = set()
     for at, document in enumerate(documents):
         for path in paths(document):

@@ -28,5 +28,5 @@ OPTIONS = Options(max_tokens=1000)
 
 
 def reach(server: StandIn, **settings: Any) -> Connection:
-    """Return a connection of segue's client to a stand-in."""
+    """A connection of segue's client to a stand-in."""
     return Connection(base_url=server.url, api_key=server.key, **settings)

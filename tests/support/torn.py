@@ -1,6 +1,5 @@
-"""Generated conversations with every kind of damage: results that are missing, late, early, duplicate, orphaned or
-without a name, repeated or empty ids, failed turns, foreign and own signatures, blank texts, lone surrogates, and cuts
-at any index."""
+"""Torn conversations: results that are missing, late, early, doubled, orphaned or without a name, repeated or empty
+ids, failed turns, foreign and own signatures, blank texts, lone surrogates, cuts at any index."""
 
 from collections.abc import Callable
 from typing import Any
@@ -73,7 +72,7 @@ def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
 
 @st.composite
 def answered(draw: Callable[..., Any], model: Model) -> list[Message]:
-    """Draw an answer with results for some of its calls, in any order, as most of a history looks."""
+    """An answer with results for some of its calls, in any order, like most of a history."""
     answer = draw(answers(model))
     made = [
         ToolResultMessage(call.id, draw(pick([call.name, call.name, "other"])), [TextContent(f"{call.name} done")])
@@ -101,15 +100,15 @@ tools = st.lists(
 
 
 def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
-    """Draw a conversation with something to send: it always has a text of the user."""
-    word = st.just([UserMessage("go on")])
+    """Any conversation with something to send: it always has a user message."""
+    message = st.just([UserMessage("go on")])
     return st.builds(
-        lambda prompt, before, word, after, tools: Context(
-            system_prompt=prompt, messages=[*before, *word, *after], tools=tools
+        lambda prompt, before, message, after, tools: Context(
+            system_prompt=prompt, messages=[*before, *message, *after], tools=tools
         ),
         st.none() | pick(TEXTS),
         torn_messages(model),
-        word,
+        message,
         torn_messages(model),
         tools,
     )
@@ -117,7 +116,7 @@ def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
 
 @st.composite
 def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
-    """Draw an undamaged conversation in which all answers are from ``model``, as they were sent before."""
+    """A conversation of ``model`` alone that is not torn."""
     messages: list[Message] = []
     number = 0
     for turn in range(draw(st.integers(1, 4))):
@@ -154,7 +153,7 @@ def own_thinking(draw: Callable[..., Any], model: Model) -> list[ThinkingContent
 
 
 def own_id(model: Model, number: int) -> str:
-    """Draw an id in the form of the target's own ids."""
+    """An id in the target's own form."""
     return {
         "call-40": f"call_{number:024d}",
         "call-64": f"call_{number:024d}",

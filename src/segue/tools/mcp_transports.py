@@ -11,7 +11,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
-from ..client.reach import endpoint, sendable
+from ..client.reach import checked_headers, parse_endpoint
 
 _MAX_STDERR = 500
 _MAX_EVENT = 64_000_000  # an image is one event
@@ -65,8 +65,8 @@ class HttpTransport:
     """Talks to a server over HTTP."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None) -> None:
-        self._url, user = endpoint(url, query=True)
-        self._headers = sendable({**(headers or {}), **user}, "the headers of the MCP server")
+        self._url, user = parse_endpoint(url, query=True)
+        self._headers = checked_headers({**(headers or {}), **user}, "the headers of the MCP server")
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Any]:
