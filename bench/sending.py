@@ -65,12 +65,12 @@ def own(context: Context, target: Target) -> Sender:
         connection = segue.Connection(base_url=url, api_key=KEY)
 
         def send() -> None:
-            answer = wait_for(segue.complete(model, context, connection=connection))
+            answer = wait_for(segue.complete(context, model, connection=connection))
             assert answer.stop_reason == "stop", answer.error_message
 
         return send
 
-    return Sender(f"segue.complete({model.ref}, context)", at)
+    return Sender(f"segue.complete(context, {model.ref})", at)
 
 
 def sent(call: Callable[[], object], url: str) -> bytes:

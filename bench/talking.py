@@ -77,7 +77,7 @@ async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any
     connection = Connection(base_url=url, api_key=key)
 
     async def own() -> AsyncIterator[Any]:
-        async with segue.stream(model, context, connection=connection) as stream:
+        async with segue.stream(context, model, connection=connection) as stream:
             async for event in stream:
                 yield event
         assert stream.message is not None and stream.message.text == WORDS, stream.message

@@ -118,7 +118,7 @@ class Tour:
 
     def ask(self, model: segue.Model, server: StandIn, policy: str | None = None) -> segue.SyncStream:
         connection = segue.Connection(base_url=server.url, api_key=server.key)
-        with segue.stream_sync(model, self.context(), segue.Options(reasoning="low"), policy, connection) as stream:
+        with segue.stream_sync(self.context(), model, segue.Options(reasoning="low"), policy, connection) as stream:
             stream.finished()
         return stream
 

@@ -23,7 +23,7 @@ NO_CONTEXT: dict[str, Callable[[], Any]] = {
     "project": lambda: segue.project([], MODEL),  # type: ignore[arg-type]
     "encode": lambda: segue.encode({"messages": []}, MODEL),  # type: ignore[arg-type]
     "renderer": lambda: segue.Renderer(MODEL).request(CONTEXT.messages),  # type: ignore[arg-type]
-    "stream": lambda: segue.stream(MODEL, [], connection=segue.Connection(api_key="k")),  # type: ignore[arg-type]
+    "stream": lambda: segue.stream([], MODEL, connection=segue.Connection(api_key="k")),  # type: ignore[arg-type]
 }
 
 
@@ -44,7 +44,7 @@ def test_a_dict_where_options_are_wanted() -> None:
     with pytest.raises(TypeError, match=r"options are segue.Options\(…\), not a dict"):
         segue.encode(CONTEXT, MODEL, asked)
     with pytest.raises(TypeError, match=r"options are segue.Options\(…\), not a dict"):
-        segue.stream(MODEL, CONTEXT, asked)
+        segue.stream(CONTEXT, MODEL, asked)
 
 
 @pytest.mark.parametrize("model", [3, ["openai/gpt-5.1"], CONTEXT], ids=["number", "list", "conversation"])

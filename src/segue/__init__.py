@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .catalog import get_provider as get_provider
     from .catalog import list_models as list_models
     from .catalog import list_providers as list_providers
+    from .client import Client as Client
     from .client import Connection as Connection
     from .client import Retries as Retries
     from .client import Stream as Stream
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from .client import complete as complete
     from .client import complete_sync as complete_sync
     from .client import error_of as error_of
+    from .client import send as send
+    from .client import send_sync as send_sync
     from .client import stream as stream
     from .client import stream_sync as stream_sync
     from .errors import AuthenticationError as AuthenticationError
@@ -182,6 +185,7 @@ _ROOMS = {
         "list_providers",
     ),
     "client": (
+        "Client",
         "Connection",
         "Retries",
         "Stream",
@@ -190,6 +194,8 @@ _ROOMS = {
         "complete",
         "complete_sync",
         "error_of",
+        "send",
+        "send_sync",
         "stream",
         "stream_sync",
     ),

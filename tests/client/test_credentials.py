@@ -19,7 +19,7 @@ from segue import Connection, Retries
 from segue.client import credentials
 
 SECRET = "a-secret-that-a-library-quotes"
-ONCE = Retries(attempts=0)
+ONCE = Retries(count=0)
 BEDROCK = MODELS["bedrock-converse"]
 
 
@@ -50,7 +50,7 @@ def outcome(model: segue.Model) -> segue.SegueError:
     """What a request ends with: an error that is raised, or one that the stream tells of."""
 
     async def talk() -> segue.SegueError | None:
-        stream = segue.stream(model, CONTEXT, connection=Connection(api_key=None, retries=ONCE))
+        stream = segue.stream(CONTEXT, model, connection=Connection(api_key=None, retries=ONCE))
         await stream.finished()
         assert stream.message is not None and SECRET not in repr(stream.message)
         return stream.error
@@ -142,7 +142,7 @@ def test_what_is_signed_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatc
     try:
         with raw(lambda asked: (response(" ".join(asked.headers.values()).encode(), "403 No"), False)) as server:
             given = Connection(base_url=server.url, headers={"x-my-secret": secrets[2]}, retries=ONCE)
-            stream = segue.stream_sync(BEDROCK, CONTEXT, connection=given)
+            stream = segue.stream_sync(CONTEXT, BEDROCK, connection=given)
             message = stream.finished()
     finally:
         root.removeHandler(handler)

@@ -55,17 +55,10 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def talked(url: str, options: Options = OPTIONS, context: Context = CONTEXT, **settings: Any) -> segue.Stream:
-    given = {"base_url": url, "api_key": "k", "retries": Retries(attempts=0), **settings}
-    stream = segue.stream if options.stream is not False else _whole
-    answer = stream(MODEL, context, options, connection=Connection(**given))
+    given = {"base_url": url, "api_key": "k", "retries": Retries(count=0), **settings}
+    answer = segue.send(segue.encode(context, MODEL, options), Connection(**given))
     await answer.finished()
     return answer
-
-
-def _whole(*args: Any, connection: Connection) -> segue.Stream:
-    from segue.client import _stream
-
-    return _stream(*args, None, connection)
 
 
 def ask(answer: bytes | Iterator[bytes], stays: bool = False, **settings: Any) -> segue.Stream:
@@ -129,7 +122,7 @@ def test_of_a_long_error_the_beginning_is_read_judged_and_stored(read: list[int]
 @pytest.mark.parametrize("size", [0, -1, 1.5, "many"])
 def test_a_cap_that_is_no_number_of_bytes_is_a_setting_error(size: Any) -> None:
     with pytest.raises(segue.SettingError, match="max_answer"):
-        segue.stream(MODEL, CONTEXT, connection=Connection(api_key="k", max_answer=size))
+        segue.stream(CONTEXT, MODEL, connection=Connection(api_key="k", max_answer=size))
 
 
 # -- time ------------------------------------------------------------------------------------------------------------
@@ -168,8 +161,8 @@ def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(output: bool, cl
     sent = Event()
 
     async def talk(url: str) -> segue.Stream:
-        given = Connection(base_url=url, api_key="k", retries=Retries(attempts=0), timeouts=Timeouts(total=600))
-        answer = segue.stream(MODEL, CONTEXT, OPTIONS, connection=given)
+        given = Connection(base_url=url, api_key="k", retries=Retries(count=0), timeouts=Timeouts(total=600))
+        answer = segue.stream(CONTEXT, MODEL, OPTIONS, connection=given)
         task = asyncio.ensure_future(pass_time())
         async for event in answer:
             if event.type == "text_delta":
@@ -192,7 +185,7 @@ def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(output: bool, cl
 
 def test_tries_and_waits_count_to_the_total() -> None:
     """A provider that is always overloaded would be asked a million times."""
-    retries = Retries(attempts=10**6, first_wait=0.001, longest_wait=0.001)
+    retries = Retries(count=10**6, first_wait=0.001, longest_wait=0.001)
     stream = ask(response(b"{}", "503 Busy"), timeouts=Timeouts(total=0.3), retries=retries)
     assert isinstance(stream.error, segue.ProviderError) and 1 <= stream.attempts < 10**6
 
@@ -254,7 +247,7 @@ def test_a_used_connection_that_breaks_before_an_answer_is_replaced_at_once(
 
 def test_a_new_connection_that_breaks_is_a_failure_that_counts() -> None:
     with raw(lambda asked: (b"", False)) as server:
-        retries = Retries(attempts=2, first_wait=0.001, longest_wait=0.002)
+        retries = Retries(count=2, first_wait=0.001, longest_wait=0.002)
         answer = LOOP.run(talked(server.url, retries=retries))
     assert isinstance(answer.error, segue.NetworkError) and answer.attempts == len(server.asked) == 3
 

@@ -24,13 +24,13 @@ from support.sessions import LOOP
 import segue
 from segue import Agent, Connection, Fixed, Patience, Retries
 from segue.cli import main
-from segue.client.access import access
+from segue.client import reach
 from segue.client.transport import LOGGERS
 from segue.session import open_store
 from segue.types.secret import HIDDEN, Secrets, is_secret_header, shown_address
 
 MODEL = MODELS["openai-completions"]
-ONCE = Retries(attempts=0)
+ONCE = Retries(count=0)
 HEADER = "x-my-secret"
 
 FORMS: dict[str, Callable[[str], str]] = {
@@ -139,7 +139,7 @@ def test_a_secret_is_sent_or_refused_and_in_neither_case_shown(
         shown = []  # a name that can be sent is no secret; of one that cannot, the error is tested
     if not is_sendable(place, secret):
         with pytest.raises(segue.SettingError) as refused:
-            segue.stream(model, CONTEXT, connection=connection)
+            segue.stream(CONTEXT, model, connection=connection)
         error = refused.value
         assert len(server.asked) == asked and error.__context__ is None and error.__cause__ is None
         shown += [str(error), repr(error), *map(str, error.args)]
@@ -160,7 +160,7 @@ def test_a_secret_is_sent_or_refused_and_in_neither_case_shown(
 
 
 async def talked(model: segue.Model, connection: Connection) -> tuple[segue.Stream, list[Any]]:
-    answer = segue.stream(model, CONTEXT, connection=connection)
+    answer = segue.stream(CONTEXT, model, connection=connection)
     return answer, [event async for event in answer]
 
 
@@ -239,7 +239,7 @@ def test_a_secret_is_hidden_in_a_text_that_is_no_json(form: str, secret: str) ->
 @pytest.mark.parametrize("key", ["k", "x", "test", "key", "broken"])
 def test_a_short_key_does_not_spoil_words(key: str) -> None:
     connection = Connection(base_url="http://127.0.0.1:9", api_key=key, retries=ONCE)
-    message = segue.complete_sync(MODEL, CONTEXT, connection=connection)
+    message = segue.complete_sync(CONTEXT, MODEL, connection=connection)
     assert message.error_message is not None and "the connection broke" in message.error_message
     assert HIDDEN not in message.error_message
 
@@ -297,11 +297,11 @@ def test_credentials_in_an_address_are_never_shown(address: str) -> None:
     shown = [repr(connection), repr(model), shown_address(address)]
     for given_model, given_connection in ((MODEL, connection), (model, Connection(api_key="k"))):
         try:
-            reach = access(given_model, given_connection)
+            reached = reach(given_model, given_connection)
         except segue.SettingError as error:
             shown += [str(error), repr(error), repr(error.__context__), repr(error.__cause__)]
         else:
-            shown += [repr(reach), repr(reach.model), reach.without_key(f"cannot reach {address}")]
+            shown += [repr(reached), repr(reached.model), reached.without_key(f"cannot reach {address}")]
     assert not [text for text in shown if "pass-word-1" in text]
 
 

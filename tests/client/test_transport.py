@@ -29,7 +29,7 @@ from segue.router.rules import rule_of
 from segue.testing import StandIn
 
 FIRST, SECOND = "openai-completions", "anthropic-messages"
-ONCE = Retries(attempts=0)
+ONCE = Retries(count=0)
 SOON = Timeouts(connect=60, first_event=120, between_events=120)
 
 
@@ -87,7 +87,7 @@ def connection(url: str, **settings: Any) -> Connection:
 
 
 async def streamed(url: str, **settings: Any) -> tuple[segue.Stream, list[Any]]:
-    answer = segue.stream(MODELS[FIRST], CONTEXT, OPTIONS, connection=connection(url, **settings))
+    answer = segue.stream(CONTEXT, MODELS[FIRST], OPTIONS, connection=connection(url, **settings))
     return answer, [event async for event in answer]
 
 
@@ -155,31 +155,31 @@ BROKEN_URLS = ["http://", "http://[::1", "http://h:99999", "http://h:x", "http:/
 @pytest.mark.parametrize("url", BROKEN_URLS)
 def test_a_broken_base_url_is_a_setting_error(url: str) -> None:
     with pytest.raises(segue.SettingError):
-        segue.stream(MODELS[FIRST], CONTEXT, connection=Connection(base_url=url, api_key="k"))
+        segue.stream(CONTEXT, MODELS[FIRST], connection=Connection(base_url=url, api_key="k"))
     with pytest.raises(segue.SettingError):
-        segue.stream(replace(MODELS[FIRST], base_url=url), CONTEXT, connection=Connection(api_key="k"))
+        segue.stream(CONTEXT, replace(MODELS[FIRST], base_url=url), connection=Connection(api_key="k"))
 
 
 def test_a_client_that_is_closed_is_a_setting_error() -> None:
     http = httpx2.AsyncClient()
     LOOP.run(http.aclose())
     with pytest.raises(segue.SettingError, match="closed"):
-        segue.stream(MODELS[FIRST], CONTEXT, connection=Connection(api_key="k", http=http))
+        segue.stream(CONTEXT, MODELS[FIRST], connection=Connection(api_key="k", http=http))
 
 
 @pytest.mark.parametrize("number", [float("nan"), -1.0, "soon", float("-inf")])
 @pytest.mark.parametrize("where", ["connect", "first_event", "between_events", "total"])
 def test_a_timeout_that_is_no_time_is_a_setting_error(where: str, number: Any) -> None:
     with pytest.raises(segue.SettingError, match=where):
-        segue.stream(MODELS[FIRST], CONTEXT, connection=Connection(api_key="k", timeouts=Timeouts(**{where: number})))
+        segue.stream(CONTEXT, MODELS[FIRST], connection=Connection(api_key="k", timeouts=Timeouts(**{where: number})))
 
 
 @given(st.floats() | st.integers(), st.floats() | st.integers())
 def test_any_number_of_tries_and_any_wait_can_be_set(attempts: Any, wait: Any) -> None:
     """Refused before anything is sent, or used: the wait before a try never fails."""
-    given = Connection(api_key="k", retries=Retries(attempts=attempts, first_wait=wait, longest_wait=0.5))
+    given = Connection(api_key="k", retries=Retries(count=attempts, first_wait=wait, longest_wait=0.5))
     try:
-        stream = segue.stream(MODELS[FIRST], CONTEXT, connection=given)
+        stream = segue.stream(CONTEXT, MODELS[FIRST], connection=given)
     except segue.SettingError:
         assert not (attempts >= 0 and wait >= 0)
         return
@@ -238,7 +238,7 @@ def test_an_error_that_is_nested_deep_is_an_error(depth: int) -> None:
 )  # fmt: skip
 def test_a_callback_that_spoils_the_body_is_told_so_before_anything_is_sent(body: Any) -> None:
     with raw(lambda asked: (response(WHOLE), False)) as server, pytest.raises(TypeError, match="on_request"):
-        segue.stream(MODELS[FIRST], CONTEXT, connection=connection(server.url, on_request=body))
+        segue.stream(CONTEXT, MODELS[FIRST], connection=connection(server.url, on_request=body))
     assert not server.asked
 
 
@@ -247,7 +247,7 @@ def test_a_body_that_holds_itself_is_told_so() -> None:
         body["x"] = body
 
     with pytest.raises(TypeError, match="on_request"):
-        segue.stream(MODELS[FIRST], CONTEXT, connection=connection("http://127.0.0.1:9", on_request=knot))
+        segue.stream(CONTEXT, MODELS[FIRST], connection=connection("http://127.0.0.1:9", on_request=knot))
 
 
 # -- the law ---------------------------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def test_whatever_a_server_sends_is_an_answer_or_an_error_of_ours(
     stage.says(response(body, f"{status} Odd", [*headers, *length]))
     stream, events = LOOP.run(streamed(stage.broken.url))
     assert [event.type for event in events].count("error") == (stream.error is not None)
-    whole = LOOP.run(segue.complete(MODELS[FIRST], CONTEXT, Options(), connection=connection(stage.broken.url)))
+    whole = LOOP.run(segue.complete(CONTEXT, MODELS[FIRST], Options(), connection=connection(stage.broken.url)))
     assert (whole.stop_reason == "error") == (segue.error_of(whole) is not None)
     outcome = LOOP.run(stage.run())
     failed = stream.error
@@ -392,7 +392,7 @@ def test_a_client_of_the_callers_own_may_raise_what_it_does(stage: Stage, hook: 
 
 def test_cancelling_while_an_error_is_read_is_an_abort(stage: Stage) -> None:
     async def talk() -> segue.Stream:
-        answer = segue.stream(MODELS[FIRST], CONTEXT, OPTIONS, connection=connection(stage.broken.url))
+        answer = segue.stream(CONTEXT, MODELS[FIRST], OPTIONS, connection=connection(stage.broken.url))
         task = asyncio.ensure_future(answer.finished())
         while len(stage.broken.asked) == before:
             await asyncio.sleep(0.001)

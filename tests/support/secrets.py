@@ -34,7 +34,7 @@ def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         if self.message is not None:
             told.append(msgspec.json.encode(self.message).decode() + repr(self.message))
             told.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
-        told.append(repr(self) + repr(self.request) + repr(self._access) + repr(self._connection))
+        told.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
 
     monkeypatch.setattr(Stream, "_take", watched)
     root, handler = logging.getLogger(), Lines()

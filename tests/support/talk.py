@@ -52,8 +52,8 @@ def told(
 ) -> AssistantMessage:
     """The answer of a stand-in; ``settings`` are those of the connection."""
     if streams:
-        return segue.stream_sync(model, context, options, connection=reach(server, **settings)).finished()
-    return segue.complete_sync(model, context, options, connection=reach(server, **settings))
+        return segue.stream_sync(context, model, options, connection=reach(server, **settings)).finished()
+    return segue.complete_sync(context, model, options, connection=reach(server, **settings))
 
 
 def read_back(

@@ -384,7 +384,7 @@ def test_what_the_sdk_does_not_notice_segue_does(kind: FaultKind) -> None:
         if kind == "broken-json":
             assert streamed(client, [QUESTION])[-1] == {"contentBlockDelta": {}}
         for streams in (False, True):
-            message = told(REF, CONTEXT, server, streams, retries=segue.Retries(attempts=0))
+            message = told(REF, CONTEXT, server, streams, retries=segue.Retries(count=0))
             assert message.stop_reason == "error"
             assert type(segue.error_of(message)) is segue.errors.NetworkError
             assert message.text.startswith("One two three") is streams

@@ -56,7 +56,7 @@ class Talk:
         self._connection = Connection(base_url=server.url, on_request=self.bodies.append)
 
     def streamed(self, protocol: str) -> segue.AssistantMessage:
-        with segue.stream_sync(model_on(protocol), self.context, OPTIONS, connection=self._connection) as stream:
+        with segue.stream_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection) as stream:
             events = list(stream)
         assert stream.error is None
         assert isinstance(events[0], segue.Start) and isinstance(events[-1], segue.Done)
@@ -64,7 +64,7 @@ class Talk:
         return self._kept(stream.message)
 
     def whole(self, protocol: str) -> segue.AssistantMessage:
-        return self._kept(segue.complete_sync(model_on(protocol), self.context, OPTIONS, connection=self._connection))
+        return self._kept(segue.complete_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection))
 
     def _kept(self, answer: segue.AssistantMessage | None) -> segue.AssistantMessage:
         assert answer is not None
@@ -141,7 +141,7 @@ def test_a_conversation_with_tool_calls_moves_between_three_protocols(server: Lo
 def test_a_conversation_that_does_not_fit_is_an_overflow(server: LocalModel, protocol: str) -> None:
     """In the server's words, which are the same for all three."""
     long = Context(messages=[UserMessage("word " * 3_000)])
-    answer = segue.complete_sync(model_on(protocol), long, OPTIONS, connection=Connection(base_url=server.url))
+    answer = segue.complete_sync(long, model_on(protocol), OPTIONS, connection=Connection(base_url=server.url))
     assert answer.stop_reason == "error"
     assert isinstance(segue.error_of(answer), segue.ContextOverflowError)
 

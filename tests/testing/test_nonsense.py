@@ -141,7 +141,7 @@ def test_a_failure_inside_fails_the_test_and_is_not_tried_again(
 ) -> None:
     model = MODELS[protocol]
     server = StandIn(model.provider, protocol=protocol, script=[answer, "fine"]).start()
-    answered = segue.complete_sync(model, CONTEXT, connection=reach(server))
+    answered = segue.complete_sync(CONTEXT, model, connection=reach(server))
     with pytest.raises(kind, match=words):
         server.stop()
     assert answered.stop_reason == "error" and "the stand-in itself failed" in (answered.error_message or "")
@@ -151,7 +151,7 @@ def test_a_failure_inside_fails_the_test_and_is_not_tried_again(
 def test_leaving_the_with_statement_raises_it() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(MODELS[server.protocol], CONTEXT, connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
 
     with pytest.raises(AssertionError, match="inside"):
         used()
@@ -160,7 +160,7 @@ def test_leaving_the_with_statement_raises_it() -> None:
 def test_a_failure_inside_does_not_hide_the_error_of_the_test() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(MODELS[server.protocol], CONTEXT, connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
@@ -304,7 +304,7 @@ def test_the_client_signs_as_the_stand_in_verifies(bedrock: StandIn, monkeypatch
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
         credentials._aws_session.cache_clear()
         answer = segue.complete_sync(
-            MODELS["bedrock-converse"], CONTEXT, connection=segue.Connection(base_url=bedrock.url)
+            CONTEXT, MODELS["bedrock-converse"], connection=segue.Connection(base_url=bedrock.url)
         )
         assert (answer.stop_reason == "stop") == accepted
         assert accepted or "does not match" in (answer.error_message or "")

@@ -275,7 +275,7 @@ def test_ids_of_kimi_count_over_the_conversation() -> None:
     with standin("moonshot", script=[*SCRIPT, Reply(CALLS)]) as server:
         context = CONTEXT
         for _ in range(3):
-            answer = segue.complete_sync("moonshot/kimi-k2.6", context, connection=reach(server))
+            answer = segue.complete_sync(context, "moonshot/kimi-k2.6", connection=reach(server))
             context = answered(context, answer)
         assert not server.refused
     ids = [call.id for call in answer.tool_calls]
@@ -388,10 +388,10 @@ KINDS: dict[FaultKind, tuple[type[segue.ProviderError], ...]] = {
 def test_faults_of_every_provider_are_told_apart(provider: str) -> None:
     model = built_in().resolve(f"{provider}/some-model", PROTOCOL)
     with standin(provider) as server:
-        connection = reach(server, retries=segue.Retries(attempts=0))
+        connection = reach(server, retries=segue.Retries(count=0))
         for kind, errors in KINDS.items():
             server.say(Fault(kind))
-            message = segue.stream_sync(model, CONTEXT, connection=connection).finished()
+            message = segue.stream_sync(CONTEXT, model, connection=connection).finished()
             assert isinstance(segue.error_of(message), errors), (kind, message.error_message)
 
 

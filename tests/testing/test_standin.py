@@ -40,7 +40,7 @@ from segue.types import (
     UserMessage,
 )
 
-ONCE = Retries(attempts=0)
+ONCE = Retries(count=0)
 PROTOCOLS = list(FILES)
 REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓"})])
 
@@ -243,7 +243,7 @@ def test_functions_of_a_script_see_the_conversation(protocol: str) -> None:
         model = MODELS[protocol]
         context = answered(CONTEXT, told(model, CONTEXT, server, True))
         assert told(model, context, server, False).text == "3 messages"
-        failed = segue.complete_sync(model, context, OPTIONS, connection=reach(server, retries=ONCE))
+        failed = segue.complete_sync(context, model, OPTIONS, connection=reach(server, retries=ONCE))
     assert failed.stop_reason == "error" and isinstance(segue.error_of(failed), segue.RateLimitError)
     first, second = seen
     assert first.messages == CONTEXT.messages and first.tools == CONTEXT.tools and first.system_prompt == "Be brief."
@@ -411,7 +411,7 @@ def test_faults_spoil_answers_in_one_piece_too(server: StandIn, kind: FaultKind)
 
     server.say(fault, "next")
     model, timeouts = MODELS[server.protocol], Timeouts(first_event=SHORT if kind == "silence" else HANGS)
-    message = segue.complete_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE, timeouts=timeouts))
+    message = segue.complete_sync(CONTEXT, model, OPTIONS, connection=reach(server, retries=ONCE, timeouts=timeouts))
     assert message.stop_reason == "error" and isinstance(segue.error_of(message), segue.NetworkError)
     assert said.wait(HANGS)  # who was given up may be late
     assert told(model, CONTEXT, server, False).text == "next"
@@ -450,7 +450,7 @@ def test_stopping_ends_what_is_under_way(protocol: str) -> None:
     model, found, under_way = MODELS[protocol], [], threading.Semaphore(0)
 
     def talk() -> None:
-        answer = segue.stream_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE))
+        answer = segue.stream_sync(CONTEXT, model, OPTIONS, connection=reach(server, retries=ONCE))
         next(answer)
         under_way.release()
         found.append(answer.finished())
@@ -511,8 +511,8 @@ def test_the_command_says_its_url_and_answers_until_it_is_interrupted(protocol: 
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         connection = segue.Connection(base_url=url, api_key="standin-key", retries=ONCE)
-        assert segue.stream_sync(model, CONTEXT, OPTIONS, connection=connection).finished().text == "Hello there."
-        assert segue.complete_sync(model, CONTEXT, OPTIONS, connection=connection).text == "Bye."
+        assert segue.stream_sync(CONTEXT, model, OPTIONS, connection=connection).finished().text == "Hello there."
+        assert segue.complete_sync(CONTEXT, model, OPTIONS, connection=connection).text == "Bye."
         process.send_signal(signal.SIGINT)
         rest, said = process.communicate(timeout=HANGS)
     assert process.returncode == 130 and rest == ""
@@ -527,7 +527,7 @@ def test_the_command_takes_a_port_and_a_key() -> None:
         keys = {"another-key-of-the-tests": "stop", "standin-key": "error"}
         for key, reason in keys.items():
             connection = segue.Connection(base_url=f"http://127.0.0.1:{port}", api_key=key, retries=ONCE)
-            answer = segue.complete_sync(MODELS["mistral-chat"], CONTEXT, OPTIONS, connection=connection)
+            answer = segue.complete_sync(CONTEXT, MODELS["mistral-chat"], OPTIONS, connection=connection)
             assert answer.stop_reason == reason
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=HANGS)

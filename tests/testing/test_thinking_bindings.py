@@ -56,7 +56,7 @@ class Talk:
         self.messages.append(UserMessage(text))
         for reply in replies:
             self.server.say(reply)
-            answer = segue.complete_sync(self.model, self.context, connection=self.connection)
+            answer = segue.complete_sync(self.context, self.model, connection=self.connection)
             assert answer.stop_reason in ("stop", "toolUse"), answer.error_message
             self.messages.append(answer)
             for block in answer.content:

@@ -94,12 +94,12 @@ class Walk:
         server = self.servers[model.provider, model.protocol]
         server._script.clear()
         server.say(self.answer())
-        connection = Connection(base_url=server.url, api_key=server.key, retries=Retries(attempts=0))
+        connection = Connection(base_url=server.url, api_key=server.key, retries=Retries(count=0))
         options = Options(max_tokens=2000, reasoning=self.dice.choice([None, "off", "low"]))
         context = Context(system_prompt="Be brief.", messages=self.history, tools=TOOLS)
         call = segue.stream_sync if self.dice.random() < 0.7 else None
         if call is None:
-            message = segue.complete_sync(model, context, options, connection=connection)
+            message = segue.complete_sync(context, model, options, connection=connection)
         else:
             stream = call(model, context, options, connection=connection)
             for number, _ in enumerate(stream):

@@ -71,7 +71,7 @@ async def _summary(
         asked = request(context, chosen, part, so_far, model)
         try:
             # No router stands behind this request: the client itself tries again.
-            answer = await complete(model, asked, Options(), None, session.connection(model))
+            answer = await complete(asked, model, Options(), None, session.connection(model))
         except SegueError as error:  # for example, there is no key for it any more
             return None, str(error)
         used.spend(answer.usage)

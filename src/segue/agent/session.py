@@ -280,7 +280,7 @@ class Session:
     def connection(self, model: Model, retries: bool = True) -> Connection:
         """How ``model`` is reached; without ``retries``, where trying again is the router's business."""
         given = (self._connection(model) if callable(self._connection) else self._connection) or Connection()
-        return given if retries else replace(given, retries=Retries(attempts=0))
+        return given if retries else replace(given, retries=Retries(count=0))
 
     def estimate(self) -> int:
         """About how many tokens the next request holds."""

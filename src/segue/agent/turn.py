@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..client import stream
+from ..client import reach, send
 from ..errors import ConflictError, ProviderError, SessionError
 from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
 from ..session.entries import AnyEntry, CallStarted, Failed, MessageAdded, TurnBegun, TurnEnded
@@ -140,7 +140,9 @@ class Turn:
         """Send the conversation once; the events of the answer are told as they come."""
         session = self.session
         connection = session.connection(self.model, retries=False)
-        answer = stream(self.model, session.current, session.options, session.policy, connection, render=session.render)
+        reached = reach(self.model, connection)
+        options = replace(session.options, stream=True)
+        answer = send(session.render(session.current, reached.model, options, session.policy), reached)
         async with answer:
             try:
                 async for event in answer:

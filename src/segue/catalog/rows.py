@@ -48,7 +48,7 @@ class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     base_url: Text
     keys: tuple[Text, ...] = ()
     needs_key: bool = True
-    # How it wants to know who asks; without a word, as its protocol's first provider does (client/access.py).
+    # How it wants to know who asks; without a word, as its protocol's first provider does (client/reach.py).
     auth: Auth | None = None
     # The first is the default.
     protocols: Annotated[tuple[Text, ...], Meta(min_length=1)]

@@ -15,8 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..catalog import Catalog, Provider, get_model
-from ..client import Connection
-from ..client.access import access
+from ..client import Connection, reach
 from ..errors import SegueError, SettingError
 from ..testing import local
 from ..types import Model
@@ -90,7 +89,7 @@ class Reach:
     def check(self, model: Model) -> None:
         """A ``SettingError`` if the key of ``model``, or another setting, is missing."""
         if model.ref not in SERVED:
-            access(model, self.connection(model))
+            reach(model, self.connection(model))
 
     async def ready(self, model: Model) -> None:
         """Start what serves ``model``, if this process does and nobody else is there already."""
@@ -146,7 +145,7 @@ def with_key() -> Choice | None:
     """The first model whose key is set."""
     for model in map(Catalog.default().resolve, FIRST_CHOICES):
         with suppress(SettingError):
-            access(model, Connection())
+            reach(model)
             return Choice(model, f"a key for {_provider(model).name} is set")
     return None
 

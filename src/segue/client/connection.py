@@ -27,9 +27,9 @@ class Timeouts(Struct, frozen=True, kw_only=True):
 
 
 class Retries(Struct, frozen=True, kw_only=True):
-    """How often a request is sent again when that may help, and how long to wait before. Never after output began."""
+    """How often a failed request is sent again, and how long to wait before that. Never after output began."""
 
-    attempts: int = 2
+    count: int = 2
     first_wait: float = 0.5
     longest_wait: float = 8.0
     # A provider that asks for more patience than this is not waited for.

@@ -8,7 +8,7 @@ import httpx2
 
 from ..errors import NetworkError
 from .connection import Connection
-from .pool import pooled
+from .pool import Pool
 from .transport import own_errors
 
 SLICE = 256 * 1024
@@ -22,8 +22,8 @@ Pieces = list[bytes | memoryview]
 class Exchange:
     """``open`` sends the request, ``piece`` reads the answer, ``close`` lets the connection go."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], body: Pieces, connection: Connection) -> None:
-        self._url, self._body, self._connection = url, body, connection
+    def __init__(self, url: str, headers: Mapping[str, str], body: Pieces, connection: Connection, pool: Pool) -> None:
+        self._url, self._body, self._connection, self._pool = url, body, connection, pool
         self._length = sum(map(len, body))
         self._headers = {**headers, "content-length": str(self._length)}
         self._response: httpx2.Response | None = None
@@ -49,7 +49,7 @@ class Exchange:
         A server may close a connection that it kept open at any time (RFC 9112, 9.5). One that was used before and
         breaks before an answer begins says nothing about the request, so another takes its place.
         """
-        http = self._connection.http or await pooled()
+        http = self._connection.http or await self._pool.http()
         with own_errors():
             while self._response is None:
                 way = _Way()

@@ -24,10 +24,11 @@ from ..types.other_tools import UNREADABLE
 from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text
-from .access import Access
 from .connection import Connection
 from .exchange import Exchange, Pieces
 from .failures import kind_of, kind_of_ending, request_id, retry_after
+from .pool import Pool
+from .reach import Reach
 from .transport import hidden_in_logs
 
 T = TypeVar("T")
@@ -48,15 +49,16 @@ class Stream:
     both close the connection, and ``message`` keeps what had arrived.
     """
 
-    def __init__(self, request: Request, access: Access, connection: Connection) -> None:
+    def __init__(self, request: Request, reach: Reach, pool: Pool) -> None:
         self.request = request
         self.message: AssistantMessage | None = None
         self.error: ProviderError | None = None
         self.attempts = 0
         """How often the request was sent."""
-        self._access = access
-        self._connection = connection
-        self._body = _body(request, connection)
+        self._reach = reach
+        self._connection = reach.connection
+        self._pool = pool
+        self._body = _body(request, reach.connection)
         self._queue: deque[Event] = deque()
         self._scope: anyio.CancelScope | None = None
         self._cancelled = False
@@ -156,7 +158,7 @@ class Stream:
         """Send the request. A refusal is an error; otherwise the answer can be read."""
         self.attempts += 1
         self._told = False
-        self._decoder = self._fresh_decoder(int(time.time() * 1000))
+        self._decoder = self._fresh_decoder()
         timeouts, now = self._connection.timeouts, time.monotonic()
         self._deadline = now + timeouts.first_event
         if self._over is None and timeouts.total is not None:
@@ -171,9 +173,9 @@ class Stream:
         return await self._refusal(exchange)
 
     async def _signed(self) -> Exchange:
-        signed = b"".join(self._body) if self._access.signs_body else b""
-        url, headers = await self._access.signed(self.request.path, self.request.headers, signed)
-        return Exchange(url, headers, self._body, self._connection)
+        signed = b"".join(self._body) if self._reach.signs_body else b""
+        url, headers = await self._reach.signed(self.request.path, self.request.headers, signed)
+        return Exchange(url, headers, self._body, self._connection, self._pool)
 
     async def _refusal(self, exchange: Exchange) -> ProviderError:
         status = exchange.status or 0
@@ -185,7 +187,7 @@ class Stream:
             # The status may be clear all the same. If not, it is the provider's fault, and not that of the request.
             kind, text = kind_of("", status), self._silence() if isinstance(error, Silence) else error.text
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
-        text = self._access.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")
+        text = self._reach.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")
         return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _piece(self) -> bytes | None:
@@ -198,7 +200,7 @@ class Stream:
             if seconds <= 0:
                 raise Silence
         with (
-            hidden_in_logs(self._access.secrets),
+            hidden_in_logs(self._reach.secrets),
             anyio.CancelScope(deadline=anyio.current_time() + max(seconds, 0.0)) as self._scope,
         ):
             if self._cancelled:
@@ -220,8 +222,8 @@ class Stream:
             return f"nothing came for {timeouts.between_events:g} seconds"
         return f"no event came within {timeouts.first_event:g} seconds"
 
-    def _fresh_decoder(self, now: int = 0) -> Decoder:
-        return Decoder(self.request, now, self._access.secrets)
+    def _fresh_decoder(self) -> Decoder:
+        return Decoder(self.request, None, self._reach.secrets, self._reach.model.endpoint)
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
@@ -247,11 +249,11 @@ class Stream:
         if status is not None and 300 <= status < 400:
             retryable = False
         return kind(
-            self._access.secrets.shown(text),
+            self._reach.secrets.shown(text),
             provider=self.request.model.provider,
             model=self.request.model.id,
             status=status,
-            request_id=named and self._access.secrets.shown(named, longest=200),
+            request_id=named and self._reach.secrets.shown(named, longest=200),
             retryable=retryable,
             retry_after=retry_after(headers, time.time()),
         )
@@ -259,7 +261,7 @@ class Stream:
     def _wait(self, failure: ProviderError) -> float | None:
         """How long to wait before another try; ``None`` if there will be none."""
         retries = self._connection.retries
-        if not failure.retryable or self.attempts > retries.attempts or self._cancelled:
+        if not failure.retryable or self.attempts > retries.count or self._cancelled:
             return None
         wait = self._pause(failure)
         return None if self._over is not None and wait is not None and time.monotonic() + wait >= self._over else wait

@@ -46,6 +46,11 @@ def _loop() -> _Loop:
     return _Loop()
 
 
+def run(act: Coroutine[Any, Any, T]) -> T:
+    """Run ``act`` in the event loop of the thread, and wait for it."""
+    return _loop().run(act)
+
+
 class SyncStream:
     """What ``Stream`` is, for synchronous callers: an iterator of events, with ``message`` and ``error`` at its end."""
 
@@ -72,7 +77,7 @@ class SyncStream:
         return self
 
     def __next__(self) -> Event:
-        event = _loop().run(_next(self._stream))
+        event = run(_next(self._stream))
         if event is None:
             raise StopIteration
         return event
@@ -91,11 +96,11 @@ class SyncStream:
 
     def close(self) -> None:
         """Leave the stream; the connection is closed, and ``message`` keeps what had arrived."""
-        _loop().run(self._stream.aclose())
+        run(self._stream.aclose())
 
     def finished(self) -> AssistantMessage:
         """Read to the end; the message, also of an answer that failed."""
-        return _loop().run(self._stream.finished())
+        return run(self._stream.finished())
 
 
 async def _next(stream: Stream) -> Event | None:

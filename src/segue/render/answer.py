@@ -10,19 +10,28 @@ from ..wire.common.answer import Answer, Failure
 from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing
 from ..wire.common.reader import MALFORMED
 from ..wire.registry import protocol_of
+from .clock import current_time
 from .request import Request
 
 
 class Decoder:
     """The answer to ``request``: feed it bytes as they come, in pieces of any size, and close it when they end.
 
-    Streams and whole answers are told apart by how they begin. ``now`` (Unix ms) is the time that the message is given.
-    ``secrets`` are kept out of errors and diagnostics.
+    Streams and whole answers are told apart by how they begin. ``now`` (Unix ms) is the timestamp of the message, by
+    default the current time. ``secrets`` are kept out of errors and diagnostics. ``endpoint`` is the fingerprint of the
+    endpoint that answers, by default that of the request's model.
     """
 
-    def __init__(self, request: Request, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
-        protocol = protocol_of(request.model.protocol)
-        self._answer = Answer(request.model, request, now, secrets)
+    def __init__(
+        self,
+        request: Request,
+        now: int | None = None,
+        secrets: Secrets = NO_SECRETS,
+        endpoint: str | None = None,
+    ) -> None:
+        model = request.model if endpoint is None else request.model.replace(endpoint=endpoint)
+        protocol = protocol_of(model.protocol)
+        self._answer = Answer(model, request, current_time() if now is None else now, secrets)
         self._reader = protocol.reader(self._answer)
         self._framing: Framing | None = protocol.framing()
         self._whole = bytearray()
@@ -147,8 +156,11 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def decode(data: bytes, request: Request, now: int = 0) -> AssistantMessage:
-    """The message that ``data``, a whole answer to ``request``, holds. A failed answer is a message that says so."""
+def decode(data: bytes, request: Request, now: int | None = None) -> AssistantMessage:
+    """The message in ``data``, a whole answer to ``request``. A failed answer is also a message, with its error.
+
+    ``now`` (Unix ms) is the timestamp of the message, by default the current time.
+    """
     decoder = Decoder(request, now)
     decoder.feed(data)
     decoder.close()

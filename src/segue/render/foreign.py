@@ -15,6 +15,7 @@ from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
 from ..wire.registry import FOLDERS, protocol_of
+from .clock import current_time
 
 TOO_DEEP = "nested too deeply to be read"
 UNREAD = "this body cannot be read; please report it"
@@ -35,14 +36,15 @@ def lint(body: Given, protocol: str | None = None, model: Model | None = None) -
     return run(_protocol(_expect_object(document), protocol).rules, document, model)
 
 
-def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int = 0) -> Context:
-    """The conversation that a request body holds. The protocol is recognised when it is not given.
+def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int | None = None) -> Context:
+    """The conversation in a request body. The protocol is recognised if it is not passed.
 
     ``model`` is the origin of its answers; without one their signatures are never replayed. ``now`` (Unix ms) is the
-    time that they are given.
+    timestamp of its messages, by default the current time.
     """
     if model is not None:
         expect_model(model)
+    now = current_time() if now is None else now
     document = read_body(body)
     read = _protocol(document, protocol).ingest
     try:

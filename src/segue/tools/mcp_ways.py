@@ -11,7 +11,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
-from ..client.access import endpoint, sendable
+from ..client.reach import endpoint, sendable
 
 _LAST_WORDS = 500
 _LARGEST_EVENT = 64_000_000  # images come as one event

@@ -1,8 +1,9 @@
 """The target of a request: what a model is, where it answers, and the dialect that it speaks."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import field
+from msgspec.structs import replace
 
 from ..dialects import Dialect
 from .secret import Guarded
@@ -12,7 +13,7 @@ Modality = Literal["text", "image"]
 
 
 class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A model as the catalog knows it. To change one field: ``msgspec.structs.replace(model, base_url=…)``."""
+    """A model as the catalog describes it."""
 
     id: str
     name: str
@@ -35,3 +36,7 @@ class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     def ref(self) -> str:
         """The name under which ``get_model`` finds it: ``provider/model``."""
         return f"{self.provider}/{self.id}"
+
+    def replace(self, **changes: Any) -> "Model":
+        """A copy with these fields changed: ``model.replace(base_url="http://localhost:8000")``."""
+        return replace(self, **changes)

@@ -11,14 +11,14 @@ from support.providers import CONTEXT, MODELS
 import segue
 from segue import Connection
 from segue.catalog import get_provider, list_providers
-from segue.client import credentials
-from segue.client.access import SCHEMES, access
+from segue.client import credentials, reach
+from segue.client.reach import SCHEMES
 
 KEY = "sk-secret-of-the-tests-0123456789"
 
 
 async def signed(model: segue.Model, connection: Connection, body: bytes = b"{}") -> dict[str, str]:
-    _, headers = await access(model, connection).signed("/path", {"content-type": "application/json"}, body)
+    _, headers = await reach(model, connection).signed("/path", {"content-type": "application/json"}, body)
     return headers
 
 
@@ -50,7 +50,7 @@ def test_a_missing_key_is_named_before_anything_is_sent(name: str, monkeypatch: 
         monkeypatch.setenv(variable, "mine")
     model = a_model_of(name)
     with pytest.raises(segue.SettingError, match=provider.keys[0]):
-        segue.stream(model, CONTEXT)
+        segue.stream(CONTEXT, model)
 
 
 @pytest.mark.parametrize("name", [name for name in list_providers() if "{" not in get_provider(name).base_url])
@@ -60,7 +60,7 @@ def test_the_key_of_the_environment_is_sent_and_shown_nowhere(name: str, monkeyp
     model = a_model_of(name)
     headers = headers_of(model, Connection())
     assert any(KEY in value for value in headers.values())
-    reached = access(model, Connection())
+    reached = reach(model, Connection())
     assert KEY not in repr(reached) + repr(reached.model) + str(reached.model.endpoint)
     assert KEY not in repr(Connection(api_key=KEY))
     assert reached.without_key(f"Incorrect API key provided: {KEY}.") == "Incorrect API key provided: [key]."
@@ -76,7 +76,7 @@ def test_the_key_of_the_environment_is_sent_and_shown_nowhere(name: str, monkeyp
 )
 def test_a_missing_part_of_the_endpoint_is_named(ref: str, variable: str) -> None:
     with pytest.raises(segue.SettingError, match=variable):
-        access(segue.get_model(ref), Connection(api_key=KEY))
+        reach(segue.get_model(ref), Connection(api_key=KEY))
 
 
 def test_azure_takes_its_key_in_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_vertex_gets_a_token_of_google_auth_and_a_new_one_when_it_has_ended(monk
     model = segue.get_model("google-vertex/gemini-2.5-pro")
     assert headers_of(model, Connection())["authorization"] == "Bearer token-1"
     assert headers_of(model, Connection())["authorization"] == "Bearer token-2"
-    assert access(model, Connection()).base_url.startswith(
+    assert reach(model, Connection()).base_url.startswith(
         "https://us-central1-aiplatform.googleapis.com/v1/projects/p/"
     )
     credentials._google_credentials.cache_clear()
@@ -154,7 +154,7 @@ def test_vertex_gets_a_token_of_google_auth_and_a_new_one_when_it_has_ended(monk
 
 def test_an_endpoint_that_is_no_url_is_refused() -> None:
     with pytest.raises(segue.SettingError, match="https://"):
-        access(MODELS["anthropic-messages"], Connection(base_url="localhost:80", api_key=KEY))
+        reach(MODELS["anthropic-messages"], Connection(base_url="localhost:80", api_key=KEY))
 
 
 def test_another_endpoint_needs_no_key() -> None:
@@ -164,12 +164,12 @@ def test_another_endpoint_needs_no_key() -> None:
 def test_a_fingerprint_tells_endpoints_and_accounts_apart() -> None:
     model = MODELS["anthropic-messages"]
     prints = {
-        access(model, Connection(base_url=url, api_key=key)).model.endpoint
+        reach(model, Connection(base_url=url, api_key=key)).model.endpoint
         for url in ("http://a.example", "http://b.example")
         for key in (KEY, KEY + "2")
     }
     assert len(prints) == 4
-    assert access(replace(model, endpoint="mine"), Connection(api_key=KEY)).model.endpoint == "mine"
+    assert reach(replace(model, endpoint="mine"), Connection(api_key=KEY)).model.endpoint == "mine"
 
 
 def test_the_watch_over_keys_would_see_one(caplog: pytest.LogCaptureFixture) -> None:

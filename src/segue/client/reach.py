@@ -1,4 +1,4 @@
-"""From a model and a connection to a URL and headers. The key is in the headers and nowhere else."""
+"""How a model is reached: the URL and headers for a model and a connection. The key is in the headers only."""
 
 import os
 import re
@@ -12,9 +12,10 @@ import anyio.to_thread
 import httpx2
 from msgspec.structs import replace
 
-from ..catalog import Provider, get_provider
+from ..catalog import Provider, get_model, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model
+from ..types.expect import expect_model
 from ..types.secret import Secrets, address_secrets, shown_address
 from ..wire.common.headers import joined
 from .connection import Connection, check
@@ -33,13 +34,18 @@ _TOKEN = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _UNPRINTABLE = re.compile(r"[^ -~]")
 
 
-class Access:
-    """Where a request goes, and how it proves who asks. ``secrets`` are all that its headers hold."""
+class Reach:
+    """Everything needed to send a request to a model: endpoint, headers, credentials and settings.
 
-    __slots__ = ("_proof", "_sign", "base_url", "headers", "model", "secrets", "signs_body")
+    Render requests for ``model``, which is the model with the endpoint that it is reached at. ``secrets`` are all that
+    its headers hold.
+    """
+
+    __slots__ = ("_proof", "_sign", "base_url", "connection", "headers", "model", "secrets", "signs_body")
 
     def __init__(self, model: Model, connection: Connection, provider: Provider | None) -> None:
         check(connection)
+        self.connection = connection
         address = _filled(connection.base_url or model.base_url).rstrip("/")
         self.secrets = Secrets(address_secrets(address))
         self.base_url, user = endpoint(address)
@@ -126,13 +132,18 @@ def endpoint(address: str, query: bool = False) -> tuple[str, dict[str, str]]:
     return bare, {"authorization": f"Basic {b64encode(unquote(user).encode('utf-8', 'replace')).decode()}"}
 
 
-def access(model: Model, connection: Connection) -> Access:
-    """How to reach ``model``; a ``SettingError`` names what is missing."""
+def reach(model: Model | str, connection: Connection | None = None) -> Reach:
+    """How to reach ``model`` (a ``Model``, or its name ``provider/model``).
+
+    Raises ``SettingError`` if the key or another setting is missing.
+    """
+    target = get_model(model) if isinstance(model, str) else model
+    expect_model(target)
     try:
-        provider: Provider | None = get_provider(model.provider)
+        provider: Provider | None = get_provider(target.provider)
     except UnknownProviderError:
-        provider = None  # a model that the caller made; what it needs is in the connection
-    return Access(model, connection, provider)
+        provider = None  # a model that the caller made; the connection has what it needs
+    return Reach(target, connection or Connection(), provider)
 
 
 def _key(provider: Provider | None, named_host: bool) -> str | None:
