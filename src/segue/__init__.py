@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .agent import RunLimits as RunLimits
     from .agent import Runner as Runner
     from .agent import Session as Session
+    from .agent import Settings as Settings
     from .agent import Steered as Steered
     from .agent import Switch as Switch
     from .agent import TurnEnd as TurnEnd
@@ -167,6 +168,7 @@ _ROOMS = {
         "RunLimits",
         "Runner",
         "Session",
+        "Settings",
         "Steered",
         "Switch",
         "TurnEnd",

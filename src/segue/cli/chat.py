@@ -134,7 +134,7 @@ class Chat:
         finally:
             self.view.settle()
             self._agent = self._stream = None
-            self._early += [_text(message) for message in agent.take_back()]
+            self._early += [_text(message) for message in agent.clear_queue()]
 
     def _give_back(self) -> None:
         """What nobody has read is put back into the input line."""

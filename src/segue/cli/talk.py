@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, get_args
 
 from msgspec.structs import replace
 
-from ..agent import Agent, RunLimits, Session
-from ..agent.meter import MARK
+from ..agent import Agent, RunLimits, Session, Settings
+from ..agent.meter import SEPARATOR
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
 from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
@@ -70,8 +70,7 @@ class Talk:
         *,
         asked_for: Sequence[Tool] = (),
         approve: Approve | None = None,
-        limits: RunLimits | None = None,
-        options: Options | None = None,
+        settings: Settings | None = None,
         system_prompt: str | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -86,7 +85,7 @@ class Talk:
         self.approve = approve
         self.notes = [*notes]
         """What the person should know of the tools."""
-        self._limits, self._options, self._system_prompt = limits, options, system_prompt
+        self._settings, self._system_prompt = settings, system_prompt
         self._agent: Agent | None = None
         self._offered: list[Tool] = []
 
@@ -112,7 +111,9 @@ class Talk:
         """Open a session with the model that it had last; or say why that is not possible."""
         try:
             self.session = self.reopened(session, None)
-            self.choice = offline.Choice(self.session.next_model(), "it was the last one here")
+            self.choice = offline.Choice(
+                self.session.targets.likely(self.session.log.state.last), "it was the last one here"
+            )
             self.reach.check(self.model)
         except (SettingError, ModelError, SessionError) as error:
             return str(error)
@@ -127,13 +128,13 @@ class Talk:
                 store=self.store,
                 title=_title(said),
                 system_prompt=self._system_prompt,
-                options=self._options,
                 connection=self.reach.connection,
+                settings=self._settings,
             )
         offered = self.tools if offline.takes_tools(self.model) else self.asked_for
         if self._agent is None or self._agent.session is not self.session or self._offered is not offered:
             await self._let_go()
-            self._agent = Agent(None, offered, self.session, approve=self.approve, limits=self._limits)
+            self._agent = Agent(None, offered, self.session, approve=self.approve)
             self._offered = offered
         return self._agent
 
@@ -146,13 +147,13 @@ class Talk:
     async def fork(self, at: int | None = None) -> Session:
         """Go on in a new session that begins with the entries of this one, up to number ``at``."""
         session = self._begun()
-        at = session.head if at is None else at
+        at = session.log.head if at is None else at
         base = re.sub(r"(-at-\d+(-\d+)?)+$", "", session.id)
         name = next(free_names(self.store, f"{base}-at-{at}"))
         self.store.fork(session.id, at, name, time=time.time_ns() // 1_000_000)
         await self._let_go()
         self.session = self.reopened(name, self.model)
-        if self.session.state.model != (self.model.ref, self.model.protocol):
+        if self.session.log.state.model != (self.model.ref, self.model.protocol):
             self.session.switch(self.model)
         return self.session
 
@@ -175,7 +176,9 @@ class Talk:
         """A stored session, with its last model if none is given."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownModelWarning)  # told when it was chosen
-            return Session.open(name, model, store=self.store, options=self._options, connection=self.reach.connection)
+            return Session.open(
+                name, model, store=self.store, connection=self.reach.connection, settings=self._settings
+            )
 
     async def aclose(self) -> None:
         """End what the agent still runs."""
@@ -211,8 +214,7 @@ async def talking(
             reach,
             asked_for=asked_for,
             approve=approve,
-            limits=limits,
-            options=Options(reasoning=args.thinking),
+            settings=Settings(options=Options(reasoning=args.thinking), limits=limits or RunLimits()),
             system_prompt=args.system,
             notes=[*notes, *left_out],
         )
@@ -224,7 +226,7 @@ async def talking(
 def _last(store: Store) -> str:
     """The session that was changed last, sub-agents' apart."""
     for info in store.sessions():
-        if info.parent is None or MARK not in info.id:
+        if info.parent is None or SEPARATOR not in info.id:
             return info.id
     raise SessionError("there is no session to go on with")
 

@@ -35,6 +35,11 @@ class Retries(Struct, frozen=True, kw_only=True):
     # A provider that asks for more patience than this is not waited for.
     longest_retry_after: float = 60.0
 
+    def backoff(self, attempt: int, luck: float) -> float:
+        """The wait after failed attempt number ``attempt``, from 1. ``luck`` in [0, 1) spreads concurrent retries."""
+        longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
+        return longest * (0.5 + luck / 2)
+
 
 MAX_ANSWER = 64 * 1024 * 1024
 

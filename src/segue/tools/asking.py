@@ -4,8 +4,8 @@ import asyncio
 import inspect
 from typing import Any, get_args
 
+from ..waiting import for_a_while
 from .approval import Approval, Approve, Asked, Deny, Edit
-from .waiting import for_a_while
 
 
 class NoAnswer(Exception):

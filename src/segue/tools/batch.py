@@ -16,6 +16,7 @@ import msgspec
 from ..errors import SettingError
 from ..types import TextContent, ToolCall, ToolResultMessage
 from ..types.text import copy_json
+from ..waiting import for_a_while, outcome, until_done
 from . import words
 from .approval import Allow, AllowAlways, Asked, Deny, Edit
 from .arguments import Checked, Misfit
@@ -23,7 +24,6 @@ from .asking import NoAnswer, answer
 from .output import Ended, told
 from .states import CallState, State
 from .tool import Tool
-from .waiting import for_a_while, outcome, until_done
 from .work import Work
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult
 from mcp.types import Tool as Listed
 
 from ..errors import ToolServerError
+from ..waiting import until_done
 from .mcp_stream import UNREADABLE, Messages, Reading, Writing
 from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
-from .waiting import until_done
 
 # The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
