@@ -59,7 +59,7 @@ def test_output_that_broke_off_is_stored_as_failed_and_never_glued(
     providers: Providers, store: Store, kind: FaultKind
 ) -> None:
     async def talk() -> None:
-        session = providers.session(both(retries=0), store)
+        session = providers.session(both(retries=replace(QUICK.retries, count=0)), store)
         providers[ONE].say(Fault(kind, LONG))
         providers[OTHER].say("The whole answer.")
         answer = await session.ask("Hello?", {"weather": lambda city: pytest.fail("it ran")})
@@ -94,7 +94,7 @@ def test_a_turn_that_nobody_can_answer_fails_and_says_why(providers: Providers, 
 
 def test_members_that_fail_in_turn_are_not_tried_for_ever(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        session = providers.session(both(rest=0.0, retries=1), store)
+        session = providers.session(both(rest=0.0, retries=replace(QUICK.retries, count=1)), store)
         for protocol in (ONE, OTHER):
             providers[protocol].say(*[Fault("server-error")] * 99)
         assert (await session.ask("Hello?")).stop_reason == "error"

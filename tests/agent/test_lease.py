@@ -132,7 +132,7 @@ def test_a_lease_that_is_not_renewed_ends_and_the_turn_is_taken(
 
     async def talk(store: Store) -> None:
         one, other, call, turn = await begun(providers, store, clock)
-        monkeypatch.setattr(one, "time", lambda: 0)  # its own clock does not move: it does not renew
+        monkeypatch.setattr(one.log, "time", lambda: 0)  # its own clock does not move: it does not renew
         last = entries(one)[-1].time
         clock.ms = last + LEASE - 1
         with pytest.raises(ConflictError, match="running elsewhere"):

@@ -432,7 +432,7 @@ def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(provider
         store.delete(session.id)
         with pytest.raises(SessionError, match="there is no session"):
             async with session.stream("Hello.") as turn:
-                await until_async(lambda: turn._settled)
+                await until_async(lambda: turn._ended)
         with pytest.raises(SessionError, match="there is no session"):
             await session.ask("Hello.")
 
