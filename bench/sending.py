@@ -17,8 +17,7 @@ from .conversations import tool_history
 from .encoding import SEGUE, size_of
 from .measure import Effort, Figure, measured
 from .peers import loaded, senders_of
-from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target
-from .peers.encoders import run as wait_for
+from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target, run as wait_for
 from .provider import answering, arrived
 from .report import Bars, Part, Section, Table, cell, ratio
 

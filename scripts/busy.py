@@ -54,7 +54,7 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
         stdin=subprocess.PIPE,
         stdout=output,
         text=True,
-        start_new_session=True,
+        process_group=0,  # no session of its own: Linux divides processors among sessions first
     ) as process:
         assert process.stdin is not None
         try:

@@ -14,8 +14,7 @@ import botocore.session
 import msgspec
 from anthropic.types.beta import message_create_params as anthropic_types
 from cerebras.cloud.sdk.types.chat import completion_create_params as cerebras_types
-from google.genai import models as google_models
-from google.genai import types as google_types
+from google.genai import models as google_models, types as google_types
 from groq.types.chat import completion_create_params as groq_types
 from mistralai.client import models as mistral_types
 from msgspec.structs import replace

@@ -161,7 +161,7 @@ def test_a_switch_during_a_run_is_for_the_next_turn(providers: Providers) -> Non
             providers[ONE].say(asks("Paris"), "Mild.")
             agent.follow_up("And now?")
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     agent.switch(MODELS[OTHER])
             begun = [entry.protocol for entry in entries(agent.session) if isinstance(entry, TurnBegun)]
             assert begun == [ONE, OTHER]
@@ -195,7 +195,7 @@ def test_steering_is_delivered_with_the_next_request_of_the_turn(providers: Prov
             providers[protocol].say(asks("Paris", "Rome"), "Mild.")
             told = []
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     agent.steer(f"In Kelvin, please ({event.call.arguments['city']}).")
                 told.append(event.type)
             assert told.count("steered") == 2 and told.index("steered") > told.index("result")
@@ -219,7 +219,7 @@ def test_steering_that_comes_while_a_request_fails_is_in_the_next_attempt(provid
         async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=QUICK)) as agent:
             providers[ONE].say(Fault("cut", asks("Paris", "Rome")), "Mild.")
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.Retried):
+                if isinstance(event, segue.events.Retried):
                     agent.steer("In Kelvin, please.")
             assert words(providers.sent(ONE)).split("\n") == ["Weather?", "In Kelvin, please."]
             check(agent.session)
@@ -315,7 +315,7 @@ def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Provide
             providers[ONE].say(Fault("server-error") if how == "failed" else Fault("silence", asks("Paris")))
             async with agent.stream("Weather?") as events:
                 async for event in events:
-                    if isinstance(event, segue.TurnStart):
+                    if isinstance(event, segue.events.TurnStart):
                         agent.steer("In Kelvin.")
                         agent.follow_up("And tomorrow?")
                     elif event.type == "start" and how == "cancelled":

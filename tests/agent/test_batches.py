@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 from support.hanging import die, hang, nap
@@ -105,7 +104,7 @@ def left_running() -> list[str]:
         with suppress(OSError):
             state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
             command = (stat.parent / "cmdline").read_bytes().decode(errors="replace")
-            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.child" in command:
+            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.worker_main" in command:
                 children.append(command)
     return threads + children
 
@@ -220,7 +219,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             await asyncio.sleep(3600)
             return ""
 
-        limits = Settings(tool_limits=ToolLimits(parallel=1, grace=0.05))
+        limits = Settings(tool_limits=ToolLimits(parallel=1, grace=HANGS))
         async with Agent(MODELS[protocol], [tool(steps)], settings=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:

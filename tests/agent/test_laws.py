@@ -7,8 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import (

@@ -8,8 +8,8 @@ from support.sessions import QUICK, Providers, run
 
 import segue
 from segue import Connection, Context, Failover, Fixed, Options, Request, Router
-from segue.agent import RequestJournal, RequestLoop
 from segue.agent.events import TurnEvent
+from segue.agent.request_loop import RequestJournal, RequestLoop
 from segue.agent.requests import Renderers
 from segue.errors import ProviderError
 from segue.router import Decision, Situation

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, run, said, texts, weather, with_settings, words
@@ -17,9 +16,9 @@ import segue
 from segue import Agent, RunLimits, Session
 from segue.agent.subagent import BESIDE, HANDED_ON, YOURS, _name
 from segue.session import SQLiteStore, Store, TurnEnded
-from segue.session.rows import checked_name
+from segue.session.rows import check_name
 from segue.testing import Fault, Reply
-from segue.tools import Allow, AllowAlways, Asked, Deny, Tool, ToolLimits, tool
+from segue.tools import Allow, AllowAlways, ApprovalRequest, Deny, Tool, ToolLimits, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
@@ -317,7 +316,7 @@ def test_who_can_be_asked_is_asked_for_sub_agents_too_one_question_at_a_time(
         asked: list[str] = []
         open_questions = 0
 
-        async def approve(question: Asked) -> Any:
+        async def approve(question: ApprovalRequest) -> Any:
             nonlocal open_questions
             open_questions += 1
             assert open_questions == 1
@@ -381,7 +380,7 @@ def test_the_name_of_a_calls_session_may_be_one_and_tells_calls_apart(calls: lis
     name = "20260101-000000-abcdef"
     for call in calls:
         parent, name = name, _name(name, call)
-        assert checked_name(name) == name and name != parent
+        assert check_name(name) == name and name != parent
         assert other == call or _name(parent, other) != name
 
 

@@ -59,13 +59,13 @@ def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Sto
         providers[ONE].say(asks("Paris"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
             log = entries(session)
-            if isinstance(event, segue.TurnStart):
+            if isinstance(event, segue.events.TurnStart):
                 assert isinstance(log[-1], MessageAdded) and log[-1].message == event.message
-            elif isinstance(event, segue.CallStart):
+            elif isinstance(event, segue.events.CallStart):
                 assert any(isinstance(entry, CallStarted) and entry.call == event.call.id for entry in log)
-            elif isinstance(event, segue.CallResult):
+            elif isinstance(event, segue.events.CallResult):
                 assert event.result in said(session)
-            elif isinstance(event, segue.TurnEnd):
+            elif isinstance(event, segue.events.TurnEnd):
                 assert isinstance(log[-1], TurnEnded) and event.message in said(session)
 
     run(talk())
@@ -78,7 +78,7 @@ def test_a_switch_during_a_turn_is_for_the_next_one(providers: Providers, store:
         session = providers.session(segue.Fixed(MODELS[ONE], patience=QUICK), store)
         providers[ONE].say(asks("Paris"), Fault("server-error"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
-            if isinstance(event, segue.CallStart):
+            if isinstance(event, segue.events.CallStart):
                 session.switch(MODELS[OTHER])
         assert [message.protocol for message in answers(session)] == [ONE, ONE]
         assert (await session.ask("And now?")).protocol == OTHER
@@ -365,7 +365,7 @@ def test_a_second_turn_while_one_runs_is_a_conflict(providers: Providers, store:
 
         async with session.stream("Weather?", {"weather": waits}) as turn:
             async for event in turn:
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     break
             assert session.interrupted is None
             for act in (session.ask("Me, too."), session.compact(), session.recover()):

@@ -13,8 +13,7 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from msgspec.structs import replace
 from support.providers import CONTEXT, MODELS
 from support.raw import Asked, Server, raw, response

@@ -56,7 +56,7 @@ def stream(server: StandIn, context: Context = CONTEXT, **settings: Any) -> segu
     return segue.stream(context, MODELS[server.protocol], OPTIONS, connection=reach(server, **settings))
 
 
-async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[segue.Stream, list[segue.Event]]:
+async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[segue.Stream, list[segue.events.Event]]:
     """An answer that fails, and its events. The silence of a server is long once a text has come, and not before."""
     timeouts = Timeouts(connect=HANGS, first_event=HANGS, between_events=HANGS)
     answer = stream(server, retries=retries, timeouts=timeouts)
@@ -77,7 +77,7 @@ def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server
     async def talk() -> segue.Stream:
         answer, events = await failed(server, kind, QUICK)
         assert [event.type for event in events].count("error") == 1
-        assert isinstance(events[-1], segue.Error) and events[-1].message is answer.message
+        assert isinstance(events[-1], segue.events.Error) and events[-1].message is answer.message
         assert events[-1].error is answer.error
         return answer
 
@@ -158,7 +158,7 @@ def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
     async def talk() -> segue.Stream:
         answer = stream(server)
         task = asyncio.create_task(answer.finished())
-        while not answer._told:
+        while not answer._emitted:
             await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -243,7 +243,7 @@ def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
         connection = reach(server, timeouts=Timeouts(first_event=SHORT), retries=Retries(count=0))
         options = Options(stream=False)
         message = segue.complete_sync(CONTEXT, MODELS["anthropic-messages"], options, connection=connection)
-    assert message.error_message == "no event came within 0.3 seconds"
+    assert message.error_message == "no event arrived within 0.3 seconds"
     assert isinstance(segue.error_of(message), segue.NetworkError)
 
 

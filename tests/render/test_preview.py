@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 import segue
-from segue.render.images import image_size
 from segue.types import (
     AssistantMessage,
     Context,
@@ -20,6 +19,7 @@ from segue.types import (
     Usage,
     UserMessage,
 )
+from segue.wire.common.images import size_of
 
 CLAUDE = segue.get_model("anthropic/claude-sonnet-4-5")
 MISTRAL = segue.get_model("mistral/mistral-large-latest")
@@ -157,16 +157,16 @@ SIZES = {
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_size_of_an_image_is_read_from_its_head(kind: str) -> None:
-    assert image_size(encoded(SIZES[kind])) == (640, 480)
+    assert size_of(encoded(SIZES[kind]).data) == (640, 480)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8?", b"BM"]
 )
 def test_an_image_that_is_broken_or_not_known_has_no_size(data: bytes) -> None:
-    assert image_size(encoded(data)) is None
+    assert size_of(encoded(data).data) is None
 
 
 def test_base64_that_is_broken_has_no_size() -> None:
-    assert image_size(ImageContent("a", "image/png")) is None
-    assert image_size(ImageContent("\u00e9", "image/png")) is None
+    assert size_of("a") is None
+    assert size_of("\u00e9") is None

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.targets import distinct_on_the_wire
 
@@ -22,7 +21,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 
 def some(protocol: str, count: int) -> dict[str, Model]:
@@ -33,7 +32,7 @@ def some(protocol: str, count: int) -> dict[str, Model]:
 
 MODELS = {
     name: model
-    for protocol in FOLDERS
+    for protocol in PROTOCOLS
     for name, model in some(protocol, 8 if os.environ.get("SEGUE_SOAK") else 4).items()
 }
 targets = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from segue.tools import Allow, Approve, Asked, Scheduler, ToolLike, ToolLimits
+from segue.tools import Allow, ApprovalRequest, Approve, Scheduler, ToolLike, ToolLimits
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
 
-def allow(asked: Asked) -> Allow:
+def allow(asked: ApprovalRequest) -> Allow:
     return Allow()
 
 

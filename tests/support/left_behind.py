@@ -33,7 +33,7 @@ def test_everything_that_can_be_started(number: int, postgres: Postgres, tmp_pat
         subprocess.Popen([sys.executable, "-c", BELOW])
         subprocess.Popen([sys.executable, "-c", BELOW], start_new_session=True)
         typist = pexpect.spawn(sys.executable, ["-c", HANGS])
-        terminal.sees("/help tells")
+        terminal.sees("/help lists")
         [[folder]] = connection.execute("SHOW data_directory").fetchall()
         postmaster = int(Path(folder, "postmaster.pid").read_text().split()[0])
 

@@ -14,7 +14,7 @@ def end_all_with_this_process() -> None:
     """Mark what is started from now on. At the end of this process, what is left of it is ended."""
     if sys.platform == "win32":
         return
-    from segue.tools.lifeline import Lifeline
+    from segue.tools.watchdog import Watchdog
 
     os.environ[MARK] = secrets.token_hex(16)
-    _held.append(Lifeline(f"{MARK}={os.environ[MARK]}"))  # its pipe is closed by the system
+    _held.append(Watchdog(f"{MARK}={os.environ[MARK]}"))  # its pipe is closed by the system

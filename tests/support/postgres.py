@@ -9,7 +9,7 @@ from itertools import count
 
 import pytest
 
-from segue.tools.lifeline import Lifeline
+from segue.tools.watchdog import Watchdog
 
 
 class Postgres:
@@ -41,8 +41,8 @@ def running() -> Iterator[Postgres]:
     # Not below pytest's own folder: as root, the server runs as another user, who may not look into that.
     folder = tempfile.mkdtemp(prefix="segue-postgres-")
     server = server_package.get_server(folder, cleanup_mode="stop")
-    lifeline = Lifeline()
-    lifeline.hold(server.get_pid())
+    watchdog = Watchdog()
+    watchdog.watch(server.get_pid())
     try:
         found = Postgres(server.get_uri())
         # Clients are killed here, the machine is not: waiting for the disk would only make the tests slow.
@@ -51,5 +51,5 @@ def running() -> Iterator[Postgres]:
         yield found
     finally:
         server.cleanup()
-        lifeline.release()
+        watchdog.stop()
         shutil.rmtree(folder, ignore_errors=True)

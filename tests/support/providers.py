@@ -5,8 +5,8 @@ from typing import Any
 import segue
 from segue import Connection, Options
 from segue.testing import StandIn
-from segue.testing.voices import FILES
 from segue.types import Context, Model, ToolDefinition, UserMessage
+from segue.wire.registry import PROTOCOLS
 
 REFS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
@@ -16,7 +16,7 @@ REFS = {
     "bedrock-converse": "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral-chat": "mistral/mistral-large-latest",
 }
-MODELS: dict[str, Model] = {protocol: segue.get_model(REFS[protocol], protocol=protocol) for protocol in FILES}
+MODELS: dict[str, Model] = {protocol: segue.get_model(REFS[protocol], protocol=protocol) for protocol in PROTOCOLS}
 
 WEATHER = ToolDefinition(
     "weather",

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from segue.tools import running, tool
+from segue.tools import running_call, tool
 
 
 @dataclass
@@ -63,4 +63,4 @@ def leave_behind() -> int:
 
 @tool(process=True)
 def knows_its_call() -> bool:
-    return running() is not None
+    return running_call() is not None

@@ -27,7 +27,7 @@ class Lines(logging.Handler):
 @pytest.fixture(autouse=True)
 def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     told: list[str] = []
-    settle = Stream._take
+    settle = Stream._queue_events
 
     def watched(self: Stream, *args: object) -> None:
         settle(self, *args)  # type: ignore[arg-type]
@@ -36,7 +36,7 @@ def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             told.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
         told.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
 
-    monkeypatch.setattr(Stream, "_take", watched)
+    monkeypatch.setattr(Stream, "_queue_events", watched)
     root, handler = logging.getLogger(), Lines()
     level = root.level
     root.addHandler(handler)

@@ -198,7 +198,7 @@ def check(session: Session) -> None:
     assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
     standing = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
     for message in answers:
-        if message.stop_reason not in ("error", "aborted"):
+        if not message.failed:
             assert all(standing[call.id] >= 1 for call in message.tool_calls), "each call has a result"
     lints_clean(session)
 

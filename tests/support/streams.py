@@ -12,8 +12,9 @@ from typing import Any
 
 import segue
 from segue.catalog import Catalog
+from segue.events import Event
 from segue.testing.eventstream import frame
-from segue.types import AssistantMessage, Context, Event, Model, TextContent, ThinkingContent, ToolCall, UserMessage
+from segue.types import AssistantMessage, Context, Model, TextContent, ThinkingContent, ToolCall, UserMessage
 
 FOLDER = Path(__file__).parent.parent / "cases" / "streams"
 CONTENT_TYPES = {"bedrock-converse": "application/vnd.amazon.eventstream"}
@@ -93,7 +94,7 @@ def check(events: list[Event]) -> None:
     whose message is what the deltas said, but for texts of which a diagnostic says that the finished one differs."""
     assert [event.type for event in events[:1]] == ["start"]
     last = events[-1]
-    assert isinstance(last, segue.Done | segue.Error)
+    assert isinstance(last, segue.events.Done | segue.events.Error)
     grown: dict[int, str] = {}
     open_blocks: dict[int, str] = {}
     for event in events[1:-1]:
@@ -116,11 +117,11 @@ def check(events: list[Event]) -> None:
             assert block.text == grown[index] or index in differs
         elif isinstance(block, ThinkingContent):
             assert block.thinking == grown[index] or index in differs
-    if isinstance(last, segue.Done):
+    if isinstance(last, segue.events.Done):
         assert not open_blocks
         assert last.message.stop_reason in ("stop", "length", "toolUse")
         assert (last.message.stop_reason == "toolUse") <= bool(last.message.tool_calls)
     else:
-        assert last.message.stop_reason in ("error", "aborted") and last.message.error_message
+        assert last.message.failed and last.message.error_message
         assert last.message.runnable_calls == []
     assert all(call.id for at, call in enumerate(content) if isinstance(call, ToolCall) and at not in open_blocks)

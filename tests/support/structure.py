@@ -49,7 +49,7 @@ def faults(context: Context, model: Model) -> list[str]:
             awaited = []
         found += [f"{where}: {fault}" for fault in _content_faults(message, model)]
         if isinstance(message, AssistantMessage):
-            if message.stop_reason in ("error", "aborted"):
+            if message.failed:
                 found.append(f"{where}: a failed turn")
             awaited = [block for block in message.content if isinstance(block, ToolCall)]
             for call in awaited:

@@ -11,11 +11,9 @@ from mistralai.client import models as mistral_types
 from openai.types.chat import completion_create_params as openai_types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from wire.anthropic_messages.judge import check as anthropic_check
-from wire.bedrock_converse.judge import SERVICE, VALIDATOR
-from wire.bedrock_converse.judge import _walk as bedrock_walk
-from wire.openai_completions.judge import SDKS
-from wire.openai_completions.judge import _check as openai_check
-from wire.openai_responses.judge import complaints
+from wire.bedrock_converse.judge import SERVICE, VALIDATOR, _walk as bedrock_walk
+from wire.openai_completions.judge import SDKS, _check as openai_check
+from wire.openai_responses.judge import faults as openai_faults
 
 Judge = Callable[[Any], list[str]]
 
@@ -33,7 +31,7 @@ def completions(body: Any) -> list[str]:
 
 
 def responses(body: Any) -> list[str]:
-    return complaints(body) if isinstance(body, dict) else ["no object"]
+    return openai_faults(body) if isinstance(body, dict) else ["no object"]
 
 
 def groq(body: Any) -> list[str]:

@@ -89,14 +89,14 @@ def free_port() -> int:
 def held_after(text: bytes, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Stand-ins hold back what follows the first event of a stream with ``text`` in it, until this event is set."""
     goes_on = threading.Event()
-    send = Handler._chunk
+    send = Handler._send_chunk
 
     def chunk(self: Handler, data: bytes) -> None:
         send(self, data)
         if text in data:
             goes_on.wait(HANGS)
 
-    monkeypatch.setattr(Handler, "_chunk", chunk)
+    monkeypatch.setattr(Handler, "_send_chunk", chunk)
     return goes_on
 
 
@@ -105,7 +105,7 @@ def patient_until_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client whose timeout is ``SHORT`` begins to read when the stand-in has fallen silent: all that was said is
     there to be read by then, and nothing follows."""
     silent = threading.Event()
-    fall_silent, recv, recv_into = Handler._wait_for_the_end, socket.socket.recv, socket.socket.recv_into
+    fall_silent, recv, recv_into = Handler._wait_for_disconnect, socket.socket.recv, socket.socket.recv_into
 
     def watched(self: Handler) -> None:
         silent.set()
@@ -118,6 +118,6 @@ def patient_until_silent(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return reads
 
-    monkeypatch.setattr(Handler, "_wait_for_the_end", watched)
+    monkeypatch.setattr(Handler, "_wait_for_disconnect", watched)
     monkeypatch.setattr(socket.socket, "recv", patient(recv))
     monkeypatch.setattr(socket.socket, "recv_into", patient(recv_into))

@@ -1,4 +1,4 @@
-"""Tests that talk are watched: none may tell a key."""
+"""All tests here are checked for leaked keys."""
 
 from support.secrets import nothing_tells_a_key
 from support.waiting import patient_until_silent

@@ -18,7 +18,7 @@ from ..errors import ConflictError
 from ..router import Fixed, Router
 from ..session import Store, open_store
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Approve, Asked, Scheduler, Tool, ToolLike, ToolLimits
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Usage, UserMessage
 from .events import Emit, How, TurnEnd, TurnEvent
 from .meter import FREE, Meter, cost_of
@@ -222,14 +222,14 @@ class Agent:
         copy.scheduler.always = self.scheduler.always  # "always" is meant for the agent, not for this call of it
         return copy
 
-    async def _ask(self, asked: Asked) -> Approval:
+    async def _ask(self, request: ApprovalRequest) -> Approval:
         """Ask for approval, one question at a time, even if sub-agents run side by side."""
         lead = LEAD.get()
         async with nullcontext() if lead is None else lead.asking:
-            if asked.tool.name in self.scheduler.always:  # allowed while this question waited
+            if request.tool.name in self.scheduler.always:  # allowed while this question waited
                 return Allow()
             assert self.approve is not None
-            answer = self.approve(asked)
+            answer = self.approve(request)
             return await answer if inspect.isawaitable(answer) else answer
 
     async def aclose(self) -> None:

@@ -6,7 +6,21 @@ from typing import ClassVar, Literal
 from msgspec import Struct
 
 from ..tools import CallState
-from ..types import AssistantMessage, Event, ToolCall, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
+from ..types.events import Event
+
+__all__ = [
+    "CallResult",
+    "CallStart",
+    "CallState",
+    "Compaction",
+    "Retried",
+    "Steered",
+    "Switch",
+    "TurnEnd",
+    "TurnEvent",
+    "TurnStart",
+]
 
 How = Literal["done", "failed", "cancelled", "limit"]
 """How a turn or a run ended."""

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ..dialects import ID_SHAPES, fresh_id
 from ..types import AssistantMessage, Model, ToolCall
-from ..types.value import encode
+from ..types.codec import encode
 from .state import State
 
 

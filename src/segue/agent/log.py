@@ -10,7 +10,7 @@ from ..errors import ConflictError, SegueError, SettingError
 from ..router import Fixed, Router
 from ..session import Store
 from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, TurnEnded, TurnRenewed
-from ..session.rows import LATEST
+from ..session.rows import MAX_TIME
 from ..types import Message
 from ..waiting import in_thread
 from .owner import RENEWAL, Owner, is_alive
@@ -42,7 +42,7 @@ class Log:
     def time(self) -> int:
         """The current time in milliseconds since 1970."""
         now = self.clock() * 1000
-        if not abs(now) < LATEST:  # also true for NaN
+        if not abs(now) < MAX_TIME:  # also true for NaN
             raise SettingError(
                 f"the clock of session {self.id} returned {now / 1000}; it must return seconds since 1970"
             )

@@ -6,9 +6,8 @@ from msgspec.structs import replace
 
 from ..compaction import answer_room
 from ..render import Renderers, Request
-from ..render.fold import Fold
-from ..render.tokens import estimated, guessed_frame, guessed_messages
-from ..types import Context, Model, ToolDefinition
+from ..tokens import estimated, guessed_frame, guessed_messages
+from ..types import Context, Fold, Model, ToolDefinition
 from .settings import Settings
 from .state import State
 

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from ..errors import SessionError
 from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
-from ..session.rows import LONGEST_NAME
-from ..tools import Approve, Tool, ToolLimits, running
+from ..session.rows import MAX_NAME
+from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..waiting import in_thread
 from .calls import failed_result
@@ -71,7 +71,7 @@ def as_subagent(agent: "Agent", name: str, description: str, history: bool, time
     """``agent`` as a tool with one parameter, the task."""
 
     async def handler(task: str) -> ToolResultMessage:
-        lead, now = LEAD.get(), running()
+        lead, now = LEAD.get(), running_call()
         call = now.call if now is not None else ToolCall("", name, {"task": task})
         if lead is not None and lead.depth < 1:
             return failed_result(call, TOO_DEEP)
@@ -152,7 +152,7 @@ def _name(caller: str, call: str) -> str:
     if len(call) > 64 or not call.isprintable() or not call:
         call = _digest(call)
     name = f"{caller}{SEPARATOR}{call}"
-    return name if len(name) <= LONGEST_NAME else f"{caller[:100]}{SEPARATOR}{_digest(name)}"
+    return name if len(name) <= MAX_NAME else f"{caller[:100]}{SEPARATOR}{_digest(name)}"
 
 
 def _digest(text: str) -> str:

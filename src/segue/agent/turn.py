@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConflictError
 from ..session.entries import CallStarted, TurnBegun, TurnEnded
-from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
+from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
 from .events import CallResult, CallStart, Emit, How, Steered, TurnEnd, TurnStart

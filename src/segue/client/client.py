@@ -12,7 +12,7 @@ from ..errors import SettingError
 from ..projection import PolicyLike
 from ..render import Request, encode
 from ..types import AssistantMessage, Context, Model, Options
-from ..types.expect import expect_options
+from ..types.check import check_options
 from .connection import Connection
 from .pool import Pool
 from .reach import Reach, reach
@@ -44,7 +44,7 @@ class Client:
     ) -> Stream:
         """Stream the answer of ``model`` (a ``Model``, or its name ``provider/model``) to ``context``, as events."""
         options = options or Options()
-        expect_options(options)
+        check_options(options)
         return self._stream(context, model, replace(options, stream=True), policy, connection)
 
     async def complete(

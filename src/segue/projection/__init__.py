@@ -1,10 +1,9 @@
 """Rendering a stored conversation for a target model, without touching what is stored."""
 
-from .policy import PRESETS, ContextTranslationStrategy, Policy, PolicyLike
+from .policy import PRESETS as PRESETS, ContextTranslationStrategy, Policy, PolicyLike
 from .project import DefaultContextTranslation, ProjectedContext, Projection, project
 
 __all__ = [
-    "PRESETS",
     "ContextTranslationStrategy",
     "DefaultContextTranslation",
     "Policy",

@@ -18,16 +18,14 @@ from ..projection.policy import resolve
 from ..projection.prefix import Prefix
 from ..projection.project import require_messages
 from ..projection.step import Report
-from ..types import Context, Message, Model, Options
-from ..types.expect import expect_context, expect_model, expect_options
+from ..tokens import guessed_messages
+from ..types import Context, Fold, Message, Model, Options
+from ..types.check import check_context, check_model, check_options
 from ..wire.common.dataurl import to_json
 from ..wire.common.outgoing import Outgoing
-from ..wire.common.turns import Mark as TurnsMark
-from ..wire.common.turns import Turns
+from ..wire.common.turns import Mark as TurnsMark, Turns
 from ..wire.registry import protocol_of
-from .fold import Fold
 from .request import HISTORY, Request, Snapshot
-from .tokens import guessed_messages
 
 CHUNK = 256
 """So many messages are rendered before their turns are written, so that memory does not grow with the history."""
@@ -46,7 +44,7 @@ class Renderer:
     """Requests of one conversation to ``model``, as it grows. They are byte for byte what ``encode`` returns."""
 
     def __init__(self, model: Model, policy: PolicyLike = None) -> None:
-        expect_model(model)
+        check_model(model)
         self.model = model
         self.policy = policy
         self._choices, self._strategy = resolve(policy)
@@ -73,8 +71,8 @@ class Renderer:
 
     def _request(self, context: Context, options: Options, since: int | None, writes: bool = True) -> Request:
         """``writes``: turns that cannot change any more are written, for the requests to come."""
-        expect_context(context)
-        expect_options(options)
+        check_context(context)
+        check_options(options)
         rendering = self._rendered(context, since, writes)
         if self._choices.passes:
             require_messages(rendering)

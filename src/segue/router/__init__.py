@@ -4,22 +4,23 @@
 method, ``rank``, which sorts the members by preference. There are four; another one is one subclass.
 """
 
-from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
+from .decisions import (
+    Compact as Compact,
+    Decision as Decision,
+    GiveUp as GiveUp,
+    Next as Next,
+    Retry as Retry,
+    Situation as Situation,
+)
 from .patience import Patience
 from .policies import Failover, Fixed, RoundRobin, Weighted
 from .router import Router
 
 __all__ = [
-    "Compact",
-    "Decision",
     "Failover",
     "Fixed",
-    "GiveUp",
-    "Next",
     "Patience",
-    "Retry",
     "RoundRobin",
     "Router",
-    "Situation",
     "Weighted",
 ]

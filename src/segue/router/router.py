@@ -12,7 +12,7 @@ from msgspec import Struct
 from ..catalog import get_model
 from ..errors import ProviderError
 from ..types import Model
-from ..types.expect import expect_model
+from ..types.check import check_model
 from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
 from .health import Health
 from .patience import Patience, luck
@@ -43,7 +43,7 @@ class Router(ABC):
         if not self.members:
             raise ValueError("a router needs at least one model")
         for member in self.members:
-            expect_model(member)
+            check_model(member)
         self.patience = patience or Patience()
         self._health = [Health() for _ in self.members]
         self._lock = RLock()  # reentrant: a policy may call `resting`

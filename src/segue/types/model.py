@@ -1,4 +1,4 @@
-"""The target of a request: what a model is, where it answers, and the dialect that it speaks."""
+"""The target of a request: a model, its address, and its dialect."""
 
 from typing import Any, Literal
 
@@ -26,15 +26,15 @@ class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     max_tokens: int
     cost: ModelCost = field(default_factory=ModelCost)
     headers: dict[str, str] = {}
-    # The fingerprint that answers will carry (AssistantMessage.endpoint), where the client or the caller knows it.
+    # The fingerprint that answers get (AssistantMessage.endpoint), if the client or the caller knows it.
     endpoint: str | None = None
     dialect: Dialect
-    # False for a model that no catalog describes: its limits, prices and dialect are careful guesses.
+    # False for a model without a row in the catalog: its limits and dialect are careful guesses, its prices unknown.
     known: bool = True
 
     @property
     def ref(self) -> str:
-        """The name under which ``get_model`` finds it: ``provider/model``."""
+        """The name by which ``get_model`` finds it: ``provider/model``."""
         return f"{self.provider}/{self.id}"
 
     def replace(self, **changes: Any) -> "Model":

@@ -1,14 +1,14 @@
-"""Options to parameters of a Responses request. What the target refuses is left out and reported (OAR-15)."""
+"""Write options as parameters of a Responses request; leave out and report those that the target refuses (OAR-15)."""
 
 from typing import Any
 
 from ...dialects import OpenAIResponses
+from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[OpenAIResponses]
 Body = dict[str, Any]
 
-LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16"
 LEAST_TOKENS = 16
 # SDK openai 3.49.0: 16 pairs, keys of at most 64 and values of at most 512 characters; safety_identifier at most 128.
@@ -17,7 +17,7 @@ _TTL = {"short": "30m", "long": "12h"}
 
 
 def add_options(out: Out, body: Body) -> None:
-    """All of them, in a fixed order."""
+    """Add all options to the body, in a fixed order."""
     _add_max_tokens(out, body)
     _add_reasoning(out, body)
     _add_tool_choice(out, body)
@@ -31,14 +31,12 @@ def add_options(out: Out, body: Body) -> None:
 
 
 def _add_max_tokens(out: Out, body: Body) -> None:
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is None:
-        return
-    if wanted < LEAST_TOKENS:
+    wanted = out.options.max_tokens
+    if wanted is not None and wanted < LEAST_TOKENS:
         out.drop_option("max_tokens", f"{wanted} is less than the least, {LEAST_TOKENS}")
-    elif wanted > limit:
-        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-    body["max_output_tokens"] = max(LEAST_TOKENS, min(wanted, limit))
+        body["max_output_tokens"] = LEAST_TOKENS
+    elif (limited := limited_tokens(out, out.model.max_tokens)) is not None:
+        body["max_output_tokens"] = max(LEAST_TOKENS, limited)
 
 
 def _add_reasoning(out: Out, body: Body) -> None:
@@ -49,7 +47,7 @@ def _add_reasoning(out: Out, body: Body) -> None:
         elif known:
             out.drop_option("reasoning", "this model always thinks")
     elif level is not None:
-        effort = _nearest(level, known)
+        effort = nearest_level(level, known)
         if effort is None:
             out.drop_option("reasoning", "this model is not known to think")
         else:
@@ -59,41 +57,23 @@ def _add_reasoning(out: Out, body: Body) -> None:
         body["include"] = ["reasoning.encrypted_content"]
 
 
-def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The highest level that is not above the wanted one, or else the lowest."""
-    levels = [level for level in LEVELS[1:] if level in known]
-    below = [level for level in levels if LEVELS.index(level) <= LEVELS.index(wanted)]
-    return below[-1] if below else levels[0] if levels else None
-
-
 def _add_tool_choice(out: Out, body: Body) -> None:
-    choice = out.options.tool_choice
-    if choice is None:
-        return
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")  # OAR-14
-    elif choice in ("auto", "none", "required"):
-        body["tool_choice"] = choice
-    elif (name := out.forced_tool()) is not None:
-        body["tool_choice"] = {"type": "function", "name": name}
-    else:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
+    choice = tool_choice(out, bool(out.tools))  # OAR-14
+    if choice is not None:
+        body["tool_choice"] = choice.mode if choice.name is None else {"type": "function", "name": choice.name}
 
 
 def _add_temperature(out: Out, body: Body) -> None:
-    temperature = out.options.temperature
-    if temperature is None:
+    if out.options.temperature is not None and not out.dialect.sampling:
+        out.drop_option("temperature", "this model does not accept it")
         return
-    if not out.dialect.sampling:
-        out.drop_option("temperature", "the model does not take one")
-    elif not 0 <= temperature <= 2:
-        out.drop_option("temperature", f"{temperature} is not between 0 and 2")
-    else:
+    temperature = temperature_within(out, 0, 2)
+    if temperature is not None:
         body["temperature"] = temperature
 
 
 def _add_cache(out: Out, body: Body) -> None:
-    """Caching goes by itself; how long it lasts can be asked of some models."""
+    """Caching is automatic; only some models let the request choose how long it lasts."""
     retention, way = out.options.cache, out.dialect.cache
     if retention is None:
         return
