@@ -416,7 +416,7 @@ def test_a_turn_that_is_taken_away_ends_in_a_conflict(providers: Providers, stor
             assert found is not None and [call.name for call in found.unknown] == ["weather"]
             return weather(city)
 
-        with pytest.raises(ConflictError, match="has gone on"):
+        with pytest.raises(ConflictError, match="this writer has seen"):
             await session.ask("Weather?", {"weather": taken})
         assert other is not None
         check(other)
