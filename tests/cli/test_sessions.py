@@ -14,14 +14,14 @@ from support.postgres import Postgres
 
 from segue.cli import main
 from segue.session import (
+    AttemptFailed,
     CallStarted,
     Compacted,
     ExposedStoreWarning,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
     SQLiteStore,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     open_store,
@@ -41,7 +41,7 @@ def entries() -> list[Any]:
     """A turn with a call, a switch, a failed attempt, a compaction, and a cancelled turn."""
     found = ToolResultMessage("c1", "look", [TextContent("it is warm")])
     made: list[Any] = [
-        (Prompted, {"system_prompt": "Be brief."}),
+        (SystemPromptSet, {"system_prompt": "Be brief."}),
         (TurnBegun, {"model": "bakery/rye", "protocol": "p"}),
         (MessageAdded, {"message": UserMessage("Is the oven on?")}),
         (MessageAdded, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
@@ -53,7 +53,7 @@ def entries() -> list[Any]:
         (TurnBegun, {"model": "bakery/spelt", "protocol": "q"}),
         (MessageAdded, {"message": UserMessage("And now?")}),
         (
-            Failed,
+            AttemptFailed,
             {
                 "model": "bakery/spelt",
                 "protocol": "q",

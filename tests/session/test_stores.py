@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from support.entries import entries, message_entry, text_of
 
 from segue.errors import ConflictError, FormatError, SessionError
-from segue.session import AnyEntry, Compacted, Failed, MessageAdded, SessionInfo, Store, open_store
+from segue.session import AnyEntry, AttemptFailed, Compacted, MessageAdded, SessionInfo, Store, open_store
 from segue.types import AssistantMessage, ImageContent, TextContent, ToolCall, UserMessage
 
 
@@ -159,7 +159,7 @@ UNWRITABLE: dict[str, tuple[AnyEntry, str]] = {
         "cannot be written as JSON",
     ),
     "a number of the wrong type": (
-        Failed(key="x", time=1, model="", protocol="", kind="", text="", then="", status="no"),  # type: ignore[arg-type]
+        AttemptFailed(key="x", time=1, model="", protocol="", kind="", text="", then="", status="no"),  # type: ignore[arg-type]
         "status: Expected 'int | null', got 'str'",
     ),
     "an invalid message": (MessageAdded(key="x", time=1, message="hi"), "message: Expected 'object'"),  # type: ignore[arg-type]
