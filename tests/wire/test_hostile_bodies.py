@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from support.hostile import mutants, paths, replaced
 
 import segue
-from segue.render.foreign import UNREAD
+from segue.render.bodies import UNREAD
 from segue.wire.registry import PROTOCOLS
 
 CASES = Path(__file__).parents[1] / "cases" / "rules"

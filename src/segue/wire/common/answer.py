@@ -40,7 +40,7 @@ from ...types.events import (
     ToolCallStart,
 )
 from ...types.secret import NO_SECRETS, Secrets
-from ...types.text import REPLACED, scrub, scrub_json
+from ...types.text import REPLACEMENT, scrub, scrub_json
 from .arguments import Reading, read_arguments, read_so_far
 
 StopWords = Mapping[str, StopReason]
@@ -111,7 +111,7 @@ class Draft:
 
     def _scrubbed(self, text: str) -> str:
         clean = scrub(text)
-        if clean is not text and clean.count(REPLACED) > text.count(REPLACED) and not self._halved:
+        if clean is not text and clean.count(REPLACEMENT) > text.count(REPLACEMENT) and not self._halved:
             self._halved = True
             why = "half of a character arrived without the other half and was replaced"
             self._answer.note("half-character", why, {"block": self.index})
@@ -395,7 +395,7 @@ class Answer:
         if ID_SHAPES[form].counted:  # counted over the whole conversation
             if self._calls_before is None:
                 self._calls_before = sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"{ID_SHAPES[form].prefix}{call.name}:{self._calls_before + before}"
+            return ID_SHAPES[form].counted_id(call.name, self._calls_before + before)
         return fresh_id(scrub(f"{len(sent)}:{before}:{call.name}:{call.so_far}"), form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:
