@@ -1,7 +1,7 @@
-"""A session as it grows, from its log to the bytes of every request: what an agent asks of it, without the waiting.
+"""A growing session, from its log to the bytes of every request: what an agent does, without waiting for answers.
 
-The log is written by somebody else, into a file. A request renders what is new; reading it from the log is measured
-apart, because peers have their messages at hand.
+Another writer adds to the log, in a file. A request renders what is new. Reading the log is measured separately,
+because peers have their messages in memory.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ MESSAGES_A_TURN = 4
 
 
 class Cost(NamedTuple):
-    """Seconds of one request: rendering it to pieces of bytes, as the client sends them; copying them into one piece,
-    for whoever needs one; and, beside that, reading from the log what was added since."""
+    """Seconds of one request: rendering it to the pieces of bytes that the client sends, joining them, and, separately,
+    reading the new entries from the log."""
 
     render: float
     copy: float
@@ -36,14 +36,14 @@ class Cost(NamedTuple):
 
 
 def messages_of_request(number: int) -> int:
-    """How long the history is that request ``number`` sends: the first one of a turn ends with the user's message, the
-    second with the result."""
+    """The number of messages in request ``number``: the first request of a turn ends with the user's message, the
+    second one with the result."""
     turn, second = divmod(number - 1, REQUESTS_A_TURN)
     return turn * MESSAGES_A_TURN + 1 + second * 2
 
 
 def session(context: Context, model: Model) -> list[Cost]:
-    """What each request of the session costs that ends as ``context``."""
+    """The cost of each request of a session that grows to ``context``."""
     with TemporaryDirectory() as folder, SQLiteStore(Path(folder) / "log.db") as log, without_garbage():
         log.create(SESSION, time=0)
         log.append(SESSION, [Prompted(key="p", time=0, system_prompt=context.system_prompt)], after=0)
@@ -76,7 +76,7 @@ class Live:
 
 
 def written(messages: list[Message]) -> Iterator[list[AnyEntry]]:
-    """What a session writes between two requests, as its turns do."""
+    """The entries that a session writes between two requests."""
     entries: list[AnyEntry] = []
     for at, message in enumerate(messages):
         begins = at % MESSAGES_A_TURN == 0

@@ -1,8 +1,7 @@
-"""How figures are taken: several rounds, interleaved; medians with their quartiles. Ratios in one run are what counts.
+"""How values are measured: several interleaved rounds, medians and quartiles. Only ratios within a run count.
 
-Calls are timed by the processor time of their thread. On a busy machine the time on the wall is not even good for
-ratios: a call of 1 ms fits between two interruptions, one of 10 ms does not. The collector of garbage is off while a
-call runs, for everybody alike.
+Calls are timed with the CPU time of their thread. On a busy machine even ratios of wall-clock time are misleading: a
+call of 1 ms fits between two interruptions, a call of 10 ms does not. The garbage collector is off during all calls.
 """
 
 import gc
@@ -17,11 +16,11 @@ from typing import NamedTuple, Self, TypeVar
 Name = TypeVar("Name", bound=Hashable)
 Clock = Callable[[], float]
 QUICK = 0.3
-"""Seconds. Candidates that are compared with each other, and their lengths, should fall on one side of it."""
+"""Seconds below which a call counts as quick. Candidates that are compared should be on the same side of it."""
 
 
 class Figure(NamedTuple):
-    """What the rounds gave: the median, and the quartiles around it."""
+    """The result of several rounds: the median and the quartiles."""
 
     median: float
     low: float
@@ -38,14 +37,14 @@ class Figure(NamedTuple):
         return Figure.of(value * factor for value in self.rounds)
 
     def over(self, other: "Figure") -> float:
-        """How many times the other this is, in the median of the rounds that both took part in: this machine is not
-        equally quick in all of them."""
+        """The median ratio to ``other`` over the rounds that both took part in, because the machine is not equally fast
+        in all rounds."""
         return statistics.median(one / another for one, another in zip(self.rounds, other.rounds, strict=True))
 
 
 class Effort(NamedTuple):
-    """How many rounds: ``most``, or what fits into ``seconds``, but at least ``least``; ``warm``: there is one before
-    them that does not count."""
+    """The number of rounds: ``most``, or as many as fit into ``seconds``, but at least ``least``. With ``warm``, there
+    is one more round, which does not count."""
 
     most: int = 15
     seconds: float = 10.0
@@ -70,7 +69,7 @@ def measured(
 def by_round(
     candidates: Mapping[Name, Callable[[], object]], effort: Effort | None = None, clock: Clock = time.thread_time
 ) -> dict[Name, list[float]]:
-    """Seconds of each candidate in each round. Candidates take turns, so that noise hits all of them alike."""
+    """Seconds of each candidate in each round. Candidates alternate, so that noise affects all of them equally."""
     effort = effort or Effort()
     taken: dict[Name, list[float]] = {name: [] for name in candidates}
     for call in candidates.values() if effort.warm else ():
@@ -82,8 +81,8 @@ def by_round(
 
 
 def seconds(call: Callable[[], object], clock: Clock = time.thread_time) -> float:
-    """How long one call takes. A quick one is made twice, and the second one counts: the first pays for the caches
-    that whoever was measured before has filled."""
+    """Time one call. A quick call is made twice and the second one counts, because the first one pays for caches that
+    the previous candidate has filled."""
     with without_garbage():
         taken = _seconds(call, clock)
         return _seconds(call, clock) if taken < QUICK else taken
@@ -97,7 +96,7 @@ def _seconds(call: Callable[[], object], clock: Clock) -> float:
 
 @contextmanager
 def without_garbage() -> Iterator[None]:
-    """What was left behind before is gone, and nobody looks for more meanwhile."""
+    """Collect garbage now, and turn the collector off while the context is open."""
     gc.collect()
     gc.disable()
     try:
@@ -107,7 +106,7 @@ def without_garbage() -> Iterator[None]:
 
 
 class Spent(NamedTuple):
-    """What a process took, with those that it started: seconds on the wall, and of processors."""
+    """The time of a process and its descendants: wall-clock seconds, and CPU seconds."""
 
     wall: float
     processor: float
@@ -127,7 +126,7 @@ def process(command: Sequence[str]) -> Spent:
 
 
 def processes(commands: Mapping[Name, Sequence[str]], effort: Effort) -> dict[Name, list[Spent]]:
-    """What each command took in each round; as with calls, the second time counts of a quick one."""
+    """Time each command in each round. As with calls, the second time counts for a quick one."""
     taken: dict[Name, list[Spent]] = {name: [] for name in commands}
     for command in commands.values() if effort.warm else ():
         process(command)

@@ -1,6 +1,6 @@
-"""A provider on loopback, in a process of its own: it answers every request shortly, and hands back what it was sent.
+"""A provider on loopback, in its own process: it gives a short answer to every request, and returns the last body.
 
-It is no stand-in: those refuse thinking that they have not signed, which peers send along.
+A stand-in cannot be used: it refuses thinking that it has not signed, which peers send.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ def answering(target: Target) -> Iterator[str]:
 
 
 def arrived(url: str) -> bytes:
-    """The body of the last request that came there."""
+    """The body of the last request."""
     with urlopen(url) as answer:
         data: bytes = answer.read()
     return data

@@ -1,7 +1,7 @@
-"""What a stored session costs: appending a message to it, and opening it up to the next request.
+"""The cost of a stored session: appending a message to it, and opening it up to the next request.
 
-The measure for opening is reading: the same rows of the same file through sqlite3, each decoded into an entry. Opening
-grows no faster than reading if it takes no larger a multiple of it in a long session than in a short one.
+Opening is compared with reading: the same rows of the same file through sqlite3, each decoded into an entry. If the
+ratio is no larger for a long session than for a short one, opening grows no faster than reading.
 """
 
 import sqlite3
@@ -37,7 +37,7 @@ QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY numbe
 
 
 def stored(path: Path, messages: int) -> Path:
-    """A file with one session of that many messages."""
+    """Write a file with one session of that many messages."""
     with SQLiteStore(path) as store:
         store.create(SESSION, time=0)
         history = tool_history(messages).messages
@@ -110,7 +110,7 @@ def growing(times: dict[tuple[str, int], list[float]]) -> Table:
         "As a multiple of reading the file, in the same round",
         ("", *(f"{messages:,} messages" for messages in LENGTHS)),
         rows,
-        ("What grows faster than reading would be a larger multiple of it from column to column.",),
+        ("If opening grew faster than reading, the ratio would grow from column to column.",),
     )
 
 
@@ -132,7 +132,7 @@ def appending(files: dict[int, Path]) -> Table:
         rows.append((f"{messages:,}", *(cell(figure, "µs") for figure in figures)))
     return Table(
         "Append a message of a tool call, SQLiteStore.append",
-        ("messages before", "processor", "on the wall, until it is on disk"),
+        ("messages before", "CPU", "wall clock, until it is on disk"),
         rows,
     )
 
