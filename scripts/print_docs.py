@@ -65,8 +65,8 @@ def rules() -> list[str]:
 def phrases(title: str, table: tuple[Phrase, ...]) -> list[str]:
     rows = [f"| {title} | for example | seen | in |", "|---|---|---|---|"]
     for row in table:
-        says = f"`` {row.says} ``" if "`" in row.says else f"`{row.says}`"
-        rows.append(f"| {row.who} | {says} | {row.seen} | {row.source} |")
+        example = f"`` {row.example} ``" if "`" in row.example else f"`{row.example}`"
+        rows.append(f"| {row.who} | {example} | {row.seen} | {row.source} |")
     return rows
 
 

@@ -267,7 +267,7 @@ def test_the_stderr_of_an_mcp_server(tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text(f"import sys\nsys.exit({EVIL!r})\n")
     shown = safe("run", "hello", "--model", MODEL, "--mcp", shlex.join([sys.executable, str(program)]))
-    assert "its last words" in shown and WORD in shown
+    assert "its last output" in shown and WORD in shown
 
 
 def test_the_tools_of_an_mcp_server(tmp_path: Path) -> None:

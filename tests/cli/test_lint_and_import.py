@@ -86,7 +86,7 @@ def test_findings_are_printed_and_an_error_is_status_1(tmp_path: Path, capsys: p
         (b'"text"', "a request body is a JSON object"),
         (b"\xff", "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"{}", "no request body of a known protocol"),
+        (b"{}", "does not look like a request body of"),
     ],
 )
 def test_input_that_is_not_a_body_is_status_2(command: str, data: bytes, text: str) -> None:
@@ -102,7 +102,7 @@ def test_a_body_of_another_protocol_is_reported_as_such(tmp_path: Path, capsys: 
     path = body_file(tmp_path, "google-generative-ai")
     for command, option in (("lint", "--as"), ("import", "--from")):
         assert main([command, str(path), option, "anthropic-messages"]) == 2
-        assert "no anthropic-messages body; it looks like google-generative-ai" in capsys.readouterr().err
+        assert "not a body of anthropic-messages; it looks like google-generative-ai" in capsys.readouterr().err
 
 
 def test_a_body_of_50_megabytes_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

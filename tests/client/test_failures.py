@@ -77,23 +77,23 @@ def test_every_kind_of_failure_is_in_the_tables() -> None:
 @pytest.mark.parametrize("row", GONE, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_the_words_of_each_provider_for_a_model_that_is_not_there(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.ModelNotFoundError
-    assert kind_of(f"invalid_request_error: {row.says}", status) is segue.ModelNotFoundError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.ModelNotFoundError
+    assert kind_of(f"invalid_request_error: {row.example}", status) is segue.ModelNotFoundError
 
 
 @pytest.mark.parametrize("row", NAMED, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_the_words_for_something_else_that_a_request_names(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.InvalidRequestError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.InvalidRequestError
 
 
 # -- what it costs ---------------------------------------------------------------------------------------------------
 
 ALL_ROWS = [*OVERFLOW, *LOOKALIKES, *GONE, *NAMED]
 parser: Any = import_module("re._parser")
-PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failures.WORDS]
+PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failures.PHRASES]
 
 
 class Counted:
@@ -118,7 +118,7 @@ def test_judging_a_failure_looks_at_no_more_of_a_long_text(
     def counted(pattern: "re.Pattern[str]") -> Any:
         return Counted(pattern, searched)
 
-    monkeypatch.setattr(failures, "_WORDS", [(counted(pattern), kind) for pattern, kind in failures._WORDS])
+    monkeypatch.setattr(failures, "_PHRASES", [(counted(pattern), kind) for pattern, kind in failures._PHRASES])
     monkeypatch.setattr(failures, "IS_GONE", counted(failures.IS_GONE))
     monkeypatch.setattr(failures, "IS_NAMED", counted(failures.IS_NAMED))
     compiled = [counted(pattern) for pattern in overflow._compiled()]
@@ -128,7 +128,7 @@ def test_judging_a_failure_looks_at_no_more_of_a_long_text(
         searched.clear()
         kind_of((unit * size)[:size], status)
         sums.append(sum(searched))
-    assert sums[0] == sums[1] <= LONGEST_TEXT * (len(failures.WORDS) + 4)
+    assert sums[0] == sums[1] <= LONGEST_TEXT * (len(failures.PHRASES) + 4)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern[:40])

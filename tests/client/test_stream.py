@@ -158,7 +158,7 @@ def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
     async def talk() -> segue.Stream:
         answer = stream(server)
         task = asyncio.create_task(answer.finished())
-        while not answer._told:
+        while not answer._emitted:
             await asyncio.sleep(0.005)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -243,7 +243,7 @@ def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
         connection = reach(server, timeouts=Timeouts(first_event=SHORT), retries=Retries(count=0))
         options = Options(stream=False)
         message = segue.complete_sync(CONTEXT, MODELS["anthropic-messages"], options, connection=connection)
-    assert message.error_message == "no event came within 0.3 seconds"
+    assert message.error_message == "no event arrived within 0.3 seconds"
     assert isinstance(segue.error_of(message), segue.NetworkError)
 
 

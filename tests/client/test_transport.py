@@ -23,7 +23,7 @@ from support.sessions import LOOP
 import segue
 from segue import Agent, Connection, Failover, Options, Patience, Retries, Timeouts
 from segue.client.failures import retry_after
-from segue.client.transport import BROKE, MEANINGS, meaning_of, own_errors
+from segue.client.transport import BROKE, MEANINGS, mapped_errors, meaning_of
 from segue.router.rules import rule_of
 from segue.testing import StandIn
 
@@ -61,13 +61,13 @@ def test_every_error_below_the_transport_has_a_meaning(module: Any) -> None:
 def test_every_row_becomes_an_error_of_ours(kind: type[Exception]) -> None:
     error = kind.__new__(kind)
     error.args = ("what it says",)
-    with pytest.raises(segue.NetworkError) as raised, own_errors():
+    with pytest.raises(segue.NetworkError) as raised, mapped_errors():
         raise error
     assert raised.value.__cause__ is None and raised.value.retryable == meaning_of(error).retryable
 
 
 def test_a_broken_record_of_tls_is_a_broken_connection() -> None:
-    with pytest.raises(segue.NetworkError, match=BROKE), own_errors():
+    with pytest.raises(segue.NetworkError, match=BROKE), mapped_errors():
         raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC]")
 
 

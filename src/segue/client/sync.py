@@ -1,4 +1,4 @@
-"""The same client for callers without an event loop: one loop in a thread of its own drives it for all of them."""
+"""Streams for synchronous callers, driven by one event loop in a background thread."""
 
 import asyncio
 import atexit
@@ -28,7 +28,7 @@ class _Loop:
         future = asyncio.run_coroutine_threadsafe(act, self._loop)
         try:
             return future.result()
-        except BaseException:  # an interrupted caller does not leave its work behind
+        except BaseException:  # the caller was interrupted
             future.cancel()
             raise
 
@@ -48,12 +48,12 @@ def _loop() -> _Loop:
 
 
 def run(act: Coroutine[Any, Any, T]) -> T:
-    """Run ``act`` in the event loop of the thread, and wait for it."""
+    """Run ``act`` in the background event loop and return its result."""
     return _loop().run(act)
 
 
 class SyncStream:
-    """What ``Stream`` is, for synchronous callers: an iterator of events, with ``message`` and ``error`` at its end."""
+    """A ``Stream`` for synchronous callers: an iterator of events; after the last one, ``message`` and ``error``."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -92,15 +92,15 @@ class SyncStream:
         self.close()
 
     def cancel(self) -> None:
-        """Nobody wants the rest; may be called from any thread."""
+        """Cancel the answer. May be called from any thread."""
         _loop().call(self._stream.cancel)
 
     def close(self) -> None:
-        """Leave the stream; the connection is closed, and ``message`` keeps what had arrived."""
+        """Close the stream and its connection; ``message`` keeps what had arrived."""
         run(self._stream.aclose())
 
     def finished(self) -> AssistantMessage:
-        """Read to the end; the message, also of an answer that failed."""
+        """Read to the end and return the message, even if the answer failed."""
         return run(self._stream.finished())
 
 

@@ -158,7 +158,7 @@ class StandIn:
 
     def conversation(self, body: Body) -> Context:
         """The conversation in a request."""
-        return ingest(body, self.protocol)
+        return ingest(body, self.protocol, now=0)
 
     def bindings(self, body: Body, headers: Mapping[str, str], model: Model) -> Bindings:
         """How the provider treats blocks in this request that are bound to something else."""

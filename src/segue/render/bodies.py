@@ -1,4 +1,4 @@
-"""Bodies that others made: ``lint`` says what a provider would refuse, ``ingest`` reads the history out of one."""
+"""Request bodies from any source: ``lint`` finds what a provider would refuse, ``ingest`` reads the conversation."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.check import check_model
 from ..types.codec import read_json
-from ..types.text import has_half_escapes, scrub, scrub_json
+from ..types.text import has_surrogate_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
@@ -18,26 +18,26 @@ from ..wire.registry import PROTOCOLS, protocol_of
 from .clock import current_time
 
 TOO_DEEP = "nested too deeply to be read"
-UNREAD = "this body cannot be read; please report it"
-Given = dict[str, Any] | bytes | str
+UNREAD = "this body cannot be read; please report this as a bug"
+Body = dict[str, Any] | bytes | str
 
 
-def lint(body: Given, protocol: str | None = None, model: Model | None = None) -> list[Finding]:
-    """Everything in ``body`` that a provider of this protocol would refuse or spoil.
+def lint(body: Body, protocol: str | None = None, model: Model | None = None) -> list[Finding]:
+    """Find everything in ``body`` that a provider of this protocol would refuse or change.
 
-    The protocol is recognised when it is not given. Without a model, rules that hold for some models only are warnings.
+    The protocol is recognised if it is not passed. Without a model, rules that apply to some models only are warnings.
     """
     if model is not None:
         check_model(model)
     body = _as_text(body)
-    document = _with_halves(body, _read(body))
+    document = _with_surrogates(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
-        return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are findings, too
-    return run(_protocol(_expect_object(document), protocol).rules, document, model)
+        return run(protocol_of(protocol).rules, document, model)  # blocks of another protocol are also findings
+    return run(_protocol(_check_object(document), protocol).rules, document, model)
 
 
-def ingest(body: Given, protocol: str | None = None, model: Model | None = None, now: int | None = None) -> Context:
-    """The conversation in a request body. The protocol is recognised if it is not passed.
+def ingest(body: Body, protocol: str | None = None, model: Model | None = None, now: int | None = None) -> Context:
+    """Read the conversation from a request body. The protocol is recognised if it is not passed.
 
     ``model`` is the origin of its answers; without one their signatures are never replayed. ``now`` (Unix ms) is the
     timestamp of its messages, by default the current time.
@@ -50,18 +50,18 @@ def ingest(body: Given, protocol: str | None = None, model: Model | None = None,
     try:
         try:
             return read(document, model, now)
-        except UnicodeEncodeError:  # half characters, which a dict may hold and JSON text that was read does not
+        except UnicodeEncodeError:  # lone surrogates: a dict may contain them, but parsed JSON text does not
             return read(scrub_json(document), model, now)
     except SegueError:
         raise
     except RecursionError:
         raise FormatError(TOO_DEEP) from None
-    except MALFORMED as error:  # readers say what is wrong and where; this is for what none of them has thought of
+    except MALFORMED as error:  # readers report what is wrong and where; this is for cases that they do not handle
         raise FormatError(f"{UNREAD} ({type(error).__name__}: {error})") from None
 
 
-def _as_text(body: Given) -> Given:
-    """Bytes that are UTF-8 but for half characters, as text; any other body as it is."""
+def _as_text(body: Body) -> Body:
+    """Bytes that are UTF-8 except for lone surrogates, as text; any other body unchanged."""
     if not isinstance(body, bytes):
         return body
     try:
@@ -71,12 +71,12 @@ def _as_text(body: Given) -> Given:
     return text if is_torn(text) else body
 
 
-def _with_halves(body: Given, document: Any) -> Any:
-    """A body that was given as text, read again with the half characters in it, which reading has replaced."""
+def _with_surrogates(body: Body, document: Any) -> Any:
+    """A body that was passed as text, parsed again with its lone surrogates, which ``_read`` has replaced."""
     if not isinstance(body, bytes | str):
         return document
     data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
-    if (isinstance(body, bytes) or scrub(body) is body) and not has_half_escapes(data):
+    if (isinstance(body, bytes) or scrub(body) is body) and not has_surrogate_escapes(data):
         return document
     try:
         return json.loads(body)
@@ -85,32 +85,32 @@ def _with_halves(body: Given, document: Any) -> Any:
 
 
 def _protocol(body: dict[str, Any], name: str | None) -> Protocol:
-    """The protocol of that name, unless the body is plainly of another one."""
+    """The protocol of that name. Raise if the body clearly belongs to another one."""
     if name is None:
         return protocol_of(recognise(body))
     asked = protocol_of(name)
     if asked.recognise(body) == 0:
         others = [other for other in PROTOCOLS if protocol_of(other).recognise(body) > 0]
         if others:
-            raise FormatError(f"this is no {name} body; it looks like {' or '.join(others)}")
+            raise FormatError(f"this is not a body of {name}; it looks like {' or '.join(others)}")
     return asked
 
 
 def recognise(body: dict[str, Any]) -> str:
-    """The protocol that ``body`` is surest to be of."""
-    surest = {name: protocol_of(name).recognise(body) for name in PROTOCOLS}
-    best = max(surest, key=lambda name: surest[name])
-    if surest[best] == 0:
-        raise FormatError(f"this is no request body of a known protocol ({', '.join(PROTOCOLS)}); say which one it is")
+    """The most likely protocol of ``body``."""
+    scores = {name: protocol_of(name).recognise(body) for name in PROTOCOLS}
+    best = max(scores, key=lambda name: scores[name])
+    if scores[best] == 0:
+        raise FormatError(f"this does not look like a request body of {', '.join(PROTOCOLS)}; pass the protocol")
     return best
 
 
-def read_body(body: Given) -> dict[str, Any]:
-    """A body as a dict, whatever it was given as."""
-    return _expect_object(_read(body))
+def read_body(body: Body) -> dict[str, Any]:
+    """A body as a dict, from a dict or JSON text."""
+    return _check_object(_read(body))
 
 
-def _expect_object(document: Any) -> dict[str, Any]:
+def _check_object(document: Any) -> dict[str, Any]:
     if not isinstance(document, dict):
         advice = '; put a list of messages in one: {"messages": […]}' if isinstance(document, list) else ""
         raise FormatError(f"a request body is a JSON object, not a {type(document).__name__}{advice}")
@@ -118,7 +118,7 @@ def _expect_object(document: Any) -> dict[str, Any]:
 
 
 def _read(body: Any) -> Any:
-    """A body as Python values, whatever it was given as."""
+    """A body as Python values, from values or JSON text."""
     if not isinstance(body, bytes | str):
         return body
     data = scrub(body).encode() if isinstance(body, str) else body
