@@ -41,12 +41,10 @@ INTRODUCTION = (
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("section", nargs="*", metavar="SECTION", help=f"any of: {', '.join(SECTIONS)} (default: all)")
-    parser.add_argument(
-        "--out", type=Path, help="the directory for the page and the plots (default: docs/, if all sections are run)"
-    )
+    parser.add_argument("--out", type=Path, help="the folder for page and plots (default: docs/, if all are run)")
     args = parser.parse_args()
     if unknown := set(args.section) - set(SECTIONS):
-        parser.error(f"unknown section: {', '.join(sorted(unknown))}")
+        parser.error(f"no such section: {', '.join(sorted(unknown))}")
     print(f"{machine()}; {versions()}")
     found = {name: measure(SECTIONS[name]) for name in args.section or SECTIONS}
     folder = args.out or (None if args.section else DOCS)
