@@ -1,7 +1,8 @@
-"""How values are measured: several interleaved rounds, medians and quartiles. Only ratios within a run count.
+"""How figures are measured: several interleaved rounds, medians with quartiles. Only ratios within one run are exact.
 
-Calls are timed with the CPU time of their thread. On a busy machine even ratios of wall-clock time are misleading: a
-call of 1 ms fits between two interruptions, a call of 10 ms does not. The garbage collector is off during all calls.
+Calls are measured in processor time of their thread. On a busy machine, wall time is not even good for ratios: a call
+of 1 ms fits between two interruptions, one of 10 ms does not. The garbage collector is off while a call runs, for all
+candidates.
 """
 
 import gc
@@ -16,11 +17,11 @@ from typing import NamedTuple, Self, TypeVar
 Name = TypeVar("Name", bound=Hashable)
 Clock = Callable[[], float]
 QUICK = 0.3
-"""Seconds below which a call counts as quick. Candidates that are compared should be on the same side of it."""
+"""Seconds. Candidates that are compared with each other should be on the same side of it, at all lengths."""
 
 
 class Figure(NamedTuple):
-    """The result of several rounds: the median and the quartiles."""
+    """The result of all rounds: the median and the quartiles."""
 
     median: float
     low: float
@@ -37,14 +38,14 @@ class Figure(NamedTuple):
         return Figure.of(value * factor for value in self.rounds)
 
     def over(self, other: "Figure") -> float:
-        """The median ratio to ``other`` over the rounds that both took part in, because the machine is not equally fast
-        in all rounds."""
+        """The ratio to the other figure: the median over the rounds of both, because the speed of the machine differs
+        from round to round."""
         return statistics.median(one / another for one, another in zip(self.rounds, other.rounds, strict=True))
 
 
 class Effort(NamedTuple):
-    """The number of rounds: ``most``, or as many as fit into ``seconds``, but at least ``least``. With ``warm``, there
-    is one more round, which does not count."""
+    """The number of rounds: ``most``, or as many as fit into ``seconds``, but at least ``least``; ``warm``: one round
+    before them does not count."""
 
     most: int = 15
     seconds: float = 10.0
@@ -69,7 +70,7 @@ def measured(
 def by_round(
     candidates: Mapping[Name, Callable[[], object]], effort: Effort | None = None, clock: Clock = time.thread_time
 ) -> dict[Name, list[float]]:
-    """Seconds of each candidate in each round. Candidates alternate, so that noise affects all of them equally."""
+    """Seconds of each candidate in each round. Candidates take turns, so that noise affects all of them equally."""
     effort = effort or Effort()
     taken: dict[Name, list[float]] = {name: [] for name in candidates}
     for call in candidates.values() if effort.warm else ():
@@ -81,8 +82,8 @@ def by_round(
 
 
 def seconds(call: Callable[[], object], clock: Clock = time.thread_time) -> float:
-    """Time one call. A quick call is made twice and the second one counts, because the first one pays for caches that
-    the previous candidate has filled."""
+    """The seconds of one call. A fast call is made twice, and the second one counts: during the first, the caches still
+    have the data of the candidate before."""
     with without_garbage():
         taken = _seconds(call, clock)
         return _seconds(call, clock) if taken < QUICK else taken
@@ -96,7 +97,7 @@ def _seconds(call: Callable[[], object], clock: Clock) -> float:
 
 @contextmanager
 def without_garbage() -> Iterator[None]:
-    """Collect garbage now, and turn the collector off while the context is open."""
+    """Collect garbage first, and keep the collector off meanwhile."""
     gc.collect()
     gc.disable()
     try:
@@ -106,7 +107,7 @@ def without_garbage() -> Iterator[None]:
 
 
 class Spent(NamedTuple):
-    """The time of a process and its descendants: wall-clock seconds, and CPU seconds."""
+    """The time of a process and its children: wall time and processor time in seconds."""
 
     wall: float
     processor: float
@@ -126,7 +127,7 @@ def process(command: Sequence[str]) -> Spent:
 
 
 def processes(commands: Mapping[Name, Sequence[str]], effort: Effort) -> dict[Name, list[Spent]]:
-    """Time each command in each round. As with calls, the second time counts for a quick one."""
+    """The time of each command in each round; like with calls, the second run of a fast one counts."""
     taken: dict[Name, list[Spent]] = {name: [] for name in commands}
     for command in commands.values() if effort.warm else ():
         process(command)

@@ -1,6 +1,6 @@
-"""The memory that rendering needs in addition to the conversation and the outgoing bytes.
+"""The memory of rendering, in addition to the conversation and the bytes that are sent.
 
-Measured with tracemalloc, each in its own process. Peers get the same history without the images.
+Measured by tracemalloc, each in its own process. Peers get the same history without the images.
 """
 
 import gc
@@ -30,12 +30,12 @@ IMAGE_BYTES = 100_000
 PNG = b"\x89PNG\r\n\x1a\n"
 Pieces = list[bytes | memoryview]
 Render = Callable[[], tuple[object, Pieces]]
-"""An object to keep alive, and the outgoing bytes in pieces."""
+"""An object to keep, and the bytes that are sent, in pieces."""
 
 
 class Taken(NamedTuple):
-    """Sizes in bytes: the JSON of the conversation, the body, and the memory in addition to the body, at its peak and
-    while the renderer is kept."""
+    """Bytes of the conversation's JSON, of the body, and of additional memory: at the peak, and while the renderer is
+    kept."""
 
     title: str
     called: str
@@ -70,7 +70,7 @@ def table(title: str, taken: list[Taken]) -> Table:
             (each.title, f"{number(each.body / 1e6)} MB", share(each.peak, each), share(each.kept, each), each.called)
             for each in taken
         ],
-        ("Measured with tracemalloc in its own process, without the conversation and the outgoing bytes.",),
+        ("By tracemalloc, in a process of its own, beyond the conversation and the outgoing bytes.",),
     )
 
 
@@ -81,7 +81,7 @@ def alone(what: Callable[..., Taken], *arguments: Any) -> Taken:
 
 
 def conversation(images: bool) -> Context:
-    """A long history in which some results are screenshots."""
+    """A long history, in which some results are screenshots."""
     context = tool_history(COUNT)
     results = [at for at, message in enumerate(context.messages) if isinstance(message, ToolResultMessage)]
     messages = list(context.messages)
@@ -113,14 +113,14 @@ def scratch(images: bool) -> Taken:
 
 
 def own(title: str, called: str, render: Callable[[Context], tuple[object, Pieces]], images: bool) -> Taken:
-    render(tool_history(10))  # do not count what is loaded only once
+    render(tool_history(10))  # so that imports are not counted
     context = conversation(images)
     assert not images or b"".join(render(context)[1]).count(b'"type":"image"') == IMAGES
     return added(title, called, context, lambda: render(context))
 
 
 def peer(images: bool, which: int) -> Taken:
-    PEERS[which](tool_history(10)).encoders[ANTHROPIC].encode()  # do not count what is loaded only once
+    PEERS[which](tool_history(10)).encoders[ANTHROPIC].encode()  # so that imports are not counted
     context = conversation(images)
     loaded = PEERS[which](context)
     encoder = loaded.encoders[ANTHROPIC]

@@ -1,6 +1,6 @@
-"""A provider on loopback, in its own process: it gives a short answer to every request, and returns the last body.
+"""A provider on loopback in its own process, which gives a short answer to every request and returns the last request.
 
-A stand-in cannot be used: it refuses thinking that it has not signed, which peers send.
+It is not a stand-in: those refuse thinking that they have not signed, and peers send such thinking.
 """
 
 import subprocess
@@ -56,8 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the base class calls it so
-        """Nothing is logged."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name in the base class
+        """Log nothing."""
 
 
 def serve(target: Target) -> None:

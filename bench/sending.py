@@ -1,7 +1,7 @@
-"""The cost of sending a history: one call, from messages to an answer. Compared with peers.
+"""The cost of sending a history, from messages to an answer, with the single call that a user makes, and of peers.
 
-The other sections measure only how a body is made. A user also pays for what a library does before and after that, for
-the provider's SDK, which looks at every message again, for its JSON encoder, and for HTTP.
+Requests from scratch only show how each library makes a body. The total cost of a call also includes the library's
+other work on the history, the provider's SDK, which reads every message again, its JSON, and HTTP.
 """
 
 import os
@@ -22,14 +22,15 @@ from .provider import answering, arrived
 from .report import Bars, Part, Section, Table, cell, ratio
 
 COUNT = 1_000
-EFFORT = Effort(15, 5, warm=False)  # every body was already sent twice, for the check
+EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, for a check
 
 ABOUT = (
-    f"{COUNT:,} messages, built beforehand, are sent to a provider on loopback with the function that each library "
-    "offers: projection or conversion, the provider's SDK if one is used, JSON, HTTP, and reading a short answer. CPU "
-    "time of this process is measured, in all threads, because some libraries work in other threads; the provider has "
-    "its own process. Clients and connections are kept between calls. The fixed cost of a call is included for all. "
-    "Every body was checked for all calls of the history. A body that is about a seventh smaller has lost the thinking."
+    f"{COUNT:,} messages, built beforehand, to a provider on loopback and back, by what each library has for it: "
+    "projection or conversion, the provider's SDK where one is used, JSON, HTTP, and reading a short answer. It is "
+    "processor time of this process, in whatever thread it is spent, because some do their work in a thread beside; "
+    "the provider has a process of its own. Clients and connections are kept between calls. What a call costs whatever "
+    "its length is part of it, for everybody. Every body that arrived was looked through for every call of the "
+    "history; its size tells what else it holds: one that is about a seventh smaller has lost the thinking."
 )
 
 

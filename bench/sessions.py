@@ -1,7 +1,7 @@
-"""The cost of a stored session: appending a message to it, and opening it up to the next request.
+"""The cost of a stored session: appending a message, and opening it until the next request.
 
-Opening is compared with reading: the same rows of the same file through sqlite3, each decoded into an entry. If the
-ratio is no larger for a long session than for a short one, opening grows no faster than reading.
+Opening is compared with reading: the same rows of the same file through sqlite3, each decoded to an entry. If the ratio
+of both is not larger in a long session than in a short one, opening does not grow faster than reading.
 """
 
 import sqlite3
@@ -31,13 +31,13 @@ READ, OPENED, REQUEST = "read and decode the rows", "open the session", "open it
 CALLED = {
     READ: "sqlite3: SELECT body FROM segue_entries …, msgspec.json.Decoder(AnyEntry).decode",
     OPENED: "Session.open(…)",
-    REQUEST: "Session.open(…), then render(…).json()",
+    REQUEST: "Session.open(…), then the bytes of its next request",
 }
 QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY number"
 
 
 def stored(path: Path, messages: int) -> Path:
-    """Write a file with one session of that many messages."""
+    """A file with one session of that many messages."""
     with SQLiteStore(path) as store:
         store.create(SESSION, time=0)
         history = tool_history(messages).messages
@@ -62,7 +62,7 @@ def opened(path: Path) -> segue.Session:
 
 def next_request(path: Path, model: segue.Model) -> bytes:
     session = opened(path)
-    return session.render(session.current, model, None, None).json()
+    return session.requests.request(model).json()
 
 
 def run() -> Iterator[Part]:
@@ -110,7 +110,7 @@ def growing(times: dict[tuple[str, int], list[float]]) -> Table:
         "As a multiple of reading the file, in the same round",
         ("", *(f"{messages:,} messages" for messages in LENGTHS)),
         rows,
-        ("If opening grew faster than reading, the ratio would grow from column to column.",),
+        ("What grows faster than reading would be a larger multiple of it from column to column.",),
     )
 
 
@@ -132,7 +132,7 @@ def appending(files: dict[int, Path]) -> Table:
         rows.append((f"{messages:,}", *(cell(figure, "µs") for figure in figures)))
     return Table(
         "Append a message of a tool call, SQLiteStore.append",
-        ("messages before", "CPU", "wall clock, until it is on disk"),
+        ("messages before", "processor", "on the wall, until it is on disk"),
         rows,
     )
 

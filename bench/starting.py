@@ -1,4 +1,4 @@
-"""The cost of starting: imports, and the smallest command. Each in its own process, in wall-clock time."""
+"""The cost of starting: imports, and the smallest command. Each in its own process, in wall time."""
 
 import os
 import sys
@@ -40,7 +40,7 @@ def run() -> Iterator[Part]:
 
 
 def imported(taken: dict[tuple[str, bool], list[Spent]]) -> Iterator[Part]:
-    """The time that imports add to a bare interpreter, which is started just before."""
+    """The time that imports add to a bare interpreter, which is started right before."""
     wall, processor = (
         {
             name: Figure.of(
@@ -52,7 +52,7 @@ def imported(taken: dict[tuple[str, bool], list[Spent]]) -> Iterator[Part]:
     )
     yield Table(
         "Imports, beyond a bare interpreter",
-        ("", "wall clock", "ratio", "CPU", "ratio", "called"),
+        ("", "on the wall", "ratio", "processor", "ratio", "called"),
         [
             (
                 f"{name} {version(package)}",
@@ -75,7 +75,7 @@ def commanded(taken: dict[str, list[Spent]]) -> Table:
     )
     return Table(
         "The smallest command",
-        ("", "wall clock", "ratio", "CPU", "ratio"),
+        ("", "on the wall", "ratio", "processor", "ratio"),
         [
             (
                 name,

@@ -1,7 +1,7 @@
-"""Events per second and time to the first event, compared with the providers' SDKs on the same server.
+"""Events per second and time to the first event, compared with the providers' SDKs and the same server.
 
-The server is a stand-in in its own process. Wall-clock time is measured, because callers wait for it. Clients
-alternate, and medians are compared. All clients are asynchronous and reuse their connections.
+The server is a stand-in in its own process. Wall time is measured, because callers wait for it; clients take turns, and
+medians count. All of them are asynchronous and reuse their connections.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ Asked = Callable[[], AsyncIterator[Any]]
 
 
 class Answered(NamedTuple):
-    """The number of events, the total seconds, and the seconds until the first event."""
+    """The number of events, the seconds for all of them, and the seconds until the first."""
 
     events: int
     seconds: float
@@ -58,7 +58,7 @@ def run() -> Iterator[Part]:
 
 def table(protocol: str, taken: dict[str, list[Answered]]) -> Table:
     return Table(
-        f"A streamed answer of about 1,000 deltas from a stand-in, {protocol}; wall-clock time",
+        f"A streamed answer of about 1,000 deltas from a stand-in, {protocol}; time on the wall",
         ("", "first event after", "events a second"),
         [
             (
@@ -72,7 +72,7 @@ def table(protocol: str, taken: dict[str, list[Answered]]) -> Table:
 
 
 async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any) -> dict[str, list[Answered]]:
-    """The times of each client in every round."""
+    """The time of each client in every round."""
     context = Context(messages=[UserMessage("Hi")])
     connection = Connection(base_url=url, api_key=key)
 
@@ -129,4 +129,4 @@ def openai_sdk(model: segue.Model, url: str, key: str) -> tuple[Any, Asked]:
     return client, ask
 
 
-SECTION = Section("talk", "Streaming from a provider", run)
+SECTION = Section("talk", "Talking to a provider", run)

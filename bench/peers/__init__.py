@@ -1,4 +1,4 @@
-"""The peers (other libraries): how each turns its own messages into the bytes of a request, and how it sends one."""
+"""The peers: how each turns a history of its own types into the bytes of a request, and how it sends one."""
 
 import gc
 import logging
@@ -15,12 +15,11 @@ PEERS = (litellm.peer, pydantic_ai.peer, any_llm.peer, langchain.peer)
 
 @contextmanager
 def loaded(*contexts: Context) -> Iterator[list[list[Peer]]]:
-    """Load all peers with their messages for each of these histories, without their logs, and outside the garbage
-    collector."""
+    """All peers with their messages of each of these histories, silent, and out of the collector's way."""
     peers = [[load(context) for load in PEERS] for context in contexts]
-    logging.disable(logging.CRITICAL)  # some log a line for every message that they change
+    logging.disable(logging.CRITICAL)  # some say a line for every message that they change
     gc.collect()
-    gc.freeze()  # so that collections before each call do not scan what they have loaded
+    gc.freeze()  # what they have loaded need not be looked through before every call
     try:
         yield peers
     finally:
@@ -32,8 +31,8 @@ BY_MSGSPEC = ", its JSON by msgspec"
 
 
 def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
-    """The encoders of the peers that support this target, by name and version. A peer with almost nothing to convert
-    appears twice: with the JSON encoder of its SDK, and with that of all others."""
+    """What those have that can do this target, by name and version; twice, where the JSON is nearly all there is to do:
+    as their SDK writes it, and as quickly as all the others."""
     found: dict[str, Encoder] = {}
     for peer in peers:
         encoder = peer.encoders[target]
@@ -46,6 +45,6 @@ def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
 
 
 def senders_of(peers: list[Peer], target: Target) -> dict[str, Sender]:
-    """The senders of the peers that support this target."""
+    """The same of what they send with."""
     found = {peer.title: peer.senders[target] for peer in peers}
     return {title: sender for title, sender in found.items() if isinstance(sender, Sender)}
