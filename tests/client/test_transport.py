@@ -389,6 +389,16 @@ def test_a_client_of_the_callers_own_may_raise_what_it_does(stage: Stage, hook: 
     assert isinstance(LOOP.run(talk()).error, segue.NetworkError)
 
 
+@pytest.mark.parametrize("cookie", ["session=1", "\u00e8=1; Path=/"])
+def test_cookies_of_a_provider_are_not_sent_back(cookie: str, stage: Stage) -> None:
+    """One that cannot be sent would make every further request to that host fail."""
+    stage.says(response(b"{}", "500 Bad", [("set-cookie", cookie)]))
+    for _ in range(2):
+        stream, _ = LOOP.run(streamed(stage.broken.url))
+        assert isinstance(stream.error, segue.ServerError)
+        assert "cookie" not in stage.broken.asked[-1].headers
+
+
 def test_cancelling_while_an_error_is_read_is_an_abort(stage: Stage) -> None:
     async def talk() -> segue.Stream:
         answer = segue.stream(CONTEXT, MODELS[FIRST], OPTIONS, connection=connection(stage.broken.url))
