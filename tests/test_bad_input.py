@@ -1,4 +1,4 @@
-"""What is handed in by mistake gets a clear word, whichever door it comes through."""
+"""Wrong arguments raise an error that names what was expected, in every public function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,18 +28,18 @@ NO_CONTEXT: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("call", NO_MODEL.values(), ids=NO_MODEL.keys())
-def test_a_name_where_a_model_is_wanted(call: Callable[[], Any]) -> None:
+def test_a_name_instead_of_a_model(call: Callable[[], Any]) -> None:
     with pytest.raises(TypeError, match=r"a segue.Model, not 'openai/gpt-5.1'; segue.get_model\('provider/model'\)"):
         call()
 
 
 @pytest.mark.parametrize("call", NO_CONTEXT.values(), ids=NO_CONTEXT.keys())
-def test_something_else_where_a_conversation_is_wanted(call: Callable[[], Any]) -> None:
+def test_something_else_instead_of_a_conversation(call: Callable[[], Any]) -> None:
     with pytest.raises(TypeError, match=r"a conversation is a segue.Context, not a (list|dict)"):
         call()
 
 
-def test_a_dict_where_options_are_wanted() -> None:
+def test_a_dict_instead_of_options() -> None:
     asked: Any = {"max_tokens": 3}
     with pytest.raises(TypeError, match=r"options are segue.Options\(…\), not a dict"):
         segue.encode(CONTEXT, MODEL, asked)
@@ -48,7 +48,7 @@ def test_a_dict_where_options_are_wanted() -> None:
 
 
 @pytest.mark.parametrize("model", [3, ["openai/gpt-5.1"], CONTEXT], ids=["number", "list", "conversation"])
-def test_what_is_no_model_for_agents_sessions_and_routers(model: Any) -> None:
+def test_something_else_instead_of_a_model_for_agents_and_routers(model: Any) -> None:
     with pytest.raises(TypeError, match=r"a segue.Model, its name, or a router; not a"):
         segue.Agent(model)
     with pytest.raises(TypeError, match=r"a model is a segue\.Model, not a"):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs t
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_a_killed_test_run_leaves_no_process_behind(tmp_path: Path, workers: int) -> None:
-    """PostgreSQL, MCP servers, terminals, forks, groups and sessions of their own; with and without pytest-xdist."""
+    """PostgreSQL, MCP servers, terminals, forks, process groups and sessions; with and without pytest-xdist."""
     note = tmp_path / "note"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", left_behind.__file__]
     more = ["-n", str(workers)] if workers else ["-k", "1"]
@@ -39,7 +39,7 @@ def test_a_killed_test_run_leaves_no_process_behind(tmp_path: Path, workers: int
 
 
 def started(run: "subprocess.Popen[bytes]", notes: list[Path]) -> list[int]:
-    """The numbers of all processes that the run has started, when each of its tests has written them down."""
+    """The ids of all processes that the run has started, once each of its tests has written them to a file."""
     until = time.monotonic() + GENEROUS
     while not all(note.exists() for note in notes):
         assert run.poll() is None, run.stdout and run.stdout.read().decode()

@@ -1,4 +1,4 @@
-"""A watch over every test that talks: no log line, no error and no stored message may tell a key."""
+"""A fixture that searches the logs, errors and stored messages of a test for keys."""
 
 import logging
 import traceback
@@ -10,11 +10,11 @@ import pytest
 from segue.client.stream import Stream
 
 KEYS = ("standin-key", "sk-secret-of-the-tests-0123456789", "another-key-of-the-tests")
-"""The keys that tests use; a new one belongs here."""
+"""All keys that tests use; add new ones here."""
 
 
 class Lines(logging.Handler):
-    """Everything that is logged, by anyone, at any level."""
+    """All log records, of every logger and level."""
 
     def __init__(self) -> None:
         super().__init__(level=0)
@@ -25,16 +25,16 @@ class Lines(logging.Handler):
 
 
 @pytest.fixture(autouse=True)
-def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    told: list[str] = []
-    settle = Stream._queue_events
+def no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    shown: list[str] = []
+    queue_events = Stream._queue_events
 
     def watched(self: Stream, *args: object) -> None:
-        settle(self, *args)  # type: ignore[arg-type]
+        queue_events(self, *args)  # type: ignore[arg-type]
         if self.message is not None:
-            told.append(msgspec.json.encode(self.message).decode() + repr(self.message))
-            told.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
-        told.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
+            shown.append(msgspec.json.encode(self.message).decode() + repr(self.message))
+            shown.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
+        shown.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
 
     monkeypatch.setattr(Stream, "_queue_events", watched)
     root, handler = logging.getLogger(), Lines()
@@ -44,11 +44,11 @@ def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told.append("".join(traceback.format_exception(error)))
+        shown.append("".join(traceback.format_exception(error)))
         raise
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
-    for text in [*handler.lines, *told]:
+    for text in [*handler.lines, *shown]:
         for key in KEYS:
-            assert key not in text, f"the key {key} is told: {text[:500]}"
+            assert key not in text, f"the key {key} is shown: {text[:500]}"
