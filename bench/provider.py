@@ -62,8 +62,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def serve(target: Target) -> None:
     speaker = StandIn(target.provider, protocol=target.protocol)
-    spoken = speaker.spoken(Reply([TextContent("Done.")]), speaker.model(target.model))
-    Handler.answer = msgspec.json.encode(speaker.voice.whole(spoken))
+    answer = speaker.complete(Reply([TextContent("Done.")]), speaker.model(target.model))
+    Handler.answer = msgspec.json.encode(speaker.voice.whole(answer))
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
         server.serve_forever()

@@ -1,4 +1,4 @@
-"""The documentation is up to date: its Python runs, its commands work, its tables match the code."""
+"""The documentation is correct: its Python runs, its commands work, its tables match the code."""
 
 import re
 import subprocess
@@ -17,7 +17,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_the_python_of_a_page_runs(page: Path) -> None:
+def test_the_python_of_a_page_runs_from_top_to_bottom(page: Path) -> None:
     code = "\n".join(blocks(page, "python"))
     done = subprocess.run(
         [sys.executable, "-W", "error::SyntaxWarning", "-c", code],
@@ -41,12 +41,12 @@ def test_the_commands_of_a_page_work(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_the_links_of_a_page_exist(page: Path) -> None:
+def test_the_links_of_a_page_have_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-def test_printed_tables_match_the_code() -> None:
+def test_printed_tables_are_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
         from print_docs import printed
@@ -56,13 +56,13 @@ def test_printed_tables_match_the_code() -> None:
         assert printed(page.read_text()) == page.read_text(), f"run `make docs`: {page.name}"
 
 
-def test_the_commands_in_the_readme_are_in_the_makefile() -> None:
+def test_the_readme_names_the_commands_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "".join(blocks(ROOT / "README.md", "sh")), flags=re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-def test_every_change_code_has_a_text() -> None:
+def test_every_change_code_has_a_phrase() -> None:
     from typing import get_args
 
     from segue.projection.summary import PHRASES

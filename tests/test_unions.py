@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import pytest
 
 import segue
-from segue.cli.log import THEN
+from segue.cli.session_view import NEXT_STEPS
 from segue.router import Decision
 
 BY_STREAM: set[object] = {"cut", "silence", "broken-json"}
@@ -25,7 +25,7 @@ WITHOUT: dict[str, set[object]] = {
     "segue.wire.common.answer._READINGS": {"strict"},  # nothing to report
     "segue.testing.voices.anthropic_messages._FAULTS": BY_STREAM,
     "segue.testing.voices.bedrock_converse._FAULTS": BY_STREAM,
-    "segue.testing.voices.completions_manners.FAULTS": BY_STREAM,
+    "segue.testing.voices.completions_quirks.FAULTS": BY_STREAM,
     "segue.testing.voices.google_generative_ai._FAULTS": BY_STREAM,
     "segue.testing.voices.mistral_chat._FAULTS": BY_STREAM,
     "segue.testing.voices.openai_responses._FAULTS": BY_STREAM,
@@ -84,7 +84,7 @@ def test_the_tables_are_found() -> None:
         "segue.projection.passes.text._CLEANERS",
         "segue.projection.policy.KEEPS",
         "segue.projection.summary.PHRASES",
-        "segue.cli.view._DRAWN",
+        "segue.cli.run.STATUS",
         "segue.wire.bedrock_converse.options._SWITCHES",
         "segue.wire.openai_completions.options._SWITCHES",
         "segue.testing.voices.mistral_chat._STOPS",
@@ -99,4 +99,4 @@ def test_a_table_has_a_row_for_every_member(name: str) -> None:
 
 
 def test_every_decision_about_a_failed_attempt_is_shown_in_words() -> None:
-    assert set(THEN) == {kind.word for kind in get_args(Decision)}
+    assert set(NEXT_STEPS) == {kind.word for kind in get_args(Decision)}

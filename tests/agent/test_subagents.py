@@ -16,7 +16,7 @@ import segue
 from segue import Agent, RunLimits, Session
 from segue.agent.subagent import BESIDE, HANDED_ON, YOURS, _name
 from segue.session import SQLiteStore, Store, TurnEnded
-from segue.session.rows import checked_name
+from segue.session.rows import check_name
 from segue.testing import Fault, Reply
 from segue.tools import Allow, AllowAlways, ApprovalRequest, Deny, Tool, ToolLimits, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
@@ -380,7 +380,7 @@ def test_the_name_of_a_calls_session_may_be_one_and_tells_calls_apart(calls: lis
     name = "20260101-000000-abcdef"
     for call in calls:
         parent, name = name, _name(name, call)
-        assert checked_name(name) == name and name != parent
+        assert check_name(name) == name and name != parent
         assert other == call or _name(parent, other) != name
 
 

@@ -1,4 +1,4 @@
-"""The command line: data on stdout, all else on stderr, and an exit status that says how it went."""
+"""The command line: data on stdout, everything else on stderr, and an exit status for each outcome."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("how", ["file", "stdin"])
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: str, tmp_path: Path) -> None:
+def test_bad_input_is_status_2_and_one_line_with_file_and_path(name: str, how: str, tmp_path: Path) -> None:
     data, text = BAD_FILES[name]
     path = tmp_path / "talk.json"
     path.write_bytes(data)
@@ -74,7 +74,7 @@ def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: s
     assert done.stderr.decode() == f"segue: {source}: {text}\n"
 
 
-def test_closed_streams_and_narrow_encodings_are_no_traceback() -> None:
+def test_closed_streams_and_narrow_encodings_give_no_traceback() -> None:
     for command in ("show - <&-", f"show {EXAMPLE} >&-", f"show {EXAMPLE}"):
         done = subprocess.run(
             ["bash", "-c", f'"{sys.executable}" -m segue {command}'],
@@ -98,7 +98,7 @@ def test_a_directory_is_status_2(tmp_path: Path) -> None:
     assert done.stderr.decode() == f"segue: {tmp_path}: Is a directory\n"
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     shown = f'"{sys.executable}" -m segue show "{EXAMPLE}" | head -n 1; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

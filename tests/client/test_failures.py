@@ -79,16 +79,16 @@ def test_every_error_class_is_in_the_tables() -> None:
 @pytest.mark.parametrize("row", GONE, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_each_providers_text_for_a_missing_model(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.ModelNotFoundError
-    assert kind_of(f"invalid_request_error: {row.says}", status) is segue.ModelNotFoundError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.ModelNotFoundError
+    assert kind_of(f"invalid_request_error: {row.example}", status) is segue.ModelNotFoundError
 
 
 @pytest.mark.parametrize("row", NAMED, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
 def test_each_providers_text_for_something_else_that_is_missing(row: Phrase, status: int | None) -> None:
-    assert re.search(row.pattern, row.says, re.IGNORECASE) and row.source and row.seen
-    assert kind_of(row.says, status) is segue.InvalidRequestError
+    assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
+    assert kind_of(row.example, status) is segue.InvalidRequestError
 
 
 # -- cost ----------------------------------------------------------------------------------------------------------

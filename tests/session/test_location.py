@@ -1,4 +1,4 @@
-"""From a word to a store."""
+"""Open a store by its path, its URL, or the default location."""
 
 import os
 from pathlib import Path
@@ -26,9 +26,7 @@ def test_a_path_and_a_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert {each.name for each in tmp_path.iterdir()} == {"a.db", "b.db", "c.db"}
 
 
-def test_the_default_is_the_variable_and_then_the_folder_for_data(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_is_the_variable_and_then_the_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(STORE_VARIABLE, str(tmp_path / "named.db"))
     assert path_of(None) == path_of("") == tmp_path / "named.db"
     monkeypatch.delenv(STORE_VARIABLE)
@@ -54,21 +52,21 @@ def test_each_platform_has_its_folder(monkeypatch: pytest.MonkeyPatch, platform:
 
 
 @pytest.mark.parametrize("where", ["mysql://me:secret@host/db", "http://x", "sqlite://relative"])
-def test_what_is_no_store(where: str) -> None:
+def test_other_urls_are_refused(where: str) -> None:
     with pytest.raises(SessionError) as raised:
         open_store(where)
     assert "sqlite:///" in str(raised.value)
     assert "secret" not in str(raised.value)
 
 
-def test_a_file_is_not_made_when_it_should_be_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_not_created_without_create(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="there is no store of sessions"):
         open_store(tmp_path / "typo.db", create=False)
     assert list(tmp_path.iterdir()) == []
 
 
 PASSWORD = "pass-word-1"
-TORN = [
+MISREAD = [
     f"postgresql://me:{PASSWORD}@x@host/db",
     f"postgresql://me:x@{PASSWORD}@host/db",
     f"postgresql://me:{PASSWORD}/x@host/db",
@@ -92,12 +90,12 @@ TORN = [
 ]
 
 
-@pytest.mark.parametrize("where", TORN)
+@pytest.mark.parametrize("where", MISREAD)
 @pytest.mark.parametrize("by", ["argument", "variable"])
 def test_no_address_with_a_password_is_repeated_or_becomes_a_file(
     where: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error tells no part of the address that may be a password, also not by what it carries along."""
+    """No error has a part of the address that may be a password, nor has any error in its chain."""
     monkeypatch.chdir(tmp_path)
     if by == "variable":
         monkeypatch.setenv(STORE_VARIABLE, where)
@@ -110,12 +108,12 @@ def test_no_address_with_a_password_is_repeated_or_becomes_a_file(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_words_of_libpq_name_a_database(postgres: Postgres) -> None:
+def test_keywords_of_libpq_name_a_database(postgres: Postgres) -> None:
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-    words = make_conninfo(**conninfo_to_dict(postgres.fresh()))
-    assert "://" not in words
-    with open_store(words) as store:
+    keywords = make_conninfo(**conninfo_to_dict(postgres.fresh()))
+    assert "://" not in keywords
+    with open_store(keywords) as store:
         assert isinstance(store, PostgresStore)
 
 

@@ -1,4 +1,4 @@
-"""A fixture that searches the logs, errors and stored messages of a test for keys."""
+"""A fixture that checks that no log line, error or stored message contains a key."""
 
 import logging
 import traceback
@@ -10,11 +10,11 @@ import pytest
 from segue.client.stream import Stream
 
 KEYS = ("standin-key", "sk-secret-of-the-tests-0123456789", "another-key-of-the-tests")
-"""All keys that tests use; add new ones here."""
+"""The keys that tests use; a new one belongs here."""
 
 
 class Lines(logging.Handler):
-    """All log records, of every logger and level."""
+    """All log lines of all loggers and levels."""
 
     def __init__(self) -> None:
         super().__init__(level=0)
@@ -26,15 +26,15 @@ class Lines(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    shown: list[str] = []
+    seen: list[str] = []
     queue_events = Stream._queue_events
 
     def watched(self: Stream, *args: object) -> None:
         queue_events(self, *args)  # type: ignore[arg-type]
         if self.message is not None:
-            shown.append(msgspec.json.encode(self.message).decode() + repr(self.message))
-            shown.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
-        shown.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
+            seen.append(msgspec.json.encode(self.message).decode() + repr(self.message))
+            seen.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
+        seen.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
 
     monkeypatch.setattr(Stream, "_queue_events", watched)
     root, handler = logging.getLogger(), Lines()
@@ -44,11 +44,11 @@ def no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        shown.append("".join(traceback.format_exception(error)))
+        seen.append("".join(traceback.format_exception(error)))
         raise
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
-    for text in [*handler.lines, *shown]:
+    for text in [*handler.lines, *seen]:
         for key in KEYS:
-            assert key not in text, f"the key {key} is shown: {text[:500]}"
+            assert key not in text, f"the key {key} is leaked: {text[:500]}"

@@ -1,4 +1,4 @@
-"""Tests that talk are watched: none may tell a key."""
+"""All tests here are checked for leaked keys."""
 
 from support.secrets import no_key_is_shown
 from support.waiting import patient_until_silent

@@ -1,4 +1,4 @@
-"""Nothing leads out of a root: no path, no link, no link that is swapped in while a path is walked."""
+"""No path leads out of a root: not by links, and not by a link that is swapped in while the path is walked."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ NAMES = ["..", ".", "", "dir", "file", "deep", "new", "up", "out", "in", "abs", 
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Root]:
-    """A root full of links, and beside it what nobody may see."""
+    """A root full of links, and secret files next to it."""
     top = tmp_path_factory.mktemp("places").resolve()
     root, outside = top / "root", top / "outside"
     (root / "dir" / "deep").mkdir(parents=True)
@@ -40,7 +40,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Root]:
 
 
 def outside_of(top: Path) -> dict[str, bytes | None]:
-    """Everything beside the root, and what is in it."""
+    """Everything next to the root, with its content."""
     beside = [path for path in top.rglob("*") if top / "root" not in [path, *path.parents]]
     return {str(path): path.read_bytes() if path.is_file() else None for path in beside}
 
@@ -52,7 +52,7 @@ def paths(draw: st.DrawFn) -> str:
 
 
 @given(paths())
-def test_whatever_path_is_read_it_is_a_file_of_the_root(places: tuple[Path, Root], path: str) -> None:
+def test_any_path_that_can_be_read_is_a_file_of_the_root(places: tuple[Path, Root], path: str) -> None:
     top, root = places
     path = path.replace("{root}", root.path).replace("{top}", str(top))
     try:
@@ -64,7 +64,7 @@ def test_whatever_path_is_read_it_is_a_file_of_the_root(places: tuple[Path, Root
 
 
 @given(paths())
-def test_whatever_path_is_written_nothing_outside_changes(places: tuple[Path, Root], path: str) -> None:
+def test_writing_to_any_path_changes_nothing_outside(places: tuple[Path, Root], path: str) -> None:
     top, root = places
     before = outside_of(top)
     path = path.replace("{root}", root.path).replace("{top}", str(top))
@@ -80,7 +80,7 @@ def test_whatever_path_is_written_nothing_outside_changes(places: tuple[Path, Ro
 
 
 @given(paths())
-def test_whatever_path_is_listed_it_is_a_directory_of_the_root(places: tuple[Path, Root], path: str) -> None:
+def test_any_path_that_can_be_listed_is_a_directory_of_the_root(places: tuple[Path, Root], path: str) -> None:
     top, root = places
     path = path.replace("{root}", root.path).replace("{top}", str(top))
     try:
@@ -95,7 +95,7 @@ def test_whatever_path_is_listed_it_is_a_directory_of_the_root(places: tuple[Pat
 @pytest.mark.parametrize(
     "path", ["..", "../outside/file", "/etc/passwd", "dir/../../file", "out/file", "abs/etc", "//"]
 )
-def test_a_path_that_leads_out_is_refused_and_the_error_says_why(places: tuple[Path, Root], path: str) -> None:
+def test_a_path_that_leads_out_is_refused_with_the_reason(places: tuple[Path, Root], path: str) -> None:
     with pytest.raises(PermissionError, match="outside the root"):
         places[1].open(path)
 
@@ -108,7 +108,7 @@ def test_a_path_that_stays_inside_is_followed_through_links(places: tuple[Path, 
 
 @pytest.fixture
 def flipping(tmp_path: Path) -> Iterator[tuple[Path, Root]]:
-    """A root in which `door` is a directory now and a link to the outside the next moment, for as long as it takes."""
+    """A root in which a thread keeps switching `door` between a directory and a link to the outside."""
     root, outside = tmp_path / "root", tmp_path / "outside"
     (root / "a").mkdir(parents=True)
     outside.mkdir()
@@ -122,7 +122,7 @@ def flipping(tmp_path: Path) -> Iterator[tuple[Path, Root]]:
             for name in ("a", "link"):
                 try:
                     os.rename(root / name, root / "door")
-                except OSError:  # a writer who found no door has made one
+                except OSError:  # a writer has created the directory meanwhile
                     shutil.rmtree(root / "door", ignore_errors=True)
                 else:
                     os.rename(root / "door", root / name)
@@ -134,7 +134,7 @@ def flipping(tmp_path: Path) -> Iterator[tuple[Path, Root]]:
     thread.join()
 
 
-def test_a_link_that_is_swapped_in_while_a_path_is_walked_leads_nowhere(flipping: tuple[Path, Root]) -> None:
+def test_a_link_swapped_in_during_the_walk_cannot_lead_out(flipping: tuple[Path, Root]) -> None:
     outside, root = flipping
     seen = []
     for number in range(2000):
@@ -150,8 +150,8 @@ def test_a_link_that_is_swapped_in_while_a_path_is_walked_leads_nowhere(flipping
     assert {path.name: path.read_bytes() for path in outside.iterdir()} == {"file": SECRET}
 
 
-def test_a_hard_link_is_cut_when_it_is_written(tmp_path: Path) -> None:
-    """The other name of a file may be outside: what is written is a new file."""
+def test_writing_replaces_a_hard_link_by_a_new_file(tmp_path: Path) -> None:
+    """The other name of the file may be outside, so a new file is written."""
     (tmp_path / "root").mkdir()
     (tmp_path / "other").write_bytes(SECRET)
     os.link(tmp_path / "other", tmp_path / "root" / "name")
@@ -159,8 +159,8 @@ def test_a_hard_link_is_cut_when_it_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "other").read_bytes() == SECRET
 
 
-def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
-    """A pipe that nobody writes to would otherwise be waited for."""
+def test_a_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    """Opening a pipe without a writer would otherwise block."""
     os.mkfifo(tmp_path / "pipe")
     root = root_at(tmp_path)
     with pytest.raises(OSError, match="no regular file"):
@@ -193,11 +193,11 @@ def test_no_descriptor_is_left_open(places: tuple[Path, Root]) -> None:
 
 
 def test_a_root_must_be_a_directory(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match="no directory"):
+    with pytest.raises(SettingError, match="not a directory"):
         root_at(tmp_path / "not-there")
 
 
-def test_a_root_that_is_named_through_a_link_is_the_directory_behind_it(tmp_path: Path) -> None:
+def test_a_root_may_be_named_by_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real" / "file").write_bytes(b"inside")
     (tmp_path / "name").symlink_to("real")

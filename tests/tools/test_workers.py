@@ -1,4 +1,4 @@
-"""Tools in a process of their own may hang, die, flood and leave others behind: the batch goes on, nothing is left."""
+"""Tools in worker processes may hang, die, print a lot and leave processes: the batch continues, nothing is left."""
 
 import asyncio
 import os
@@ -35,12 +35,12 @@ def limits(tmp_path: Path) -> ToolLimits:
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, or does so now."""
+    """Wait until a process has ended."""
     until(lambda: has_ended(pid))
     return True
 
 
-def test_a_function_runs_elsewhere_with_its_types_and_what_it_prints_is_no_result(limits: ToolLimits) -> None:
+def test_a_function_runs_in_a_worker_with_its_types_and_its_prints_are_not_the_result(limits: ToolLimits) -> None:
     before = processes()
     wanted = (
         ("own_process", {}),
@@ -54,7 +54,7 @@ def test_a_function_runs_elsewhere_with_its_types_and_what_it_prints_is_no_resul
     assert processes() == before
 
 
-def test_a_worker_that_dies_is_told_and_the_rest_goes_on(limits: ToolLimits) -> None:
+def test_a_worker_that_dies_is_reported_and_the_rest_continues(limits: ToolLimits) -> None:
     before = processes()
     ways = {"exit": "exit status 3", "SIGKILL": "SIGKILL", "SIGSEGV": "SIGSEGV", "raise": "SystemExit: 4"}
     notebook = ran(Scheduler(ALL, limits=limits), *[("die", {"how": how}) for how in ways], ("plain", {"text": "x"}))
@@ -64,15 +64,17 @@ def test_a_worker_that_dies_is_told_and_the_rest_goes_on(limits: ToolLimits) -> 
     assert processes() == before
 
 
-def test_a_worker_that_hangs_is_killed_when_its_time_is_over(tmp_path: Path, limits: ToolLimits) -> None:
+def test_a_worker_that_hangs_is_killed_at_its_timeout(tmp_path: Path, limits: ToolLimits) -> None:
     hang = Tool(risky.hang.definition, risky.hang.handler, timeout=1.5, process=True)
     notebook = ran(Scheduler([hang], limits=limits), ("hang", {"mark": str(tmp_path / "pid")}))
     assert "did not finish within 1.5 seconds and was stopped" in notebook.texts[0]
-    if (tmp_path / "pid").exists() and (begun := (tmp_path / "pid").read_text()):  # a slow start is not its fault
+    if (tmp_path / "pid").exists() and (
+        begun := (tmp_path / "pid").read_text()
+    ):  # it may have been killed before it began
         assert gone(int(begun))
 
 
-def test_a_worker_killed_from_outside_is_told(tmp_path: Path, limits: ToolLimits) -> None:
+def test_a_worker_killed_from_outside_is_reported(tmp_path: Path, limits: ToolLimits) -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {"mark": str(tmp_path / "pid")}), ("plain", {"text": "x"})))
         scheduler = Scheduler(ALL, limits=limits)
@@ -130,13 +132,13 @@ def test_cancelling_while_a_worker_starts_leaves_nothing(after: float, tmp_path:
     assert processes() == before
 
 
-def test_what_a_worker_has_started_ends_with_it(limits: ToolLimits) -> None:
+def test_processes_of_a_worker_end_with_it(limits: ToolLimits) -> None:
     [text] = ran(Scheduler(ALL, limits=limits), ("leave_behind", {})).texts
     assert gone(int(text))
 
 
-def test_a_flood_stays_in_the_worker(limits: ToolLimits) -> None:
-    """100 MB of output: what comes through is the part that is shown; the whole is in a file."""
+def test_a_very_long_output_stays_in_the_worker(limits: ToolLimits) -> None:
+    """Of 100 MB of output only the part that is shown reaches this process; the whole is in a file."""
     here = psutil.Process()
     most = [here.memory_info().rss]
     watching = threading.Event()
@@ -158,7 +160,7 @@ def test_a_flood_stays_in_the_worker(limits: ToolLimits) -> None:
     assert kept.stat().st_size == 100_000_000
 
 
-def test_arguments_that_cannot_be_sent_are_told(limits: ToolLimits) -> None:
+def test_arguments_that_cannot_be_pickled_are_reported(limits: ToolLimits) -> None:
     from dataclasses import dataclass
 
     @dataclass
@@ -234,7 +236,7 @@ def test_a_worker_ends_when_its_parent_is_killed(script: list[str], tmp_path: Pa
     assert gone(pid)
 
 
-def test_a_function_that_was_typed_in_is_told_to_be_unreachable() -> None:
+def test_a_function_without_a_module_is_reported_as_unreachable() -> None:
     code = SCRIPT.replace('if __name__ == "__main__":\n', "if True:\n")
     done = subprocess.run(
         [sys.executable, "-c", code, "where"], capture_output=True, text=True, timeout=HANGS, check=False

@@ -1,4 +1,4 @@
-"""JSONL: one kind a file, a bad line is reported with its number and the others go on, files stream."""
+"""JSONL: a file has values of one kind, bad lines are reported with their numbers, files are read line by line."""
 
 import io
 import tracemalloc
@@ -23,7 +23,7 @@ def test_what_is_written_reads_back(items: list[Message] | list[Context]) -> Non
     assert [line.value for line in read_jsonl(file)] == items
 
 
-def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on() -> None:
+def test_a_bad_line_is_reported_with_its_number_and_the_others_are_read() -> None:
     lines = [HI, b'{"role":"bot"}\n', b"\n", HI, b"{oops\n", b'{"role":"user","content":"\xff"}\n']
     found = list(read_jsonl(lines, "talk.jsonl"))
     assert [line.number for line in found] == [1, 2, 4, 5, 6]
@@ -35,7 +35,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_go_on() -> None:
     assert [line.value for line in found if not isinstance(line.value, FormatError)] == [UserMessage("hi")] * 2
 
 
-def test_a_file_holds_one_kind() -> None:
+def test_a_file_holds_either_messages_or_conversations() -> None:
     assert str(list(read_jsonl([HI, TALK]))[1].value) == (
         "line 2: found a conversation, but the lines of this file are messages"
     )
@@ -48,7 +48,7 @@ def conversations(data: bytes) -> list[Context | FormatError]:
     return list(read_conversations(io.BytesIO(data), "f"))
 
 
-def test_json_and_jsonl_are_told_apart() -> None:
+def test_json_and_jsonl_are_distinguished() -> None:
     one = Context(messages=[UserMessage("hi")])
     pretty = b'{\n "messages":\n [{"role":"user","content":"hi"}]\n}\n'
     assert conversations(pretty) == [one]
@@ -64,7 +64,7 @@ def test_a_bad_first_line_does_not_hide_the_good_ones() -> None:
     assert good == Context(messages=[UserMessage("hi")])
 
 
-def test_bad_lines_do_not_hide_the_good_ones_however_many_there_are() -> None:
+def test_many_bad_lines_do_not_hide_the_good_ones() -> None:
     *bad, good = conversations(b"{oops\n" * 5 + TALK)
     assert [str(item).partition(":")[2].partition(":")[0] for item in bad] == ["1", "2", "3", "4", "5"]
     assert good == Context(messages=[UserMessage("hi")])
@@ -76,12 +76,12 @@ def test_a_line_that_was_cut_off_does_not_hide_the_next_one() -> None:
     assert good == Context(messages=[UserMessage("hi")])
 
 
-def test_a_document_with_a_whole_message_on_a_line_is_one_document() -> None:
+def test_a_document_with_a_complete_message_on_a_line_is_one_document() -> None:
     document = b'{"messages":[\n {"role":"user","content":"hi"}\n]}\n'
     assert conversations(document) == [Context(messages=[UserMessage("hi")])]
 
 
-def test_what_other_tools_write_is_read_line_by_line_too() -> None:
+def test_documents_of_other_tools_are_read_line_by_line_too() -> None:
     half = rb'{"role":"user","content":"\ud800"}' + b"\n"
     assert conversations(half + half) == [Context(messages=[UserMessage("\ufffd")] * 2)]
     assert conversations(b"\xef\xbb\xbf" + HI + HI) == [Context(messages=[UserMessage("hi")] * 2)]

@@ -34,7 +34,7 @@ ESCAPED = json.dumps({"city": SAID})
 
 
 def units(text: str) -> list[str]:
-    """The UTF-16 code units of a text, each as JavaScript would hold it."""
+    """The UTF-16 code units of a text, as JavaScript would store them."""
     data = text.encode("utf-16-le")
     return [data[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(data), 2)]
 
@@ -196,7 +196,7 @@ def told(message: AssistantMessage) -> Any:
 
 
 def arguments_of(protocol: str) -> list[tuple[str, Any]]:
-    """JSON text of arguments and what it holds; Google streams the values of arguments instead."""
+    """JSON text of arguments and its value; Google streams the values of arguments instead."""
     if protocol == "google-generative-ai":
         return [(SAID, {"city": SAID})]
     return [(text, json.loads(text)) for text in (ARGUMENTS, ESCAPED)]

@@ -1,4 +1,4 @@
-"""Bodies that others made, changed along every path: whatever stands there, nothing but an error of segue is raised.
+"""Bodies of other clients, changed along every path: only errors of segue are raised.
 
 The bodies are those of the rules' cases; each value in them is replaced by hostile ones, one at a time.
 """
@@ -53,7 +53,7 @@ def test_the_same_as_json_text(protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", [*PROTOCOLS, None])
 @pytest.mark.parametrize("body", [[], [{"role": "user", "content": "hi"}], None, 3, 1.5, True, (), set(), object()])
-def test_what_is_no_object_is_refused_in_words(body: Any, protocol: str | None) -> None:
+def test_a_body_that_is_not_an_object_is_refused_with_a_message(body: Any, protocol: str | None) -> None:
     """A bare list of messages is one of them: the error says what to put it in."""
     with pytest.raises(segue.FormatError, match="a request body is a JSON object"):
         segue.ingest(body, protocol)

@@ -30,7 +30,7 @@ class Counted(str):
 
 
 def steps(protocol: str, body: Body) -> int:
-    """How many calls, lines and comparisons it takes to run all rules over a body."""
+    """How many calls, lines and comparisons are needed to run all rules over a body."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:

@@ -49,5 +49,5 @@ def test_a_rule_says_where_it_comes_from_and_who_prevents_it(name: str) -> None:
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": [None, 1, "x", [], {}]}, {"contents": [[]]}])
-def test_rules_take_any_json(protocol: str, body: Any) -> None:
+def test_rules_accept_any_json(protocol: str, body: Any) -> None:
     assert isinstance(run(protocol_of(protocol).rules, body), list)

@@ -185,7 +185,7 @@ def kind_of_place(mutant: Mutant, body: Any) -> str:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_what_the_types_refuse_is_found_and_what_only_other_rules_refuse_is_theirs(name: str) -> None:
+def test_the_shape_rules_find_what_the_types_refuse_and_nothing_else(name: str) -> None:
     """Whole bodies with one place changed. What the types refuse has a finding that is an error; and a finding about
     the shape is there only where the types refuse."""
     judge, model = JUDGES[name], model_of(name)
@@ -238,7 +238,7 @@ def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> 
         ("anthropic-messages", [{"text": "hi"}], "messages[0].content[0].type"),
     ],
 )
-def test_blocks_of_another_protocol_are_findings_where_the_protocol_is_given(
+def test_blocks_of_another_protocol_are_findings_if_the_protocol_is_named(
     protocol: str, content: Any, path: str
 ) -> None:
     body = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": content}]}
@@ -254,12 +254,12 @@ def nodes(known: Table) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_there_is_no_place_for_which_nothing_fits(name: str) -> None:
+def test_every_place_of_a_shape_accepts_some_value(name: str) -> None:
     assert all(node != Node() for node in nodes(table(name)))
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_objects_that_tags_do_not_tell_apart_do_not_hold_themselves(name: str) -> None:
+def test_objects_without_distinct_tags_do_not_contain_themselves(name: str) -> None:
     """So that trying each of them costs a constant factor, however deep a body is."""
     records = table(name).records
     holds = {
@@ -304,7 +304,7 @@ def deep(depth: int) -> Any:
 
 
 def test_nesting_costs_no_stack() -> None:
-    """A schema may hold schemas without end; what is wrong at the bottom is found."""
+    """A schema may be nested without limit; faults at the bottom are found."""
     (fault,) = faults(deep(20_000), table("google_generative_ai/shape.json"))
     assert fault.sort == "unknown"
     assert fault.path.endswith(".nosuch")
@@ -381,7 +381,7 @@ GEMINI_CLI = {
         (GEMINI_CLI, "google-vertex/gemini-2.5-flash", {"GEM-13"}),
     ],
 )
-def test_what_codex_and_gemini_cli_send_is_accepted(body: Any, model: str, numbers: set[str]) -> None:
+def test_bodies_of_codex_and_gemini_cli_are_accepted(body: Any, model: str, numbers: set[str]) -> None:
     """Codex 0.166 sends `client_metadata` and null for the content of reasoning, Gemini CLI 0.61 ids of calls."""
     found = segue.lint(body, model=segue.get_model(model))
     assert {finding.rule for finding in found} == numbers
@@ -404,7 +404,9 @@ def test_what_codex_and_gemini_cli_send_is_accepted(body: Any, model: str, numbe
         ("vllm/some-model", {"messages": [USER], "chat_template_kwargs": {}, "top_k": 1}, set()),
     ],
 )
-def test_what_a_member_of_the_family_knows_is_a_fact_of_its_dialect(model: str, more: Any, refused: set[str]) -> None:
+def test_the_fields_that_a_member_of_the_family_knows_follow_its_dialect(
+    model: str, more: Any, refused: set[str]
+) -> None:
     body = {"model": "m", "messages": [USER], **more}
     target = built_in().resolve(model, "openai-completions")
     unknown = {"GRQ-01", "GRQ-02", "CER-01", "CER-02"}

@@ -141,7 +141,7 @@ def stored(case: StreamCase, pieces: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("begin", [b"data: ", b"{", b"event: "])
-def test_an_endless_event_is_given_up(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_event_is_refused(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory stays bounded, whatever is sent."""
     monkeypatch.setattr(sse, "MAX_FRAME", 10_000)
     monkeypatch.setattr("segue.render.answer.MAX_FRAME", 10_000)

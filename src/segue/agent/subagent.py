@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ..errors import SessionError
 from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
-from ..session.rows import LONGEST_NAME
+from ..session.rows import MAX_NAME
 from ..tools import Approve, Tool, ToolLimits, running_call
 from ..tools.waiting import in_thread
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
@@ -141,7 +141,7 @@ def _name(caller: str, call: str) -> str:
     if len(call) > 64 or not call.isprintable() or not call:
         call = _digest(call)
     name = f"{caller}{MARK}{call}"
-    return name if len(name) <= LONGEST_NAME else f"{caller[:100]}{MARK}{_digest(name)}"
+    return name if len(name) <= MAX_NAME else f"{caller[:100]}{MARK}{_digest(name)}"
 
 
 def _digest(text: str) -> str:

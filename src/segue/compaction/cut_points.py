@@ -1,4 +1,4 @@
-"""Where a conversation may be cut: between whole interactions, so that no call is parted from its result."""
+"""Find where a conversation can be cut: between whole interactions, so that calls and results stay together."""
 
 from itertools import accumulate
 
@@ -8,25 +8,25 @@ from .values import is_summary
 
 
 class CutPoints:
-    """The places between the messages before ``end``; a place is the index of the message that begins there."""
+    """The positions up to ``end`` at which messages can be cut. A position is the index of the message after it."""
 
     def __init__(self, messages: list[Message], running_from: int | None) -> None:
         self.messages = messages
         self.end = len(messages) if running_from is None else running_from
         if not 0 <= self.end <= len(messages):
             raise ValueError(f"running_from is {running_from}, but there are {len(messages)} messages")
-        self._crossed = _crossed(messages)
+        self._splits_pair = _positions_in_pairs(messages)
 
-    def whole(self, at: int) -> bool:
-        """Whether every result is on the side of its call, and every question on the side of its answer."""
-        return not self._crossed[at]
+    def is_between_interactions(self, at: int) -> bool:
+        """Whether a cut here separates no result from its call, and no question from its answer."""
+        return not self._splits_pair[at]
 
-    def begins(self, at: int) -> bool:
-        """Whether a user message or an answer begins here, or what may be cut ends here."""
+    def is_before_message(self, at: int) -> bool:
+        """Whether a user message or an answer begins here, or ``end`` is here."""
         return at == self.end or not isinstance(self.messages[at], ToolResultMessage)
 
-    def begins_turn(self, at: int) -> bool:
-        """Whether this is the first of the user's messages in a row."""
+    def is_before_turn(self, at: int) -> bool:
+        """Whether the first of the user's messages in a row begins here."""
         if at == len(self.messages):
             return False
         before = self.messages[at - 1]
@@ -35,36 +35,38 @@ class CutPoints:
         )
 
     def cuts(self) -> list[int]:
-        """Every place to cut, in order. A summary alone is not summarised again: there must be an end to it."""
+        """Every position to cut, in order. A summary alone is not summarised again, so that compaction ends."""
         first = 2 if self.messages and is_summary(self.messages[0]) else 1
-        return [at for at in range(first, self.end + 1) if self.whole(at) and self.begins(at)]
+        return [
+            at for at in range(first, self.end + 1) if self.is_between_interactions(at) and self.is_before_message(at)
+        ]
 
 
-def _crossed(messages: list[Message]) -> list[bool]:
-    """For each place, whether something on one side of it belongs to something on the other."""
+def _positions_in_pairs(messages: list[Message]) -> list[bool]:
+    """For each position, whether a message before it belongs to a message after it."""
     pairing = Pairing(messages)
-    steps = [0] * (len(messages) + 2)
+    changes = [0] * (len(messages) + 2)  # of the number of pairs around each position
 
-    def tie(one: int, other: int) -> None:
+    def add_pair(one: int, other: int) -> None:
         low, high = sorted((one, other))
-        steps[low + 1] += 1
-        steps[high + 1] -= 1
+        changes[low + 1] += 1
+        changes[high + 1] -= 1
 
-    nearest: dict[str, int] = {}  # by id: the last answer so far with such a call
+    last_by_id: dict[str, int] = {}  # the last answer so far with a call of this id
     last: int | None = None
     for index, message in enumerate(messages):
         if index and isinstance(message, AssistantMessage) and isinstance(messages[index - 1], UserMessage):
-            tie(index - 1, index)
+            add_pair(index - 1, index)
         if index in pairing.batches:
             batch, last = pairing.batches[index], index
-            nearest |= {call.id: index for call in batch.calls}
+            last_by_id |= {call.id: index for call in batch.calls}
             for answer in batch.answers:
                 if answer >= 0:
-                    tie(index, answer)
+                    add_pair(index, answer)
         elif isinstance(message, ToolResultMessage) and pairing.strays.get(index) == "duplicate":
-            # It is left out of what is rendered as long as its call is there; alone it would pass for another's.
-            call = nearest.get(message.tool_call_id) if message.tool_call_id else last
+            # A duplicate is not rendered while its call is there; without the call it would look like another result.
+            call = last_by_id.get(message.tool_call_id) if message.tool_call_id else last
             if call is None:  # stored before its call
                 call = next(after for after in pairing.batches if after > index)
-            tie(call, index)
-    return [crossing > 0 for crossing in accumulate(steps)]
+            add_pair(call, index)
+    return [pairs > 0 for pairs in accumulate(changes)]

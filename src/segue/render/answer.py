@@ -4,7 +4,7 @@ They do no I/O, and nothing that a provider sends makes them raise.
 """
 
 from ..types import AssistantMessage
-from ..types.codec import UNREADABLE, read_halves, read_json
+from ..types.codec import UNREADABLE, read_json, read_json_with_surrogates
 from ..types.events import Event
 from ..types.secret import NO_SECRETS, Secrets
 from ..wire.common.answer import Answer, Failure
@@ -115,7 +115,7 @@ class Decoder:
             if not data:
                 continue
             try:
-                event(name, read_halves(data))
+                event(name, read_json_with_surrogates(data))
             except (*UNREADABLE, *MALFORMED) as error:
                 self._misread(name, data, error)
 
@@ -127,7 +127,7 @@ class Decoder:
 
     def _read_whole(self, data: bytes) -> None:
         try:
-            body = read_halves(data)
+            body = read_json_with_surrogates(data)
             if isinstance(body, dict):
                 self._reader.whole(body)
             else:  # without alt=sse, Gemini streams an array of events

@@ -10,7 +10,7 @@ from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.check import check_model
 from ..types.codec import read_json
-from ..types.text import has_half_escapes, scrub, scrub_json
+from ..types.text import has_surrogate_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
 from ..wire.protocol import Protocol
@@ -76,7 +76,7 @@ def _with_surrogates(body: Body, document: Any) -> Any:
     if not isinstance(body, bytes | str):
         return document
     data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
-    if (isinstance(body, bytes) or scrub(body) is body) and not has_half_escapes(data):
+    if (isinstance(body, bytes) or scrub(body) is body) and not has_surrogate_escapes(data):
         return document
     try:
         return json.loads(body)

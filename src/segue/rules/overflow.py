@@ -26,7 +26,7 @@ class Phrase(Struct, frozen=True):
     # A regular expression that is searched in the text, ignoring case.
     pattern: str
     # An example that was seen.
-    says: str
+    example: str
     # Where it was seen, and when last.
     source: str
     seen: str
@@ -463,7 +463,7 @@ LOOKALIKES: tuple[Phrase, ...] = (
         r"string too long\b.{0,40}maximum length \d{1,5}\b|string should have at most [\d,]+ characters"
         r"|member must have length less than or equal to",
         "Invalid 'messages[11].tool_calls[0].id': string too long. Expected a string with maximum length 40",
-        "BerriAI/litellm#17343 and #4735 (OpenAI), where it was taken for an overflow",
+        "BerriAI/litellm#17343 and #4735 (OpenAI), which treated it as an overflow",
         "2025-12",
     ),
     Phrase(

@@ -1,4 +1,4 @@
-"""Sessions as logs of entries, and the stores that keep them. What a turn is, is told by ``agent``."""
+"""Sessions as logs of entries, and the stores that keep them. ``agent`` defines what a turn is."""
 
 from .entries import (
     AnyEntry as AnyEntry,

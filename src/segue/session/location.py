@@ -1,4 +1,4 @@
-"""From a path or a URL to a store, and where sessions are kept when nobody says."""
+"""Open the store at a path or a URL, and find the default location."""
 
 import os
 import re
@@ -12,48 +12,47 @@ from .store import Store
 STORE_VARIABLE = "SEGUE_SESSIONS"
 FILE = "sessions.db"
 
-
-_WORDS = re.compile(r"\s*[A-Za-z_]+\s*=")
-"""How an address begins that libpq reads as words: ``host=… password=…``."""
+_KEYWORDS = re.compile(r"\s*[A-Za-z_]+\s*=")
+"""The beginning of an address in keywords of libpq: ``host=… password=…``."""
 _SCHEME = re.compile(r"\s*(?:postgres\w*|sqlite\w*|file|mysql|mariadb|https?)(?:\+\w+)?:", re.IGNORECASE)
-"""How a URL begins, also one with a slash too few. Such a name is not meant as a path."""
-KINDS = "a store is a path, sqlite:///path or postgresql://user:password@host:port/database"
+"""The beginning of a URL, also of one with a missing slash. Such a name is not meant as a path."""
+EXPECTED = "a store is a path, sqlite:///path or postgresql://user:password@host:port/database"
 
 
-def open_store(where: str | os.PathLike[str] | None = None, *, create: bool = True) -> Store:
-    """The store at ``where``: a path, ``sqlite:///path`` or ``postgresql://…``; without one, the default.
+def open_store(location: str | os.PathLike[str] | None = None, *, create: bool = True) -> Store:
+    """Open the store at ``location``: a path, ``sqlite:///path`` or ``postgresql://…``; by default, ``default_path()``.
 
-    Words as libpq takes them (``host=… dbname=…``) name a PostgreSQL database, too; a file of such a name is
-    ``./host=…``. A file that is not there is made, unless ``create`` is false: then it is a ``SessionError``. In a URL
-    of SQLite three slashes are before a relative path and four before an absolute one. No error repeats an address:
-    there may be a password in it.
+    Keywords of libpq (``host=… dbname=…``) also name a PostgreSQL database; write ``./host=…`` for a file with such a
+    name. A missing file is created; with ``create=False`` it is a ``SessionError``. A SQLite URL has three slashes
+    before a relative path, and four before an absolute one. Errors never repeat an address, because it may contain a
+    password.
     """
-    named = os.fspath(where) if where else os.environ.get(STORE_VARIABLE) or str(default_path())
-    if isinstance(where, os.PathLike):
-        return _file(named, create)
-    scheme, found, rest = named.partition("://")
-    if (found and scheme in ("postgresql", "postgres")) or (not found and _WORDS.match(named)):
+    name = os.fspath(location) if location else os.environ.get(STORE_VARIABLE) or str(default_path())
+    if isinstance(location, os.PathLike):
+        return _open_file(name, create)
+    scheme, found, rest = name.partition("://")
+    if (found and scheme in ("postgresql", "postgres")) or (not found and _KEYWORDS.match(name)):
         from .postgres import PostgresStore
 
-        return PostgresStore(named)
+        return PostgresStore(name)
     if found and scheme == "sqlite":
         if not rest.startswith("/"):
-            raise SessionError("sqlite://: a URL of SQLite is sqlite:///relative/path or sqlite:////absolute/path")
-        return _file(rest[1:] or MEMORY, create)
-    if found or _SCHEME.match(named):
+            raise SessionError("sqlite://: a SQLite URL is sqlite:///relative/path or sqlite:////absolute/path")
+        return _open_file(rest[1:] or MEMORY, create)
+    if found or _SCHEME.match(name):
         shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and found else "this address"
-        raise SessionError(f"{shown}: {KINDS}")
-    return _file(named, create)
+        raise SessionError(f"{shown}: {EXPECTED}")
+    return _open_file(name, create)
 
 
-def _file(path: str, create: bool) -> Store:
+def _open_file(path: str, create: bool) -> Store:
     if not create and path != MEMORY and not os.path.exists(path):
         raise SessionError(f"{path}: there is no store of sessions")
     return SQLiteStore(path)
 
 
 def default_path() -> Path:
-    """The file in the folder that the platform has for data of programs."""
+    """The default file, in the folder of the platform for application data."""
     home = Path.home()
     if sys.platform == "win32":
         folder = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")

@@ -1,4 +1,4 @@
-"""Tools and the one way to run them: schemas, validation, approval, limits, the scheduler."""
+"""Tools, and the scheduler that runs their calls: schemas, validation, approval, limits."""
 
 from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, Deny, Edit
 from .files import file_tools

@@ -1,20 +1,22 @@
-"""Asks whether calls may run: one question at a time, and a clear no where there is no clear answer."""
+"""Call the user's ``approve`` callback. Anything that is not a clear answer means that the call is not run."""
 
 import asyncio
 import inspect
-from typing import Any, get_args
+from typing import Any
 
 from .approval import Approval, ApprovalRequest, Approve, Deny, Edit
 from .waiting import for_a_while
 
 
 class NoAnswer(Exception):
-    """The callback gave no answer: it raised, or gave something else."""
+    """The callback did not return an answer: it raised, was cancelled, or returned something else."""
 
 
-async def answer(approve: Approve, asked: ApprovalRequest, closing: "asyncio.Future[None]", grace: float) -> Approval:
-    """What the callback says; ``NoAnswer`` if it says nothing that can be understood, or not before ``closing``."""
-    task = asyncio.create_task(_called(approve, asked))
+async def ask_approval(
+    approve: Approve, request: ApprovalRequest, closing: "asyncio.Future[None]", grace: float
+) -> Approval:
+    """Return the answer of the callback; ``NoAnswer`` if there is no valid one before ``closing`` is done."""
+    task = asyncio.create_task(_call(approve, request))
     try:
         await asyncio.wait([task, closing], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -23,28 +25,29 @@ async def answer(approve: Approve, asked: ApprovalRequest, closing: "asyncio.Fut
             await for_a_while(task, grace)
     if not task.done() or task.cancelled():
         raise NoAnswer("the question was cancelled")
-    found = task.result()
-    if isinstance(found, BaseException):
-        raise NoAnswer(f"{type(found).__name__}: {found}".removesuffix(": "))
-    if not isinstance(found, get_args(Approval)):
-        raise NoAnswer(f"the answer was {found!r:.100}, not one of Allow, AllowAlways, Deny, Edit")
-    _check(found)
-    return found  # type: ignore[no-any-return]  # it is one of them
+    answer = task.result()
+    if isinstance(answer, BaseException):
+        raise NoAnswer(f"{type(answer).__name__}: {answer}".removesuffix(": "))
+    if not isinstance(answer, Approval):
+        raise NoAnswer(f"the answer was {answer!r:.100}, not one of Allow, AllowAlways, Deny, Edit")
+    _check_fields(answer)
+    return answer
 
 
-async def _called(approve: Approve, asked: ApprovalRequest) -> Any:
+async def _call(approve: Approve, request: ApprovalRequest) -> Any:
+    """Return what the callback returns, or the exception that it raises."""
     try:
-        given = approve(asked)
-        return await given if inspect.isawaitable(given) else given
+        answer = approve(request)
+        return await answer if inspect.isawaitable(answer) else answer
     except GeneratorExit:
         raise
-    except BaseException as error:  # noqa: BLE001, the code of others; an exit there must not end the loop
+    except BaseException as error:  # noqa: BLE001, foreign code; SystemExit there must not end the event loop
         return error
 
 
-def _check(given: Any) -> None:
-    """Structs check nothing when they are made."""
-    if isinstance(given, Edit) and not isinstance(given.arguments, dict):
-        raise NoAnswer(f"the edited arguments are {type(given.arguments).__name__}, not a dict")
-    if isinstance(given, Deny) and not isinstance(given.reason, str):
+def _check_fields(answer: Approval) -> None:
+    """Check the types of the fields, because a struct does not check them when it is created."""
+    if isinstance(answer, Edit) and not isinstance(answer.arguments, dict):
+        raise NoAnswer(f"the edited arguments are {type(answer.arguments).__name__}, not a dict")
+    if isinstance(answer, Deny) and not isinstance(answer.reason, str):
         raise NoAnswer("it was denied")

@@ -1,7 +1,7 @@
-"""One run of a tool: on the event loop, in a thread or in a process, with one way to wait for it and to stop it.
+"""One execution of a tool: on the event loop, in a thread or in a worker process, with one way to wait and to stop.
 
-A thread is a daemon: one that never comes back neither blocks the end of the program nor is waited for. What comes back
-when nobody waits any more is dropped.
+Threads are daemons: a thread that never returns does not block the end of the program. A value that is returned after
+the execution was given up is dropped.
 """
 
 import asyncio
@@ -13,24 +13,21 @@ from typing import Any
 
 from ..types import ToolCall
 from .arguments import CheckedArguments
-from .limits import ToolLimits
-from .output import ToolOutput, ended, raised
+from .output import STOPPED, OutputBuilder, ToolOutput
 from .running_call import RunningCall, _running_call
 from .tool import Tool
 from .worker import Worker
 
 
 class Execution:
-    """A tool at work. ``future`` has how it ended; it never raises. ``stop`` asks it to end."""
+    """Runs a tool. ``future`` gets its output and never an exception; ``stop`` asks the tool to end."""
 
-    def __init__(
-        self, tool: Tool, call: ToolCall, checked: CheckedArguments, limits: ToolLimits, note: str = ""
-    ) -> None:
+    def __init__(self, tool: Tool, call: ToolCall, arguments: CheckedArguments, builder: OutputBuilder) -> None:
         self.future: asyncio.Future[ToolOutput] = asyncio.get_running_loop().create_future()
-        self._tool, self._values, self._limits, self._note = tool, checked.values, limits, note
+        self._tool, self._values, self._builder = tool, arguments.values, builder
         self._context = copy_context()
-        used = ToolCall(call.id, call.name, checked.json, call.thought_signature)
-        self._context.run(_running_call.set, RunningCall(used, limits))
+        used = ToolCall(call.id, call.name, arguments.json, call.thought_signature)
+        self._context.run(_running_call.set, RunningCall(used, builder.limits))
         self._task: asyncio.Task[None] | None = None
         self._worker: Worker | None = None
         self.stopped = False
@@ -38,11 +35,11 @@ class Execution:
 
     @property
     def can_be_stopped(self) -> bool:
-        """Whether asking it to end has a chance; a thread goes on as long as it likes."""
+        """Whether ``stop`` can have an effect. A thread cannot be stopped."""
         return self._task is not None or self._worker is not None
 
     def stop(self) -> None:
-        """Ask it to end: a coroutine is cancelled, a process killed; a thread can only be waited for."""
+        """Cancel a coroutine or kill a process. A thread continues until it returns."""
         self.stopped = True
         if self._task is not None:
             self._task.cancel()
@@ -51,65 +48,69 @@ class Execution:
 
     def _start(self) -> None:
         if self._tool.process:
-            self._worker = Worker(self._tool, self._values, self._limits, self._note)
-            self._in_thread(self._worker.run)
+            self._worker = Worker(self._tool, self._values, self._builder)
+            self._run_in_thread(self._worker.run)
         elif is_async(self._tool.handler):
-            self._on_the_loop(lambda: self._tool.handler(**self._values))
+            self._run_on_loop(lambda: self._tool.handler(**self._values))
         else:
-            self._in_thread(self._called)
+            self._run_in_thread(self._call_handler)
 
     # -- on the event loop -------------------------------------------------------------------------------------------
 
-    def _on_the_loop(self, begin: Callable[[], Awaitable[Any]]) -> None:
-        self._task = asyncio.create_task(self._awaited(begin), context=self._context.copy())
-        self._task.add_done_callback(self._broken_off)
+    def _run_on_loop(self, begin: Callable[[], Awaitable[Any]]) -> None:
+        self._task = asyncio.create_task(self._await(begin), context=self._context.copy())
+        self._task.add_done_callback(self._check_task)
 
-    def _broken_off(self, task: "asyncio.Task[None]") -> None:
+    def _check_task(self, task: "asyncio.Task[None]") -> None:
         if task.cancelled():  # before its first step
-            self._settle(ToolOutput([], True, stopped=True))
+            self._finish(STOPPED)
         elif (error := task.exception()) is not None:
-            self._settle(raised(error, self._limits, self._note))
+            self._finish(self._builder.from_error(error))
 
-    async def _awaited(self, begin: Callable[[], Awaitable[Any]]) -> None:
+    async def _await(self, begin: Callable[[], Awaitable[Any]]) -> None:
         try:
-            held = [await begin()]  # taken out of here by the one who writes it: a flood is let go at once
+            values = [await begin()]  # in a list, from which the thread pops it: no reference is left here
         except GeneratorExit:
-            raise  # it is closed from outside, or acts as if
-        except BaseException as error:  # noqa: BLE001, a tool may fail in any way; not even an exit may end the loop
-            self._settle(raised(error, self._limits, self._note))
+            raise  # the coroutine is being closed
+        except BaseException as error:  # noqa: BLE001, foreign code; SystemExit there must not end the event loop
+            self._finish(self._builder.from_error(error))
             return
         self._task = None
-        self._in_thread(lambda: self._ended(held.pop()))
+        self._run_in_thread(lambda: self._build(values.pop()))
 
     # -- in a thread -------------------------------------------------------------------------------------------------
 
-    def _in_thread(self, act: Callable[[], Any]) -> None:
+    def _run_in_thread(self, function: Callable[[], Any]) -> None:
         loop, context = asyncio.get_running_loop(), self._context.copy()
         thread = threading.Thread(
-            target=_act, args=[loop, context, act, self._settle], name=f"segue tool {self._tool.name}", daemon=True
+            target=_run_and_report,
+            args=[loop, context, function, self._finish],
+            name=f"segue tool {self._tool.name}",
+            daemon=True,
         )
         try:
             thread.start()
-        except RuntimeError as error:  # the system has no more of them
-            self._settle(raised(error, self._limits, self._note))
+        except RuntimeError as error:  # the system has no more threads
+            self._finish(self._builder.from_error(error))
 
-    def _called(self) -> Any:
-        """What the function gave, or an awaitable that has still to be awaited."""
+    def _call_handler(self) -> Any:
+        """The output of the function, or the awaitable that it returned."""
         try:
             value = self._tool.handler(**self._values)
-        except BaseException as error:  # noqa: BLE001, as above
-            return raised(error, self._limits, self._note)
-        return value if inspect.isawaitable(value) else self._ended(value)
+        except BaseException as error:  # noqa: BLE001, foreign code may raise anything
+            return self._builder.from_error(error)
+        return value if inspect.isawaitable(value) else self._build(value)
 
-    def _ended(self, value: Any) -> ToolOutput:
+    def _build(self, value: Any) -> ToolOutput:
         try:
-            return ended(value, self._limits, self._note)
-        except BaseException as error:  # noqa: BLE001, the values of others run code of others
-            return raised(error, self._limits, self._note)
+            return self._builder.from_value(value)
+        except BaseException as error:  # noqa: BLE001, reading a foreign value may run foreign code
+            return self._builder.from_error(error)
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def _settle(self, found: Any) -> None:
+    def _finish(self, found: Any) -> None:
+        """Set the output; an awaitable that a plain function returned is awaited first."""
         if self.future.done():
             return
         if isinstance(found, ToolOutput):
@@ -117,22 +118,22 @@ class Execution:
         elif self.stopped:
             if inspect.iscoroutine(found):
                 found.close()
-            self.future.set_result(ToolOutput([], True, stopped=True))
+            self.future.set_result(STOPPED)
         else:
-            self._on_the_loop(lambda: found)
+            self._run_on_loop(lambda: found)
 
 
-def _act(
-    loop: asyncio.AbstractEventLoop, context: Context, act: Callable[[], Any], settle: Callable[[Any], None]
+def _run_and_report(
+    loop: asyncio.AbstractEventLoop, context: Context, function: Callable[[], Any], finish: Callable[[Any], None]
 ) -> None:
-    found = context.run(act)
+    found = context.run(function)
     try:
-        loop.call_soon_threadsafe(settle, found)
-    except RuntimeError:  # the loop is closed: nobody waits any more
+        loop.call_soon_threadsafe(finish, found)
+    except RuntimeError:  # the loop is closed: there is no longer a caller
         if inspect.iscoroutine(found):
             found.close()
 
 
 def is_async(handler: Callable[..., Any]) -> bool:
-    """Whether calling it gives a coroutine."""
+    """Whether calling ``handler`` returns a coroutine."""
     return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(type(handler).__call__)

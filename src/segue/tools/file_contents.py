@@ -1,4 +1,4 @@
-"""What is read out of one open file, in bounded memory: a page of its lines, the lines that match, an image."""
+"""Read from one open file, in bounded memory: a page of lines, the lines that match, or an image."""
 
 import os
 import re
@@ -6,34 +6,34 @@ from typing import BinaryIO
 
 from .images import image_kind
 
-_PAGE = 40_000  # bytes of one page, below the limit of a result: a page is told whole, and the next one asked for
-_LARGEST_IMAGE = 3_500_000  # as base64 it is a third more
-_WIDEST = 300
-_PIECE = 1 << 20  # a longer line is searched in pieces
-_BEGIN = 8192
+_PAGE = 40_000  # bytes of a page, below the limit of a result, so that a page is never cut
+_MAX_IMAGE = 3_500_000  # as base64 it is a third larger
+_MAX_LINE = 300
+_CHUNK = 1 << 20  # a longer line is searched in chunks
+_START = 8192
 
 
-def looks_like_image(file: BinaryIO) -> bool:
-    """Whether a file begins as an image does that models can look at."""
-    return image_kind(_begin(file)) is not None
+def is_image(file: BinaryIO) -> bool:
+    """Whether a file begins like an image that models accept."""
+    return image_kind(_read_start(file)) is not None
 
 
-def image(file: BinaryIO, path: str) -> bytes:
-    """The whole image."""
-    data = file.read(_LARGEST_IMAGE + 1)
-    if len(data) > _LARGEST_IMAGE:
-        raise ValueError(f"{path} is an image of more than {_LARGEST_IMAGE:,} bytes, too large to look at")
+def read_image(file: BinaryIO, path: str) -> bytes:
+    """Read a whole image; ``ValueError`` if it is too large."""
+    data = file.read(_MAX_IMAGE + 1)
+    if len(data) > _MAX_IMAGE:
+        raise ValueError(f"{path} is an image of more than {_MAX_IMAGE:,} bytes, too large to look at")
     return data
 
 
-def page(file: BinaryIO, path: str, first: int, count: int) -> str:
-    """Lines of a text file, from ``first`` on, with a note if there are more."""
-    if b"\0" in _begin(file):
+def read_page(file: BinaryIO, path: str, first: int, count: int) -> str:
+    """Read lines of a text file, from line ``first`` on, with a note if there are more."""
+    if b"\0" in _read_start(file):
         raise ValueError(f"{path} is binary ({os.fstat(file.fileno()).st_size} bytes), it cannot be read as text")
-    skipped = _skip(file, first - 1)
+    skipped = _skip_lines(file, first - 1)
     if skipped < first - 1:
         raise ValueError(f"{path} has only {skipped} line{'' if skipped == 1 else 's'}")
-    data, told, cut = _lines(file, count)
+    data, lines, cut = _read_lines(file, count)
     text = data.decode("utf-8-sig" if first == 1 else "utf-8", "replace")
     if not text:
         return "(the file is empty)" if first == 1 else f"({path} ends before line {first})"
@@ -42,41 +42,44 @@ def page(file: BinaryIO, path: str, first: int, count: int) -> str:
         return "{}\n[{}]".format(text.rstrip("\ufffd"), note)
     if not file.read(1):
         return text
-    return f"{text}[lines {first} to {first + told - 1}; there are more: go on with first_line {first + told}]"
+    return f"{text}[lines {first} to {first + lines - 1}; there are more: go on with first_line {first + lines}]"
 
 
-def found_in(file: BinaryIO, path: str, expression: re.Pattern[str], most: int) -> list[str]:
-    """The lines of a text file in which ``expression`` is found, as ``path:number: line``; none for a binary one."""
+def matching_lines(file: BinaryIO, path: str, expression: re.Pattern[str], limit: int) -> list[str]:
+    """The lines of a text file that match, as ``path:number: line``; none for a binary file."""
     found: list[str] = []
-    if b"\0" in _begin(file):
+    if b"\0" in _read_start(file):
         return found
     number = 1
-    while len(found) < most and (piece := file.readline(_PIECE)):
-        line = piece.rstrip(b"\r\n").decode("utf-8", "replace")
+    while len(found) < limit and (chunk := file.readline(_CHUNK)):
+        line = chunk.rstrip(b"\r\n").decode("utf-8", "replace")
         match = expression.search(line)
         if match is not None:
             found.append(f"{path}:{number}: {_excerpt(line, match)}")
-        number += piece.endswith(b"\n")
+        number += chunk.endswith(b"\n")
     return found
 
 
-def _begin(file: BinaryIO) -> bytes:
-    begin = file.read(_BEGIN)
+def _read_start(file: BinaryIO) -> bytes:
+    start = file.read(_START)
     file.seek(0)
-    return begin
+    return start
 
 
-def _skip(file: BinaryIO, lines: int) -> int:
-    """Go behind that many lines; how many there were. The last one may have no end."""
-    skipped, piece = 0, b""
-    while skipped < lines and (line := file.readline(_PIECE)):
-        piece = line
-        skipped += piece.endswith(b"\n")
-    return skipped + bool(piece and not piece.endswith(b"\n"))
+def _skip_lines(file: BinaryIO, lines: int) -> int:
+    """Skip lines and return how many there were. The last one may lack its line end."""
+    skipped, chunk = 0, b""
+    while skipped < lines and (line := file.readline(_CHUNK)):
+        chunk = line
+        skipped += chunk.endswith(b"\n")
+    return skipped + bool(chunk and not chunk.endswith(b"\n"))
 
 
-def _lines(file: BinaryIO, count: int) -> tuple[bytes, int, bool]:
-    """Whole lines, as many as fit on a page, and their number; or the beginning of a line that does not fit at all."""
+def _read_lines(file: BinaryIO, count: int) -> tuple[bytes, int, bool]:
+    """Read whole lines, as many as fit on a page. A first line that does not fit is cut.
+
+    Returns the bytes, the number of lines, and whether a line was cut.
+    """
     lines: list[bytes] = []
     room = _PAGE
     while len(lines) < count:
@@ -94,9 +97,9 @@ def _lines(file: BinaryIO, count: int) -> tuple[bytes, int, bool]:
 
 
 def _excerpt(line: str, match: re.Match[str]) -> str:
-    """The line, or what is around the match in a long one."""
-    if len(line) <= _WIDEST:
+    """The line; of a long line, the part around the match."""
+    if len(line) <= _MAX_LINE:
         return line
-    begin = max(0, min(match.start() - _WIDEST // 4, len(line) - _WIDEST))
-    end = begin + _WIDEST
-    return ("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else "")
+    start = max(0, min(match.start() - _MAX_LINE // 4, len(line) - _MAX_LINE))
+    end = start + _MAX_LINE
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

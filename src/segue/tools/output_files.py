@@ -1,4 +1,4 @@
-"""Files for what is too long for a history: private to the user, named by what is in them, and not kept for ever."""
+"""Files for outputs that are too long for a history: private to the user, named by their content, deleted with time."""
 
 import hashlib
 import os
@@ -16,72 +16,80 @@ from .limits import ToolLimits
 
 _OUTPUT = re.compile(r"[0-9a-f]{16}\.[a-z]{1,5}")
 _UNFINISHED = re.compile(r"\.[0-9a-f]{32}")
-_LEFT = 24 * 3600
-"""Seconds after which nobody writes to an unfinished file any more: its process was killed."""
+_UNFINISHED_SECONDS = 24 * 3600
+"""Age at which an unfinished file is deleted: the process that wrote it was killed."""
 
 
-def folder(limits: ToolLimits) -> Path:
-    """Where whole outputs are kept. It is made when it is first needed; an ``OSError`` if that cannot be."""
+def output_folder(limits: ToolLimits) -> Path:
+    """The folder for whole outputs. It is created when it is first needed; ``OSError`` if that fails."""
     if limits.directory is None:
-        return _private()
-    made = Path(limits.directory).expanduser().absolute()
-    made.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return made
+        return _private_folder()
+    folder = Path(limits.directory).expanduser().absolute()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
-def keep(parts: Iterable[bytes], suffix: str, limits: ToolLimits) -> Path:
-    """Write ``parts`` to a file that is named after its content: the same output is kept once, under one name."""
-    there = folder(limits)
+def save(parts: Iterable[bytes], suffix: str, limits: ToolLimits) -> Path:
+    """Write ``parts`` to a file that is named by the digest of its content, so that equal outputs share a file."""
+    folder = output_folder(limits)
     digest = hashlib.sha256()
-    unfinished = there / f".{uuid.uuid4().hex}"
+    unfinished = folder / f".{uuid.uuid4().hex}"
     try:
         with open(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             for part in parts:
                 digest.update(part)
                 file.write(part)
-        kept = there / f"{digest.hexdigest()[:16]}{suffix}"
-        unfinished.replace(kept)
+        saved = folder / f"{digest.hexdigest()[:16]}{suffix}"
+        unfinished.replace(saved)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    prune(there, limits, time.time(), kept)
-    return kept
+    prune(folder, limits, time.time(), saved)
+    return saved
 
 
-def prune(there: Path, limits: ToolLimits, now: float, spared: Path | None = None) -> None:
-    """Delete outputs that are too old, and the oldest of those that are too many; files of others are left alone."""
-    found: list[tuple[float, int, Path]] = []
-    with suppress(OSError), os.scandir(there) as entries:
+def describe_saved(parts: Iterable[bytes], suffix: str, limits: ToolLimits) -> str:
+    """Save ``parts``, and return a text for the model that names the file or the error."""
+    try:
+        return f"kept in {save(parts, suffix, limits)}"
+    except OSError as error:
+        return f"not kept: {error.strerror or error}"
+
+
+def prune(folder: Path, limits: ToolLimits, now: float, spared: Path | None = None) -> None:
+    """Delete outputs that are too old, then the oldest until the rest fits. Other files are left alone."""
+    outputs: list[tuple[float, int, Path]] = []
+    with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
-                about = entry.stat(follow_symlinks=False)
-                if not stat.S_ISREG(about.st_mode):
+                status = entry.stat(follow_symlinks=False)
+                if not stat.S_ISREG(status.st_mode):
                     continue
                 if _OUTPUT.fullmatch(entry.name):
-                    found.append((about.st_mtime, about.st_size, there / entry.name))
-                elif _UNFINISHED.fullmatch(entry.name) and now - about.st_mtime > _LEFT:
+                    outputs.append((status.st_mtime, status.st_size, folder / entry.name))
+                elif _UNFINISHED.fullmatch(entry.name) and now - status.st_mtime > _UNFINISHED_SECONDS:
                     os.unlink(entry.path)
     room = limits.kept_bytes
-    for changed, size, file in sorted(found, key=lambda each: (each[2] != spared, -each[0], each[2].name)):
+    for changed, size, file in sorted(outputs, key=lambda each: (each[2] != spared, -each[0], each[2].name)):
         room -= size
         if file != spared and (room < 0 or now - changed > limits.kept_seconds):
-            with suppress(OSError):  # another process may have been quicker
+            with suppress(OSError):  # another process may have deleted it
                 file.unlink()
 
 
-def _private() -> Path:
-    """A folder in the temporary one that is ours alone: another user may have taken the name, or put a link there."""
+def _private_folder() -> Path:
+    """A folder in the temporary folder that only this user can use. Another user may have created one of that name."""
     user = f"-{os.getuid()}" if hasattr(os, "getuid") else ""
-    made = Path(tempfile.gettempdir()) / f"segue-outputs{user}"
+    folder = Path(tempfile.gettempdir()) / f"segue-outputs{user}"
     try:
-        made.mkdir(mode=0o700, exist_ok=True)
-        found = made.lstat()
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
     except OSError:
-        return _of_this_process()
-    ours = not hasattr(os, "getuid") or (found.st_uid == os.getuid() and not found.st_mode & 0o077)
-    return made if stat.S_ISDIR(found.st_mode) and ours else _of_this_process()
+        return _process_folder()
+    is_ours = not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
+    return folder if stat.S_ISDIR(status.st_mode) and is_ours else _process_folder()
 
 
 @cache
-def _of_this_process() -> Path:
+def _process_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="segue-outputs-"))

@@ -1,8 +1,9 @@
-"""Files below a root, reached so that nothing leads out of it.
+"""Access to files below a root directory that no path can leave.
 
-A path is walked one name at a time, from an open descriptor of the root, and no step follows a link by itself: a link
-is read and its target walked in the same way. So a link that somebody swaps in while a path is walked leads nowhere,
-which a check of the whole path before it is opened could not promise. A hard link is a file of the root like any other.
+A path is walked one name at a time, from an open descriptor of the root. The system never follows a link: a link is
+read here, and its target is walked in the same way. So a link that is swapped in while a path is walked cannot lead
+out of the root, which checking the whole path before opening it could not guarantee. A hard link counts as a file of
+the root.
 """
 
 import errno
@@ -18,59 +19,59 @@ from msgspec import Struct
 from ..errors import SettingError
 from .posix import check_posix
 
-_MOST_LINKS = 40
-_DEEPEST = 200
-_LONGEST = 4096
+_MAX_LINKS = 40
+_MAX_DEPTH = 200
+_MAX_LENGTH = 4096
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0)
-# A pipe or a terminal below the root must neither hold us nor become ours: it is opened without waiting, then refused.
+# Opening a pipe must not block, and a terminal must not become ours: both are opened with these flags, then refused.
 _FILE = _READ | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _DIRECTORY = _READ | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Place(Struct, frozen=True):
-    """Where a path led: an open directory and a name in it that is no link; no name: the directory itself."""
+    """The end of a path: an open directory and a name in it that is not a link, or the directory itself ("")."""
 
     directory: int
     name: str
 
 
 class Entry(Struct, frozen=True):
-    """What stands in a directory. ``kind``: "file", "directory", "link" or "other"."""
+    """An entry of a directory. ``kind`` is "file", "directory", "link" or "other"."""
 
     name: str
     kind: str
 
 
 class Root(Struct, frozen=True):
-    """A directory that paths cannot leave. ``given``: as it was named, ``path``: without links."""
+    """A directory that paths cannot leave. ``name``: as the caller wrote it, ``path``: without links."""
 
-    given: str
+    name: str
     path: str
 
     @contextmanager
-    def place(self, path: str, *, make: bool = False) -> Iterator[Place]:
-        """Where ``path`` leads. ``make``: directories on the way are made if they are not there."""
-        if len(path) > _LONGEST:
+    def resolve(self, path: str, *, make: bool = False) -> Iterator[Place]:
+        """Walk ``path`` to its place. ``make``: create missing directories on the way."""
+        if len(path) > _MAX_LENGTH:
             raise OSError(f"{_shown(path)} is too long for a path")
-        held = [os.open(self.path, _READ | getattr(os, "O_DIRECTORY", 0))]
+        directories = [os.open(self.path, _READ | getattr(os, "O_DIRECTORY", 0))]
         try:
-            name = self._walk(path, held, make)
-            yield Place(held[-1], name)
+            name = self._walk(path, directories, make)
+            yield Place(directories[-1], name)
         finally:
-            for descriptor in held:
+            for descriptor in directories:
                 os.close(descriptor)
 
     def open(self, path: str) -> BinaryIO:
-        """A regular file, open for reading."""
-        with self.place(path) as place:
+        """Open a regular file for reading."""
+        with self.resolve(path) as place:
             if not place.name:
                 raise IsADirectoryError(f"{_shown(path)} is a directory")
-            return os.fdopen(_opened_file(place, path), "rb")
+            return os.fdopen(_open_file(place, path), "rb")
 
     def is_directory(self, path: str) -> bool:
-        """Whether ``path`` leads to a directory; an error if it leads nowhere."""
-        with self.place(path) as place:
+        """Whether ``path`` is a directory; ``FileNotFoundError`` if it does not exist."""
+        with self.resolve(path) as place:
             if not place.name:
                 return True
             try:
@@ -80,9 +81,9 @@ class Root(Struct, frozen=True):
             return stat.S_ISDIR(found.st_mode)
 
     def entries(self, path: str) -> list[Entry]:
-        """What stands in a directory, by name."""
-        with self.place(path) as place:
-            inner = _opened_directory(place.directory, place.name, path) if place.name else os.dup(place.directory)
+        """The entries of a directory, sorted by name."""
+        with self.resolve(path) as place:
+            inner = _open_directory(place.directory, place.name, path) if place.name else os.dup(place.directory)
             try:
                 with os.scandir(inner) as found:
                     return sorted((Entry(each.name, _kind(each)) for each in found), key=lambda each: each.name)
@@ -90,11 +91,11 @@ class Root(Struct, frozen=True):
                 os.close(inner)
 
     def write(self, path: str, data: bytes) -> bool:
-        """Put a whole file in place in one step: a reader sees the old one or the new one. True for a new file."""
-        with self.place(path, make=True) as place:
+        """Write a whole file atomically: a reader sees the old or the new content. Returns whether the file is new."""
+        with self.resolve(path, make=True) as place:
             if not place.name:
                 raise IsADirectoryError(f"{_shown(path)} is a directory")
-            mode = _mode_of_old(place, path)
+            mode = _existing_mode(place, path)
             temporary = f".segue-{secrets.token_hex(8)}.tmp"
             try:
                 with os.fdopen(os.open(temporary, _NEW, 0o666, dir_fd=place.directory), "wb") as file:
@@ -108,60 +109,63 @@ class Root(Struct, frozen=True):
                 raise
             return mode is None
 
-    def _walk(self, path: str, held: list[int], make: bool) -> str:
-        """Go along ``path``: ``held`` ends with the directory that was reached. The name in it, or "" for itself."""
-        waiting = self._names(path, path)
+    def _walk(self, path: str, directories: list[int], make: bool) -> str:
+        """Walk ``path``; ``directories`` then ends with the one that was reached. Returns the name in it, or ""."""
+        names = self._names(path, path)
         links = 0
-        while waiting:
-            name = waiting.pop(0)
+        while names:
+            name = names.pop(0)
             if name == "..":
-                if len(held) == 1:
+                if len(directories) == 1:
                     raise _outside(path)
-                os.close(held.pop())
+                os.close(directories.pop())
                 continue
-            target = _link(held[-1], name)
+            target = _read_link(directories[-1], name)
             if target is not None:
                 links += 1
-                if links > _MOST_LINKS:
+                if links > _MAX_LINKS:
                     raise OSError(f"{_shown(path)} goes through too many links")
                 if os.path.isabs(target):
-                    while len(held) > 1:
-                        os.close(held.pop())
-                waiting[:0] = self._names(target, path)
-            elif not waiting:
+                    while len(directories) > 1:
+                        os.close(directories.pop())
+                names[:0] = self._names(target, path)
+            elif not names:
                 return name
-            elif len(held) > _DEEPEST:
+            elif len(directories) > _MAX_DEPTH:
                 raise OSError(f"{_shown(path)} is nested too deeply")
             else:
-                held.append(_next_directory(held[-1], name, path, make))
+                directories.append(_next_directory(directories[-1], name, path, make))
         return ""
 
-    def _names(self, path: str, asked: str) -> list[str]:
-        """The names to walk from the root (an absolute path) or from where one stands (a relative one)."""
+    def _names(self, path: str, requested: str) -> list[str]:
+        """The names to walk: from the root for an absolute path, from the present directory for a relative one.
+
+        ``requested`` is the path of the caller, for the error.
+        """
         names = [name for name in path.split("/") if name not in ("", ".")]
         if not os.path.isabs(path):
             return names
-        for root in (self.path, self.given):
+        for root in (self.path, self.name):
             above = [name for name in root.split("/") if name]
             if names[: len(above)] == above:
                 return names[len(above) :]
-        raise _outside(asked)
+        raise _outside(requested)
 
 
 def root_at(path: str | os.PathLike[str]) -> Root:
-    """The root at ``path``, which must be a directory."""
+    """Return the root at ``path``; ``SettingError`` if that is not a directory."""
     check_posix("tools for files", os.open in os.supports_dir_fd)
-    given = os.path.abspath(path)
-    if not os.path.isdir(given):
-        raise SettingError(f"the root of the tools is no directory: {given}")
-    return Root(given, os.path.realpath(given))
+    name = os.path.abspath(path)
+    if not os.path.isdir(name):
+        raise SettingError(f"the root of the tools is not a directory: {name}")
+    return Root(name, os.path.realpath(name))
 
 
-def _link(directory: int, name: str) -> str | None:
+def _read_link(directory: int, name: str) -> str | None:
     try:
         return os.readlink(name, dir_fd=directory)
     except OSError as error:
-        if error.errno in (errno.EINVAL, errno.ENOENT):  # no link, or nothing at all
+        if error.errno in (errno.EINVAL, errno.ENOENT):  # not a link, or it does not exist
             return None
         raise
 
@@ -170,10 +174,10 @@ def _next_directory(directory: int, name: str, path: str, make: bool) -> int:
     if make:
         with suppress(FileExistsError):
             os.mkdir(name, dir_fd=directory)
-    return _opened_directory(directory, name, path)
+    return _open_directory(directory, name, path)
 
 
-def _opened_directory(directory: int, name: str, path: str) -> int:
+def _open_directory(directory: int, name: str, path: str) -> int:
     try:
         return os.open(name, _DIRECTORY, dir_fd=directory)
     except FileNotFoundError:
@@ -182,7 +186,7 @@ def _opened_directory(directory: int, name: str, path: str) -> int:
         raise NotADirectoryError(f"{_shown(path)}: {_shown(name)} is no directory") from None
 
 
-def _opened_file(place: Place, path: str) -> int:
+def _open_file(place: Place, path: str) -> int:
     try:
         descriptor = os.open(place.name, _FILE, dir_fd=place.directory)
     except FileNotFoundError:
@@ -196,8 +200,8 @@ def _opened_file(place: Place, path: str) -> int:
     raise OSError(f"{_shown(path)} is no regular file")
 
 
-def _mode_of_old(place: Place, path: str) -> int | None:
-    """The permissions of the file that will be replaced; None if there is none yet."""
+def _existing_mode(place: Place, path: str) -> int | None:
+    """The permissions of the file that will be replaced; ``None`` for a new file."""
     try:
         old = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     except FileNotFoundError:

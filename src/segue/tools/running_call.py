@@ -1,4 +1,4 @@
-"""Which call is running: known to the code of a tool without being passed to it."""
+"""The call that is running, available to the code of a tool without being passed to it."""
 
 from contextvars import ContextVar
 
@@ -9,7 +9,7 @@ from .limits import ToolLimits
 
 
 class RunningCall(Struct, frozen=True):
-    """The call that the present code answers, and the limits that hold for it."""
+    """A call that is being executed, and the limits that apply to it."""
 
     call: ToolCall
     limits: ToolLimits
@@ -19,5 +19,11 @@ _running_call: ContextVar[RunningCall | None] = ContextVar("segue_running_call",
 
 
 def running_call() -> RunningCall | None:
-    """The call that is being answered here; ``None`` outside of a tool, and in a worker process."""
+    """Return the call that this code executes; ``None`` outside of a tool, and in a worker process."""
     return _running_call.get()
+
+
+def current_limits() -> ToolLimits:
+    """Return the limits of the running call, or the default limits outside of a tool."""
+    running = running_call()
+    return ToolLimits() if running is None else running.limits

@@ -1,15 +1,15 @@
-"""Ends processes when this one has ended, however that happens: after SIGKILL, too. For POSIX systems.
+"""Kill the processes that this one has started when it ends, even by SIGKILL. For POSIX systems.
 
-A small process waits at a pipe that this one holds open. The system closes it with the last of us, and then everything
-that was started is ended: process groups that were named, and, where the system shows the environments of processes
-(Linux), all that carry a mark there.
+A small shell process reads from a pipe that this process holds open. The system closes the pipe when this process
+ends. The shell then kills the process groups that were named, and, where the system shows the environments of processes
+(Linux), every process with a mark in its environment.
 """
 
 import os
 import subprocess
 from contextlib import suppress
 
-# Several rounds: what was being started while it looked is found in the next one.
+# Several rounds: a process that was being started during one is found in the next.
 _WATCH = """
 while read -r group; do groups="$groups $group"; done
 for round in 1 2 3; do
@@ -19,23 +19,23 @@ for round in 1 2 3; do
 done
 """
 
-_held: set[int] = set()
-"""The ends of the pipes that are ours."""
+_open_pipes: set[int] = set()
+"""The ends of the pipes that this process holds open."""
 
 
-def _let_go() -> None:
-    """A process that was forked from this one must not hold what ends with this one."""
-    while _held:
-        os.close(_held.pop())
+def _close_after_fork() -> None:
+    """Close the pipes in a forked process: they must end with this process, not with the fork."""
+    while _open_pipes:
+        os.close(_open_pipes.pop())
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
+    os.register_at_fork(after_in_child=_close_after_fork)
 
 
 class Watchdog:
-    """What is started with ``mark`` (``NAME=value``) in its environment ends with this process; without a mark, only
-    the groups that ``watch`` names."""
+    """Kills processes when this process ends: the groups that were passed to ``watch``, and all processes with ``mark``
+    (``NAME=value``) in their environment."""
 
     def __init__(self, mark: str = "") -> None:
         reading, self._writing = os.pipe()
@@ -47,24 +47,25 @@ class Watchdog:
                 stderr=subprocess.DEVNULL,
                 env={"PATH": os.environ.get("PATH", os.defpath)},
                 cwd="/",
-                start_new_session=True,  # what ends us as a group must not end it
+                start_new_session=True,  # it must survive a signal to our process group
             )
         except BaseException:
             os.close(self._writing)
             raise
         finally:
             os.close(reading)
-        _held.add(self._writing)
+        _open_pipes.add(self._writing)
 
     def watch(self, group: int) -> None:
-        """This process group ends with us, too, whatever its environment is."""
+        """Also kill this process group, whatever its environment is."""
         with suppress(BrokenPipeError):
             os.write(self._writing, f"{group}\n".encode())
 
     def stop(self) -> None:
-        """Let go: all has ended. Called before the leader of a group is collected, while its number is its own."""
-        if self._writing in _held:
-            _held.remove(self._writing)
+        """Stop watching, because all processes have ended. Call it before the leader of a group is waited for: until
+        then its process id cannot be reused."""
+        if self._writing in _open_pipes:
+            _open_pipes.remove(self._writing)
             self._watcher.kill()
             self._watcher.wait()
             os.close(self._writing)

@@ -1,7 +1,7 @@
 """Read and write the JSON of every canonical value. Types are strict, unknown fields are ignored.
 
 A document that segue wrote is decoded in one step. Only if that fails, spellings of other tools are normalised
-(``other_tools``) and the document is decoded again; if that fails too, ``explain`` words the error.
+(``other_tools``) and the document is decoded again; if that fails too, ``explain`` makes the error.
 """
 
 import json
@@ -15,7 +15,7 @@ from msgspec import Struct
 from ..errors import FormatError
 from .explain import explain
 from .numbers import refuse_non_finite
-from .other_tools import as_we_write_it
+from .other_tools import normalised
 from .text import scrub, scrub_escapes, scrub_json
 from .value import UNREADABLE, Value, encode
 
@@ -26,8 +26,8 @@ __all__ = [
     "encode",
     "json_text",
     "read",
-    "read_halves",
     "read_json",
+    "read_json_with_surrogates",
     "write",
 ]
 
@@ -61,7 +61,7 @@ def read(data: bytes | str, kind: type[T]) -> T:
         return cast(T, decode(data))
     except UNREADABLE as error:
         first = error
-    repaired = as_we_write_it(data)
+    repaired = normalised(data)
     if repaired == data:
         raise _explained(first, data, kind)
     try:
@@ -81,7 +81,7 @@ def read_json(data: bytes) -> Any:
         return _any(repaired)
 
 
-def read_halves(data: bytes) -> Any:
+def read_json_with_surrogates(data: bytes) -> Any:
     """Read any JSON document and keep lone surrogates: the other half of the character may be in the next document.
     Raises one of ``UNREADABLE``."""
     try:
@@ -95,7 +95,7 @@ def read_halves(data: bytes) -> Any:
 
 
 def json_text(value: Any) -> str:
-    """Write what ``read_halves`` returned as JSON text; lone surrogates are kept."""
+    """Write what ``read_json_with_surrogates`` returned as JSON text; lone surrogates are kept."""
     try:
         return encode(value).decode()
     except UnicodeEncodeError:

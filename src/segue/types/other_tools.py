@@ -35,7 +35,7 @@ _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
 
 
-def as_we_write_it(data: bytes) -> bytes:
+def normalised(data: bytes) -> bytes:
     """Return the same document (or single message) in our spelling."""
     data = scrub_escapes(data)
     try:

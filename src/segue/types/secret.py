@@ -26,7 +26,7 @@ LONGEST_TEXT = 16_384
 
 _NAME = re.compile(
     r"authorization|cookie|passw|passphrase|credential|key|token|secret|bearer|jwt|signature"
-    r"|(?:^|[-_])(?:auth|pass|pwd|pat|sas)(?:[-_]|$)",  # words of their own: not x-author, nor x-compass
+    r"|(?:^|[-_])(?:auth|pass|pwd|pat|sas)(?:[-_]|$)",  # only as separate words: not x-author, nor x-compass
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\s*(?:bearer|basic|digest|token)\s+\S", re.IGNORECASE)

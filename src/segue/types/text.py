@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-REPLACED = "\ufffd"
+REPLACEMENT = "\ufffd"
 """The replacement for a lone surrogate."""
 
 # Matches one JSON escape at a time, so that `\\ud800` (an escaped backslash and letters) is not read as a surrogate.
@@ -26,7 +26,7 @@ def scrub_escapes(data: bytes) -> bytes:
     return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
 
 
-def has_half_escapes(data: bytes) -> bool:
+def has_surrogate_escapes(data: bytes) -> bool:
     """Whether JSON text contains an escaped lone surrogate."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return False

@@ -127,7 +127,7 @@ def test_text_after_the_finish_reason_is_kept() -> None:
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "x"], "msg": "Extra inputs"}]}, "extra_forbidden"),
         ({"message": "Unauthorized", "request_id": "9"}, "Unauthorized"),
         ({"object": "error", "message": {"detail": [{"msg": "Input should be a string"}]}}, "Input should be a string"),
-        ({"choices": [], "id": "1"}, "an error without a word"),
+        ({"choices": [], "id": "1"}, "an error without a message"),
     ],
 )
 def test_error_bodies_become_errors_with_the_providers_text(body: dict[str, Any], text: str) -> None:

@@ -171,7 +171,7 @@ def test_text_after_the_finish_reason_is_kept() -> None:
             {"object": "error", "message": "too long", "type": "BadRequestError", "code": 400},
             "BadRequestError: too long",
         ),
-        ({"choices": [], "id": "1"}, "an error without a word"),
+        ({"choices": [], "id": "1"}, "an error without a message"),
         ({"choices": [{"index": 0, "message": {"content": None}, "finish_reason": None}]}, "before the answer was"),
     ],
 )

@@ -1,7 +1,7 @@
 """A projected conversation to the body of ``POST /v1/messages``, valid under API versions 2023-06-01 and 2026-10-21.
 
-Here is what becomes of the messages; what a request asks for beside them is in ``options.py``, and what becomes of tool
-schemas in ``schema.py``. Rules are cited where they are obeyed, by their numbers in ``rules.py``.
+This file encodes the messages; ``options.py`` adds the options of a request, and ``schema.py`` adapts tool schemas.
+Rules are cited where they are applied, by their numbers in ``rules.py``.
 """
 
 from typing import Any, assert_never
@@ -33,7 +33,7 @@ from .schema import adapted
 
 Out = Outgoing[AnthropicMessages]
 Block = Any
-"""A dict, or a struct that is written like one. A stored text without a signature looks as the API has it."""
+"""A dict, or a struct that is written as an object. A stored text without a signature already has the API's form."""
 
 UNSENDABLE = "(image omitted: {} is not supported)"
 
@@ -82,7 +82,7 @@ def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
-    running tool loop begin with thinking (text beside results does not end a loop); ``replays``: any answer holds
+    running tool loop begin with thinking (text next to results does not end a loop); ``replays``: some answer contains
     thinking."""
 
     role: str = ""
@@ -92,7 +92,7 @@ class State(Struct, frozen=True, gc=False):
 
 
 class AnthropicTurns(Turns[AnthropicMessages, State]):
-    """Neighbours of one role are one message (ANT-03), in which results come first (ANT-19)."""
+    """Adjacent messages of one role are joined (ANT-03), with results first (ANT-19)."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
@@ -116,12 +116,12 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self._add("assistant", blocks, thinks)
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
-        """Add a message; ``thinking``: it holds some."""
+        """Add a message; ``thinking``: it contains thinking."""
         last, thinks, replays = self.state.role, self.state.loop_thinks, self.state.replays or thinking
         if not blocks:
             self.state = State(last, False, thinks, replays)
         elif last == role:
-            if not self.state.answered:  # otherwise this is where the user speaks
+            if not self.state.answered:  # a user message after results is no change
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
             self.state = State(role, False, thinks, replays)
@@ -134,11 +134,11 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             self.state = State(role, False, thinks, replays)
 
     def close(self) -> None:
-        """The user has the last word (ANT-14), also where nothing else is left to send (ANT-01), except before a
-        prefill on models that still accept one.
+        """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
+        prefill may end with an answer.
 
-        A prefill must not end in white space (ANT-13) or on thinking (ANT-15), and must hold no thinking at all while
-        thinking is off (ANT-39). No option plays a part in it.
+        A prefill must not end in white space (ANT-13) or with thinking (ANT-15), and must not contain thinking while
+        thinking is off (ANT-39). This does not depend on options.
         """
         if self.state.role == "user":
             return
@@ -151,7 +151,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
-        """The blocks of an answer, and whether there is thinking among them."""
+        """The blocks of an answer, and whether any of them is thinking."""
         blocks: list[Block] = []
         called = behind = thinks = speaks = dropped = False
         for block in message.content:
@@ -164,7 +164,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                     blocks.append(block)
                 elif block.text.strip():
                     blocks.append(plain_text(block.text))
-                else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
+                else:  # ANT-08, ANT-09: kept only for its signature, and texts have none in this protocol
                     dropped = True
                     continue
                 speaks = True
@@ -176,16 +176,18 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if behind and not thinks and not same_origin(message, self.out.model):
             blocks = self._calls_last(blocks)
         if dropped:
-            self.note("empty-dropped", "a text without text")
+            self.note("empty-dropped", "an empty text")
         if thinks and not speaks:
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.note("thinking-dropped", "an answer of nothing but thinking is refused")
+            self.note("thinking-dropped", "an answer that contains only thinking is refused")
             return [], False
         return blocks, thinks
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
-        """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never
-        touched, nor is any order with thinking in it, which is signed as it is (ANT-37)."""
+        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
+
+        The order of the target's own answers is kept, and so is any order with thinking, which is signed (ANT-37).
+        """
         self.note("blocks-reordered", "calls come at the end of an answer")
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
 
@@ -216,7 +218,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _image(self, block: ImageContent) -> Block:
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
-            self.note("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
+            self.note("image-downgraded", f"the target does not read {block.mime_type}")
             return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
         return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
@@ -238,4 +240,4 @@ def _tool(_: AnthropicMessages, tool: ToolDefinition) -> tuple[dict[str, Any], s
         entry["description"] = tool.description
     entry["input_schema"] = schema
     # ANT-55
-    return entry, None if schema is stored else "written as the target reads JSON Schema, with an object as root"
+    return entry, None if schema is stored else "rewritten for the target, with an object as root"

@@ -1,10 +1,10 @@
-"""The conversation in the body of ``POST /v1/messages``, as any client may have written it.
+"""Read the conversation in a body of ``POST /v1/messages``, written by any client.
 
-encode → ingest → encode gives the same body. What other clients write and a conversation cannot hold comes in as text
-that says so: remote and uploaded images, documents, search results, tools that the server ran. Left out are only cache
-markers, citations, ``caller`` and the other members of blocks, tools that the server runs itself (they are an option of
-a request, not part of the conversation), and all of the request that is not conversation: ``max_tokens``,
-``stop_sequences``, ``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
+encode → ingest → encode gives the same body. Content that a conversation cannot hold becomes text that describes it:
+remote and uploaded images, documents, search results, tools that the server ran. Only these are left out: cache
+markers, citations, ``caller`` and other fields of blocks, tools that the server runs itself (they are an option of a
+request, not part of the conversation), and the options of the request: ``max_tokens``, ``stop_sequences``,
+``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ UNKNOWN_TOOL = "unknown"
 def ingest(body: Object, model: Model | None, now: int) -> Context:
     """System prompt, messages and tools of a request body."""
     reader = _Reader(model, now)
-    prompts = [_texts(_given(body.get("system"), ""), "system")]
+    prompts = [_texts(_or(body.get("system"), ""), "system")]
     messages = as_list(body.get("messages"), "messages")
     for index, entry in enumerate(messages):
         path = f"messages[{index}]"
@@ -53,10 +53,10 @@ def ingest(body: Object, model: Model | None, now: int) -> Context:
             read = reader.user if role == "user" else reader.assistant
             read(_content(message.get("content"), f"{path}.content"), f"{path}.content")
         else:
-            raise FormatError(f"role {role!r} is none of user, assistant, system", path=f"{path}.role")
+            raise FormatError(f"role {role!r} is not user, assistant or system", path=f"{path}.role")
     tools = [
         _tool(tool, f"tools[{index}]")
-        for index, tool in enumerate(as_list(_given(body.get("tools"), []), "tools"))
+        for index, tool in enumerate(as_list(_or(body.get("tools"), []), "tools"))
         if _is_own(as_object(tool, f"tools[{index}]"))
     ]
     prompt = "\n\n".join(text for text in prompts if text)
@@ -64,7 +64,7 @@ def ingest(body: Object, model: Model | None, now: int) -> Context:
 
 
 class _Reader:
-    """The messages so far, and the names of the tools that were called in them."""
+    """The messages so far, and the names of the tools called in them."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
@@ -72,24 +72,24 @@ class _Reader:
         self._model, self._now = model, now
 
     def user(self, blocks: list[Object], path: str) -> None:
-        """Results are messages of their own here; what stands before, between and behind them is the user's."""
-        said: list[UserContent] = []
+        """Read a user message. Results become separate messages; other blocks around them become user messages."""
+        content: list[UserContent] = []
         for index, block in enumerate(blocks):
             if block["type"] == "tool_result":
-                self._say(said)
-                said = []
+                self._add_user(content)
+                content = []
                 self.messages.append(self._result(block, f"{path}[{index}]"))
             else:
-                said += _shown(block, f"{path}[{index}]")
-        self._say(said)
+                content += _shown(block, f"{path}[{index}]")
+        self._add_user(content)
 
-    def _say(self, content: list[UserContent]) -> None:
+    def _add_user(self, content: list[UserContent]) -> None:
         if content:
             self.messages.append(UserMessage(content))
 
     def _result(self, block: Object, path: str) -> ToolResultMessage:
         call = text_in(block, "tool_use_id", path)
-        inner = _content(_given(block.get("content"), []), f"{path}.content")
+        inner = _content(_or(block.get("content"), []), f"{path}.content")
         content = [shown for at, part in enumerate(inner) for shown in _shown(part, f"{path}.content[{at}]")]
         return ToolResultMessage(
             call, self._names.get(call, UNKNOWN_TOOL), content, is_error=block.get("is_error") is True
@@ -98,7 +98,7 @@ class _Reader:
     def assistant(self, blocks: list[Object], path: str) -> None:
         content: list[AssistantContent] = []
         for index, block in enumerate(blocks):
-            read = _ANSWER_BLOCKS.get(block["type"], _as_words)
+            read = _ANSWER_BLOCKS.get(block["type"], _as_text)
             content += read(block, f"{path}[{index}]")
         if not content:
             return
@@ -131,8 +131,8 @@ def _call(block: Object, path: str) -> list[AssistantContent]:
     return [ToolCall(text_in(block, "id", path), text_in(block, "name", path), arguments)]
 
 
-def _as_words(block: Object, path: str) -> list[AssistantContent]:
-    return [TextContent(_words(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
+def _as_text(block: Object, path: str) -> list[AssistantContent]:
+    return [TextContent(_description(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
 
 
 _ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
@@ -147,7 +147,7 @@ _ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
 
 
 def _shown(block: Object, path: str) -> list[UserContent]:
-    """A block as texts and images; what is neither becomes words about it."""
+    """A block as texts and images. Any other block becomes a text that describes it."""
     kind = block["type"]
     if kind == "text":
         return [TextContent(text_in(block, "text", path))]
@@ -157,7 +157,7 @@ def _shown(block: Object, path: str) -> list[UserContent]:
     if kind == "search_result":
         inner = _texts(block.get("content"), f"{path}.content")
         return [TextContent(f"{block.get('title')} ({block.get('source')})\n{inner}")]
-    return [TextContent(_words(block))]
+    return [TextContent(_description(block))]
 
 
 def _image(source: Object, path: str) -> list[UserContent]:
@@ -182,8 +182,8 @@ def _document(block: Object, source: Object, path: str) -> list[UserContent]:
     return [TextContent(f"(document {name}at {where})" if where else f"(document {name}{source.get('media_type')})")]
 
 
-def _words(block: Object) -> str:
-    """What is said in place of a block that a conversation cannot hold."""
+def _description(block: Object) -> str:
+    """A text in place of a block that a conversation cannot hold."""
     kind = block["type"]
     if kind in ("server_tool_use", "mcp_tool_use"):
         return f"(the server ran {block.get('name')}: {_json(block.get('input'))})"
@@ -207,7 +207,7 @@ def _json(value: Any) -> str:
 
 
 def _is_own(tool: Object) -> bool:
-    """Whether the caller runs it: tools that Anthropic defines have a type of their own and no schema."""
+    """Whether the caller runs the tool: tools that Anthropic defines have their own type and no schema."""
     return tool.get("type") in (None, "custom") or "input_schema" in tool
 
 
@@ -220,26 +220,26 @@ def _tool(entry: Object, path: str) -> ToolDefinition:
 # -- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def _given(value: Any, otherwise: Any) -> Any:
+def _or(value: Any, otherwise: Any) -> Any:
     return otherwise if value is None else value
 
 
 def _content(value: Any, path: str) -> list[Object]:
-    """Content as a list of blocks that have a type; a bare text is one block."""
+    """Content as a list of blocks that have a type; a plain text is one block."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}] if value else []
     blocks = as_list(value, path)
     for index, block in enumerate(blocks):
         if not isinstance(as_object(block, f"{path}[{index}]").get("type"), str):
-            raise FormatError("a block says its type", path=f"{path}[{index}].type")
+            raise FormatError("a block must have a type", path=f"{path}[{index}].type")
     return blocks
 
 
 def _texts(value: Any, path: str) -> str:
-    """The texts of a system prompt, in one."""
+    """The texts of a system prompt, joined."""
     blocks = _content(value, path)
     parts = [text_in(block, "text", f"{path}[{at}]") for at, block in enumerate(blocks) if block["type"] == "text"]
-    others = [_words(block) for block in blocks if block["type"] != "text"]
+    others = [_description(block) for block in blocks if block["type"] != "text"]
     return "\n\n".join([*parts, *others])
 
 
@@ -254,7 +254,7 @@ _OWN_BLOCKS = frozenset(BLOCKS) - {"text", "thinking", "image", "document"}
 
 
 def recognise(body: Object) -> int:
-    """How sure it is that a body is of this protocol: 0 for no, 1 where nothing tells it from chat completions."""
+    """How much a body looks like this protocol: 0 for not at all, 1 if it may also be chat completions."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not _FOREIGN.isdisjoint(body):
         return 0
@@ -281,7 +281,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _is_block(block: Any) -> bool:
-    """Blocks of Converse have no type; parts of chat completions have types of their own."""
+    """Whether a block may be of this protocol. Blocks of Converse have no type; chat completions has other types."""
     return isinstance(block, dict) and block.get("type") not in (None, "image_url", "input_audio", "file")
 
 
@@ -293,7 +293,7 @@ def _is_own_block(block: Object) -> bool:
 
 
 def _has_thinking(thinking: Any) -> bool:
-    """Others say ``enabled``, too, but without a budget."""
+    """Whether ``thinking`` is of this protocol. Others also send ``enabled``, but without a budget."""
     return isinstance(thinking, dict) and (thinking.get("type") == "adaptive" or "budget_tokens" in thinking)
 
 

@@ -1,6 +1,6 @@
-"""What a request asks for beside the conversation: each option is mapped, or left out and reported.
+"""Map each option of a request, or leave it out and report that.
 
-Nothing here touches a message, except to put cache markers on blocks.
+Messages are not changed here, except for cache markers on their blocks.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ LEAST_BUDGET = 1_024  # ANT-41: a budget is at least this, and below max_tokens
 
 
 def max_tokens(out: Out) -> int:
-    """ANT-49: required, and at most what the model can put out. Thinking is output, too, so it adds to the default."""
+    """``max_tokens`` is required and limited by the model (ANT-49). Thinking is output, so it adds to the default."""
     limit = out.model.max_tokens
     wanted = limited_tokens(out, limit)
     if wanted is not None:
@@ -41,10 +41,10 @@ def _expected_thinking(out: Out) -> int:
 
 
 def add_options(out: Out, body: Body, prefilled: bool, thinks: bool, replays: bool) -> None:
-    """Everything that the options ask for. The order matters: a forced tool yields to thinking.
+    """Add all options. The order matters: thinking has priority over a forced tool.
 
     ``prefilled``: the last turn is an answer to be continued; ``thinks``: all answers of the running tool loop begin
-    with thinking; ``replays``: some answer holds thinking.
+    with thinking; ``replays``: some answer contains thinking.
     """
     _add_thinking(out, body, prefilled, thinks)
     if out.dialect.prefix_bound:
@@ -74,7 +74,7 @@ def _add_thinking(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
         out.drop_option("reasoning", "this model does not think")
     elif prefilled:
         # ANT-14, ANT-38: a prefill and thinking exclude each other, and messages do not depend on options.
-        out.drop_option("reasoning", "an answer that is to be continued began without thinking")
+        out.drop_option("reasoning", "the answer to be continued began without thinking")
     elif "adaptive" in modes:
         body["thinking"] = {"type": "adaptive"}
         effort = nearest_level(level, out.dialect.effort)  # ANT-41: "This model does not support effort level 'xhigh'."
@@ -123,13 +123,13 @@ def _add_tool_choice(out: Out, body: Body) -> None:
 def _drop_sampling(out: Out) -> None:
     if out.options.temperature is not None:
         # ANT-48: "temperature: Extra inputs are not permitted" from API version 2026-10-21 on.
-        out.drop_option("temperature", "the newest API version has none")
+        out.drop_option("temperature", "the newest API version does not have it")
 
 
 def _add_stops(out: Out, body: Body) -> None:
     stops = [scrub(text) for text in out.options.stop if text.strip()]
     if len(stops) < len(out.options.stop):
-        out.drop_option("stop", "a stop sequence must hold more than white space")
+        out.drop_option("stop", "a stop sequence must not be blank")
     if stops:
         body["stop_sequences"] = stops
 
@@ -140,14 +140,14 @@ def _add_metadata(out: Out, body: Body) -> None:
         body["metadata"] = {"user_id": scrub(metadata["user_id"])}
     others = [name for name in metadata if name != "user_id"]
     if others:
-        out.drop_option("metadata", f"only user_id is known, not {', '.join(others)}")  # ANT-05
+        out.drop_option("metadata", f"the API has user_id only, not {', '.join(others)}")  # ANT-05
 
 
 def _mark_cache(out: Out, body: Body) -> None:
-    """Markers behind what stays (tools and system) and behind the last two turns of the user: three at most (ANT-46).
+    """Put cache markers after tools and system, and after the last two user turns: three at most (ANT-46).
 
-    Of the two, one reads what the request before has written, however many results were appended since; the other one
-    writes for the next. All have the same lifetime (ANT-47), and none stands inside a result (ANT-28).
+    Of the last two, one reads what the previous request wrote, however many results were added since; the other one
+    writes for the next request. All have the same lifetime (ANT-47), and none is inside a result (ANT-28).
     """
     if out.options.cache in (None, "none"):
         return

@@ -1,4 +1,5 @@
-"""What stands in a Converse body beside the messages: the system prompt, tools, and every option, mapped or told."""
+"""Everything in a Converse body except the messages: system prompt, tools, and options (mapped, or left out and
+reported)."""
 
 import re
 from collections.abc import Callable
@@ -22,9 +23,9 @@ METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{0,256}")
 
 
 def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[str, Any]:
-    """The body around ``turns``. The model's id goes into the path, not into the body.
+    """The body around ``turns``. The model's id is in the path, not in the body.
 
-    ``thinks``: the answers since the user's last words all begin with thinking; ``replays``: some answer holds any.
+    ``thinks``: all answers since the last user message begin with thinking; ``replays``: some answer contains thinking.
     """
     body: dict[str, Any] = {"messages": turns}
     if out.system is not None and out.dialect.system_prompt:
@@ -44,12 +45,12 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
     _add_metadata(out, body)
     _mark_cache(out, body)
     if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
-        out.drop_option("stream", "this model uses tools only in whole answers")  # BED-14
+        out.drop_option("stream", "this model cannot stream when the request has tools")  # BED-14
     return body
 
 
 def streams(model: Model, options: Options, tools: bool) -> bool:
-    """Whether the answer will be streamed: some models do not stream where the request has tools (BED-14)."""
+    """Whether the answer is streamed: some models do not stream when the request has tools (BED-14)."""
     dialect = model.dialect
     return options.stream and not (tools and isinstance(dialect, BedrockConverse) and not dialect.tools_while_streaming)
 
@@ -57,16 +58,16 @@ def streams(model: Model, options: Options, tools: bool) -> bool:
 def _limits(out: Out) -> dict[str, Any]:
     config: dict[str, Any] = {}
     wanted = limited_tokens(out, out.model.max_tokens)  # ANT-49
-    if wanted is not None:  # left out, it is the most that the model can write (botocore 1.44.0)
+    if wanted is not None:  # the default is the model's limit (botocore 1.44.0)
         config["maxTokens"] = wanted
-    # No empty one (botocore 1.44.0), and behind it Claude wants more than white space.
+    # Empty ones are not allowed (botocore 1.44.0), and Claude does not accept blank ones.
     stops = [text for text in out.options.stop if text.strip()]
     if stops and not out.dialect.stop:  # BED-24
-        out.drop_option("stop", "this model takes no stop sequences")
+        out.drop_option("stop", "this model accepts no stop sequences")
     elif stops:
         config["stopSequences"] = stops
     if len(stops) < len(out.options.stop):
-        out.drop_option("stop", "a stop sequence must hold more than white space")
+        out.drop_option("stop", "a stop sequence must not be blank")
     return config
 
 
@@ -75,16 +76,16 @@ def _add_sampling(out: Out, config: dict[str, Any], fields: Fields) -> None:
     if wanted is None:
         return
     if not out.dialect.sampling:  # BED-24, ANT-48
-        out.drop_option("temperature", "this model takes none")
+        out.drop_option("temperature", "this model does not accept it")
     elif wanted != 1 and fields.get("thinking", {}).get("type") in ("enabled", "adaptive"):  # ANT-48
-        out.drop_option("temperature", "it can only be 1 while the model thinks")
+        out.drop_option("temperature", "it must be 1 while the model thinks")
     else:
         config["temperature"] = min(max(wanted, 0), 1)  # from 0 to 1 (botocore 1.44.0)
         if config["temperature"] != wanted:
             out.drop_option("temperature", f"{wanted} is not between 0 and 1")
 
 
-# -- reasoning: fields that go to the model as they are (BED-24) -----------------------------------------------------
+# -- reasoning: fields that are passed to the model (BED-24) ---------------------------------------------------------
 
 _Switch = Callable[[Out, ReasoningLevel, dict[str, Any], bool, bool], Fields]
 
@@ -104,7 +105,7 @@ def _reasoning(out: Out, config: dict[str, Any], prefilled: bool, thinks: bool) 
 
 def _no_switch(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     out.drop_option(
-        "reasoning", "this model decides itself how it thinks" if out.model.reasoning else "this model does not think"
+        "reasoning", "this model decides how much it thinks" if out.model.reasoning else "this model does not think"
     )
     return {}
 
@@ -112,8 +113,8 @@ def _no_switch(out: Out, level: ReasoningLevel, config: dict[str, Any], prefille
 def _budget(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     room = config.get("maxTokens", min(BUDGETS[level] + ROOM_TO_ANSWER, out.model.max_tokens))
     if prefilled:
-        # Thinking and an answer begun by the caller exclude each other (Anthropic's documentation of thinking).
-        out.drop_option("reasoning", "an answer that is to be continued cannot begin with thinking")
+        # Thinking and a prefill exclude each other (Anthropic's documentation of thinking).
+        out.drop_option("reasoning", "the answer to be continued began without thinking")
     elif not thinks:
         # ANT-38: "When `thinking` is enabled, a final `assistant` message must start with a thinking block".
         out.drop_option("reasoning", "the running tool loop began without thinking")
@@ -213,11 +214,11 @@ def _add_metadata(out: Out, body: dict[str, Any]) -> None:
         body["requestMetadata"] = kept
     lost = [name for name, _ in items if name not in kept]
     if lost:
-        out.drop_option("metadata", f"at most 16 short entries of plain characters, not {', '.join(lost)}")
+        out.drop_option("metadata", f"at most 16 short entries of plain characters; left out: {', '.join(lost)}")
 
 
 def _mark_cache(out: Out, body: dict[str, Any]) -> None:
-    """Markers at the end of the system prompt (which covers the tools) and of what the user said last (BED-21)."""
+    """Put cache points after the system prompt (which covers the tools) and the last user turn (BED-21)."""
     wanted, known = out.options.cache, out.dialect.cache_points
     if wanted in (None, "none"):
         return
@@ -228,7 +229,7 @@ def _mark_cache(out: Out, body: dict[str, Any]) -> None:
     if wanted == "long" and known == "1h":
         point["ttl"] = "1h"
     elif wanted == "long":  # "Extended TTL prompt caching is only supported for Anthropic models"
-        out.drop_option("cache", "this model keeps it for five minutes")
+        out.drop_option("cache", "this model caches for five minutes only")
     if "system" in body:
         body["system"].append({"cachePoint": point})
     turns = body["messages"]

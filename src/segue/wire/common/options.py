@@ -107,7 +107,7 @@ _MODES = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": To
 
 
 def _requested(out: Out, wanted: str) -> ToolChoice | None:
-    """The mode of that name, or the defined tool of that name as it is rendered."""
+    """The mode with this name, or the defined tool with this name."""
     if wanted in _MODES:
         return _MODES[wanted]
     name = valid_name(wanted, out.dialect.name_form)

@@ -1,4 +1,4 @@
-"""Options as this protocol has them: ``generationConfig``, ``toolConfig`` and, on Vertex, ``labels``."""
+"""Map options to ``generationConfig``, ``toolConfig`` and, on Vertex, ``labels``."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ from ..common.outgoing import Outgoing
 
 Out = Outgoing[GoogleGenerativeAI]
 
-# Tokens of thinking for each level. Flash takes 0 to 24576, Flash-Lite at least 512, Pro 128 to 32768
+# Tokens of thinking for each level. Flash accepts 0 to 24576, Flash-Lite at least 512, Pro 128 to 32768
 # (ai.google.dev/gemini-api/docs/thinking, 2026).
 BUDGETS: dict[ReasoningLevel, int] = {
     "minimal": 512,
@@ -29,7 +29,7 @@ _LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}").fullmatch
 
 
 def add_options(out: Out, body: dict[str, Any]) -> None:
-    """Add what the options ask for and the target takes, and report what it does not."""
+    """Add the options that the target accepts, and report the others."""
     _add_tool_choice(out, body)
     config: dict[str, Any] = {}
     _add_max_tokens(out, config)
@@ -40,8 +40,8 @@ def add_options(out: Out, body: dict[str, Any]) -> None:
         body["generationConfig"] = config
     _add_labels(out, body)
     if out.options.cache == "long":
-        # Caching of prefixes happens by itself; a cache with a lifetime is made by a request of its own (GEM-25).
-        out.drop_option("cache", "prefixes are cached without being asked, and for no certain time")
+        # Prefixes are cached automatically; a cache with a lifetime needs a separate request (GEM-25).
+        out.drop_option("cache", "prefixes are cached automatically, and their lifetime cannot be set")
 
 
 def _add_max_tokens(out: Out, config: dict[str, Any]) -> None:
@@ -64,7 +64,7 @@ def _add_stop(out: Out, config: dict[str, Any]) -> None:
     if len(stops) < len(out.options.stop):
         out.drop_option("stop", "a stop sequence must not be empty")
     if len(stops) > MAX_STOPS:
-        out.drop_option("stop", f"only {MAX_STOPS} stop sequences are taken")
+        out.drop_option("stop", f"at most {MAX_STOPS} stop sequences are accepted")
     if stops:
         config["stopSequences"] = stops[:MAX_STOPS]
 
@@ -75,7 +75,7 @@ def _add_thinking(out: Out, config: dict[str, Any]) -> None:
         return
     if switch == "none" or not out.model.reasoning:
         if wanted != "off":
-            out.drop_option("reasoning", "this model does not think, or cannot be told how much")
+            out.drop_option("reasoning", "this model does not think, or its level cannot be set")
     elif switch == "thinkingBudget":
         config["thinkingConfig"] = _budget(out, wanted)
     else:
@@ -86,7 +86,7 @@ def _budget(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
     if wanted != "off":
         return {"thinkingBudget": max(BUDGETS[wanted], out.dialect.least_budget), "includeThoughts": True}
     if out.dialect.least_budget:
-        out.drop_option("reasoning", "this model always thinks; it is asked to think as little as it can")
+        out.drop_option("reasoning", "this model always thinks; the lowest level is set")
     return {"thinkingBudget": out.dialect.least_budget}
 
 
@@ -94,7 +94,7 @@ def _level(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
     nearest = nearest_level("minimal" if wanted == "off" else wanted, out.dialect.effort)
     thoughts: dict[str, Any] = {} if wanted == "off" else {"includeThoughts": True}
     if wanted == "off":
-        out.drop_option("reasoning", "this model always thinks; it is asked to think as little as it can")
+        out.drop_option("reasoning", "this model always thinks; the lowest level is set")
     return ({} if nearest is None else {"thinkingLevel": nearest.upper()}) | thoughts
 
 
@@ -108,15 +108,15 @@ def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
 
 
 def _add_labels(out: Out, body: dict[str, Any]) -> None:
-    given = out.options.metadata
-    if not given:
+    metadata = out.options.metadata
+    if not metadata:
         return
     if out.dialect.surface != "vertex":  # GEM-24
-        out.drop_option("metadata", "the Gemini API takes none")
+        out.drop_option("metadata", "the Gemini API does not accept it")
         return
-    labels = {name: value for name, value in given.items() if _LABEL(name) and _LABEL_VALUE(value)}
+    labels = {name: value for name, value in metadata.items() if _LABEL(name) and _LABEL_VALUE(value)}
     if labels:
         body["labels"] = labels
-    others = [name for name in given if name not in labels]
+    others = [name for name in metadata if name not in labels]
     if others:
-        out.drop_option("metadata", f"not fit for labels: {', '.join(others)}")
+        out.drop_option("metadata", f"not valid as labels: {', '.join(others)}")

@@ -16,11 +16,11 @@ def readable(part: Any, path: str) -> str:
 def text_or_image(part: Any, path: str) -> TextContent | ImageContent:
     """A part as text or image. Anything else becomes a text that describes it."""
     if not isinstance(part, dict):
-        raise FormatError("a part is an object", path=path)
+        raise FormatError("a part must be an object", path=path)
     text, inline, file = get(part, "text"), get(part, "inlineData"), get(part, "fileData")
     if text is not None:
         if not isinstance(text, str):
-            raise FormatError("text is a text", path=f"{path}.text")
+            raise FormatError("text must be a text", path=f"{path}.text")
         return TextContent(text)
     if inline is not None:
         return _inline(inline, f"{path}.inlineData")
@@ -33,7 +33,7 @@ def text_or_image(part: Any, path: str) -> TextContent | ImageContent:
 def _inline(inline: Any, path: str) -> TextContent | ImageContent:
     data, mime_type = get(inline, "data"), get(inline, "mimeType")
     if not isinstance(data, str) or not isinstance(mime_type, str):
-        raise FormatError("inline data has data and mimeType", path=path)
+        raise FormatError("inline data must have data and mimeType", path=path)
     if mime_type.startswith("image/"):
         return ImageContent(data, mime_type)
     return TextContent(f"({mime_type} of {len(data) * 3 // 4} bytes: left out)")

@@ -45,7 +45,7 @@ class Reader:
             if choice.get("index"):
                 self.answer.left_out("a second answer")
             else:
-                self.read_message(choice.get("delta") or _NOTHING, self.calls.take)
+                self.read_message(choice.get("delta") or _NOTHING, self.calls.add)
                 self.stop = choice.get("finish_reason") or self.stop
 
     def whole(self, body: Object) -> None:

@@ -222,7 +222,7 @@ class Reader:
             self.leave_tags()
         self.blank.clear()
         self.end_thinking()
-        drafts = self.calls.take(pieces) if self.in_pieces else self.calls.whole(pieces)
+        drafts = self.calls.add(pieces) if self.in_pieces else self.calls.whole(pieces)
         for place, piece in enumerate(pieces):
             if EXTRA in piece:
                 drafts[place].sign(attached(piece[EXTRA]))

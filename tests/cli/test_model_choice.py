@@ -1,4 +1,4 @@
-"""Who answers when nobody names a model: a model whose key is set, or the best of what works without one."""
+"""The model that answers if the user names none: one whose key is set, or the best that works without a key."""
 
 import asyncio
 import json
@@ -14,8 +14,9 @@ from support.waiting import HANGS
 
 import segue
 from segue.catalog import Catalog
-from segue.cli import demo, offline
-from segue.cli.offline import FIRST_CHOICES, SMALL, STAND_IN, Reach, choose
+from segue.cli import demo, local_servers, model_choice
+from segue.cli.local_servers import SMALL, STAND_IN, LocalServers
+from segue.cli.model_choice import FIRST_CHOICES, Choice, choose
 from segue.errors import SettingError
 from segue.types import Context, TextContent, ToolCall, ToolDefinition, ToolResultMessage, UserMessage
 
@@ -24,7 +25,7 @@ Setting = Callable[..., None]
 
 @pytest.fixture
 def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
-    """Sets an environment without keys, and more."""
+    """Set an environment without keys, and further variables."""
 
     def set_to(url: str = "http://127.0.0.1:9", **more: str) -> None:
         env = environment(tmp_path, url, **more)
@@ -37,9 +38,9 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Setting:
 
 
 @pytest.fixture
-def _waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that answers is waited for, however long a busy machine takes."""
-    monkeypatch.setattr(offline, "PATIENCE", HANGS)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for a server that answers, however busy the machine is."""
+    monkeypatch.setattr(local_servers, "TIMEOUT", HANGS)
 
 
 def listing(body: bytes, status: int = 200, wait: Event | None = None) -> AbstractContextManager[str]:
@@ -47,9 +48,9 @@ def listing(body: bytes, status: int = 200, wait: Event | None = None) -> Abstra
     return serve(body, "application/json", status, wait)
 
 
-def chosen(named: str | None = None) -> offline.Choice:
-    async def choosing() -> offline.Choice:
-        return await choose(named, Reach())
+def chosen(name: str | None = None) -> Choice:
+    async def choosing() -> Choice:
+        return await choose(name, LocalServers())
 
     return asyncio.run(choosing())
 
@@ -66,7 +67,7 @@ def test_every_provider_that_needs_nothing_but_a_key_has_a_first_choice_that_the
 
 
 @pytest.mark.parametrize("ref", FIRST_CHOICES)
-def test_a_key_that_is_set_decides(ref: str, setting: Setting) -> None:
+def test_a_key_that_is_set_decides_the_model(ref: str, setting: Setting) -> None:
     [key, *_] = segue.get_provider(ref.partition("/")[0]).keys
     setting(**{key: "sk-secret-of-the-tests-0123456789"})
     choice = chosen()
@@ -74,30 +75,30 @@ def test_a_key_that_is_set_decides(ref: str, setting: Setting) -> None:
     assert "sk-secret" not in choice.why
 
 
-def test_a_model_that_is_named_goes_before_the_environment_and_that_before_keys(setting: Setting) -> None:
+def test_a_named_model_comes_before_the_variable_and_the_variable_before_keys(setting: Setting) -> None:
     setting(OPENAI_API_KEY="k", MISTRAL_API_KEY="k", SEGUE_MODEL="mistral/mistral-large-latest")
     assert chosen().model.ref == "mistral/mistral-large-latest"
     assert chosen("openai/gpt-5.6").model.ref == "openai/gpt-5.6"
 
 
-def test_a_model_that_is_named_and_has_no_key_is_an_error_that_names_the_variable_and_the_way_without(
+def test_a_named_model_without_a_key_is_an_error_that_names_the_variable_and_the_alternative(
     setting: Setting,
 ) -> None:
     setting()
-    with pytest.raises(SettingError, match=r"set MISTRAL_API_KEY.*without --model, something that needs no key"):
+    with pytest.raises(SettingError, match=r"set MISTRAL_API_KEY.*without --model, a model that needs no key"):
         chosen("mistral/mistral-large-latest")
 
 
-@pytest.mark.usefixtures("_waited_for")
-def test_a_server_that_answers_on_this_machine_is_taken_with_its_first_model_that_can_talk(setting: Setting) -> None:
+@pytest.mark.usefixtures("_patient")
+def test_a_running_server_on_this_machine_is_used_with_its_first_chat_model(setting: Setting) -> None:
     with listing(models("nomic-embed-text", "qwen3:8b", "llama3")) as url:
         setting(url)
         choice = chosen()
     assert (choice.model.ref, choice.offline) == ("local/qwen3:8b", True)
-    assert url in choice.why and STAND_IN in choice.also
+    assert url in choice.why and STAND_IN in choice.alternatives
 
 
-@pytest.mark.usefixtures("_waited_for")
+@pytest.mark.usefixtures("_patient")
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -110,13 +111,13 @@ def test_a_server_that_answers_on_this_machine_is_taken_with_its_first_model_tha
         (models(), 200),
     ],
 )
-def test_something_else_on_that_port_is_passed_over(body: bytes, status: int, setting: Setting) -> None:
+def test_another_kind_of_server_on_that_port_is_ignored(body: bytes, status: int, setting: Setting) -> None:
     with listing(body, status) as url:
         setting(url)
         assert chosen().model.ref in (SMALL, STAND_IN)
 
 
-def test_a_server_that_says_nothing_is_not_waited_for(setting: Setting) -> None:
+def test_a_silent_server_is_not_waited_for(setting: Setting) -> None:
     never = Event()
     with listing(models("late"), wait=never) as url:
         setting(url)
@@ -124,60 +125,62 @@ def test_a_server_that_says_nothing_is_not_waited_for(setting: Setting) -> None:
         assert not never.is_set()
 
 
-def test_without_anything_the_small_model_is_taken_if_it_is_installed_and_the_stand_in_is_always_there(
+def test_without_keys_and_servers_the_small_model_is_used_if_installed_and_otherwise_the_stand_in(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setting()
-    offers = [choice.model.ref for choice in asyncio.run(offline.offline())]
-    assert offers == ([SMALL, STAND_IN] if offline.is_installed() else [STAND_IN])
+    offers = [choice.model.ref for choice in asyncio.run(model_choice.offline())]
+    assert offers == ([SMALL, STAND_IN] if model_choice.is_installed() else [STAND_IN])
     monkeypatch.setattr("segue.testing.local.find_spec", lambda name: None)
     assert chosen().model.ref == STAND_IN
 
 
-def test_the_way_to_a_provider_is_told_as_it_is(setting: Setting) -> None:
+def test_the_hint_how_to_use_a_provider_depends_on_the_keys_that_are_set(setting: Setting) -> None:
     setting()
-    assert "no key is set" in offline.way_out()
+    assert "no key is set" in model_choice.provider_hint()
     setting(AZURE_OPENAI_API_KEY="sk-secret-of-the-tests-0123456789")
-    assert offline.way_out() == "a key for Azure OpenAI is set: name a model of it with --model azure/MODEL"
+    assert model_choice.provider_hint() == (
+        "a key for Azure OpenAI is set; to use it, name a model: --model azure/MODEL"
+    )
 
 
-def test_what_this_process_serves_is_started_once_and_stopped(setting: Setting) -> None:
+def test_a_server_of_this_process_is_started_once_and_stopped(setting: Setting) -> None:
     setting()
     model = Catalog.default().resolve(STAND_IN)
 
     async def twice() -> tuple[str | None, str | None]:
-        reach = Reach()
-        await asyncio.gather(reach.ready(model), reach.ready(model))
-        first = reach.connection(model).base_url
-        await reach.ready(model)
-        second = reach.connection(model).base_url
-        await reach.aclose()
-        assert reach.connection(model).base_url is None
+        servers = LocalServers()
+        await asyncio.gather(servers.start(model), servers.start(model))
+        first = servers.connection(model).base_url
+        await servers.start(model)
+        second = servers.connection(model).base_url
+        await servers.aclose()
+        assert servers.connection(model).base_url is None
         return first, second
 
     first, second = asyncio.run(twice())
     assert first == second and first is not None
 
 
-def test_who_is_cancelled_while_a_server_starts_does_not_lose_it(setting: Setting) -> None:
+def test_a_cancelled_start_does_not_lose_the_server(setting: Setting) -> None:
     setting()
     model = Catalog.default().resolve(STAND_IN)
 
     async def cancelled() -> None:
-        reach = Reach()
-        waiting = asyncio.create_task(reach.ready(model))
+        servers = LocalServers()
+        waiting = asyncio.create_task(servers.start(model))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        await reach.ready(model)
-        assert reach.connection(model).base_url is not None
-        await reach.aclose()
+        await servers.start(model)
+        assert servers.connection(model).base_url is not None
+        await servers.aclose()
 
     asyncio.run(cancelled())
 
 
-# -- the demonstration ------------------------------------------------------------------------------------------------
+# -- the demo ---------------------------------------------------------------------------------------------------------
 
 TOOLS = [
     ToolDefinition("read_file", "", {"type": "object", "properties": {"path": {}}, "required": ["path"]}),
@@ -186,25 +189,25 @@ TOOLS = [
 
 
 @pytest.mark.parametrize(
-    ("said", "name", "arguments"),
+    ("message", "name", "arguments"),
     [
         ("please read notes.txt now", "read_file", {"path": "notes.txt"}),
         ("Which FILES are there?", "list_files", {}),
     ],
 )
-def test_the_demonstration_calls_the_tool_that_it_is_asked_for(said: str, name: str, arguments: dict[str, str]) -> None:
-    reply = demo.reply(Context(messages=[UserMessage(said)], tools=TOOLS))
+def test_the_demo_calls_the_tool_that_the_message_asks_for(message: str, name: str, arguments: dict[str, str]) -> None:
+    reply = demo.reply(Context(messages=[UserMessage(message)], tools=TOOLS))
     [call] = [block for block in reply.content if isinstance(block, ToolCall)]
     assert (call.name, call.arguments) == (name, arguments)
 
 
-@pytest.mark.parametrize("said", ["run date", "search for x", "hello", ""])
-def test_the_demonstration_calls_no_tool_that_it_was_not_offered(said: str) -> None:
-    reply = demo.reply(Context(messages=[UserMessage(said)], tools=TOOLS))
+@pytest.mark.parametrize("message", ["run date", "search for x", "hello", ""])
+def test_the_demo_calls_only_tools_that_it_is_offered(message: str) -> None:
+    reply = demo.reply(Context(messages=[UserMessage(message)], tools=TOOLS))
     assert not [block for block in reply.content if isinstance(block, ToolCall)]
 
 
-def test_the_demonstration_repeats_what_was_said_and_what_a_tool_gave() -> None:
+def test_the_demo_repeats_messages_and_results() -> None:
     result = ToolResultMessage("c", "list_files", [TextContent("one two")])
     for last, text in ((UserMessage("good day"), "good day"), (result, "one two")):
         [block] = demo.reply(Context(messages=[UserMessage("hi"), last], tools=TOOLS)).content

@@ -1,7 +1,7 @@
-"""How the members of the Chat Completions family differ when they answer: one row each, in ``MANNERS``.
+"""How answers of the Chat Completions family differ from provider to provider: one row each, in ``QUIRKS``.
 
-The shape and the words of errors, where a stream counts tokens, and what clients stumble over. What a row does not say
-is OpenAI's. Sources stand at the rows (issues of public clients, SDKs; until 2026-11); what is unverified says so.
+A row has the form and the texts of errors, where a stream reports usage, and other pitfalls for clients. The defaults
+are OpenAI's. Sources are at the rows (issues of public clients, SDKs; until 2026-11); unverified facts are marked.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,8 +36,8 @@ def _openai(refusal: Refusal) -> Body:
 
 
 def _deepseek(refusal: Refusal) -> Body:
-    told = {"message": refusal.text, "type": refusal.kind, "param": None, "code": "invalid_request_error"}
-    return {"error": told}
+    error = {"message": refusal.text, "type": refusal.kind, "param": None, "code": "invalid_request_error"}
+    return {"error": error}
 
 
 def _moonshot(refusal: Refusal) -> Body:
@@ -57,8 +57,8 @@ def _zai(refusal: Refusal) -> Body:
 
 
 def _minimax(refusal: Refusal) -> Body:
-    told = {"type": refusal.kind, "message": refusal.text, "http_code": str(refusal.status)}
-    return {"type": "error", "error": told, "request_id": "standin"}
+    error = {"type": refusal.kind, "message": refusal.text, "http_code": str(refusal.status)}
+    return {"type": "error", "error": error, "request_id": "standin"}
 
 
 def _xai(refusal: Refusal) -> Body:
@@ -66,28 +66,28 @@ def _xai(refusal: Refusal) -> Body:
 
 
 def _cerebras(refusal: Refusal) -> Body:
-    """Flat, and `param` is the part of the service that refused."""
+    """A flat error, in which `param` is the part of the service that refused."""
     params = {"wrong_api_format": "validation_error", "wrong_api_key": "api_key"}
     params |= {"token_quota_exceeded": "quota", "queue_exceeded": "queue"}
-    told: Body = _openai(refusal)["error"]
-    return told | {"param": params.get(refusal.kind)}
+    error: Body = _openai(refusal)["error"]
+    return error | {"param": params.get(refusal.kind)}
 
 
 UPSTREAM = "upstream"
 
 
 def _openrouter(refusal: Refusal) -> Body:
-    """What the provider behind the router says is told in `metadata`."""
+    """An error of the router; the text of the provider behind it is in `metadata`."""
     if refusal.kind != UPSTREAM:
         return {"error": {"message": refusal.text, "code": _status(refusal)}}
     raw = msgspec.json.encode({"message": refusal.text}).decode()
     metadata = {"raw": raw, "provider_name": "Stand-in", "is_byok": False}
-    told = {"message": "Provider returned error", "code": _status(refusal), "metadata": metadata}
-    return {"error": told, "user_id": "user_standin"}
+    error = {"message": "Provider returned error", "code": _status(refusal), "metadata": metadata}
+    return {"error": error, "user_id": "user_standin"}
 
 
 def _vllm(refusal: Refusal) -> Body:
-    if refusal.status == 401:  # a layer before the API itself
+    if refusal.status == 401:  # from a layer in front of the API
         return {"error": refusal.text}
     return {"error": {"message": refusal.text, "type": refusal.kind, "param": None, "code": _status(refusal)}}
 
@@ -97,7 +97,7 @@ def _llamacpp(refusal: Refusal) -> Body:
 
 
 def _status(refusal: Refusal) -> int:
-    """Of an error in a stream that began with 200: what it would have been before."""
+    """The status of an error; for an error in mid-stream, the one that it would have had at the start."""
     return refusal.status if refusal.status != 200 else 502
 
 
@@ -121,25 +121,25 @@ def _openrouter_event(error: Body) -> bytes:
 # -- the rows --------------------------------------------------------------------------------------------------------
 
 
-class Manner(Struct, frozen=True, kw_only=True):
-    """What one provider does in its own way."""
+class Quirks(Struct, frozen=True, kw_only=True):
+    """How the answers of one provider differ."""
 
     # The body of an error, and the event that carries it in mid-stream.
     error: Callable[[Refusal], Body] = _openai
     error_event: Callable[[Body], bytes] = sse
-    # What it says to a request that breaks a rule: `{}` is the rule's own text.
+    # The refusal of a request that violates a rule: `{}` is the rule's text.
     invalid: Refusal = Refusal(400, "invalid_request_error", "{}")
     faults: Mapping[FaultKind, Refusal] = {}
-    # Where a stream counts tokens: in a chunk of its own, if asked for or always; in the last chunk, in the choice of
-    # it, or in its `x_groq`.
-    usage: Literal["asked", "always", "last", "choice", "x_groq"] = "asked"
-    # What a stream begins with, before the answer.
+    # Where a stream reports usage: in its own chunk, on request or always; in the last chunk, in the choice of it, or
+    # in its `x_groq`.
+    usage: Literal["requested", "always", "last", "choice", "x_groq"] = "requested"
+    # The bytes at the start of a stream, before the answer.
     opening: bytes = b""
-    # Whether all of a call comes in one chunk.
+    # Whether a call is sent in one chunk.
     whole_calls: bool = False
-    # Whether a refusal has a field of its own; else the answer ends with `content_filter`.
+    # Whether a refusal has its own field; otherwise the answer ends with `content_filter`.
     refusals: bool = False
-    # What every chunk has besides.
+    # Additional fields of every chunk.
     marks: Mapping[str, Any] = {}
 
 
@@ -155,7 +155,7 @@ FAULTS: dict[FaultKind, Refusal] = {
         500, "server_error", "The server had an error while processing your request. Sorry about that!"
     ),
     "unavailable": Refusal(503, "service_unavailable_error", "Service Unavailable"),
-    "overloaded": Refusal(503, "server_is_overloaded", _OVERLOADED),  # nobody here but MiniMax has 529
+    "overloaded": Refusal(503, "server_is_overloaded", _OVERLOADED),  # only MiniMax has 529
     "wrong-key": Refusal(401, "invalid_api_key", "Incorrect API key provided."),
     "overflow": Refusal(
         400,
@@ -165,18 +165,18 @@ FAULTS: dict[FaultKind, Refusal] = {
     ),
     "error-event": Refusal(200, "server_is_overloaded", _OVERLOADED),
 }
-"""OpenAI's words (webtimemachine/wtm2#579 for the overflow, 2024-11)."""
+"""OpenAI's texts (webtimemachine/wtm2#579 for the overflow, 2024-11)."""
 
 _NOTHING_FILTERED = [{"prompt_index": 0, "content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}]
 _AZURE_FIRST = {"choices": [], "created": 0, "id": "", "model": "", "object": ""}
 
-MANNERS: dict[str, Manner] = {
-    "openai": Manner(refusals=True),
+QUIRKS: dict[str, Quirks] = {
+    "openai": Quirks(refusals=True),
     # A first chunk without choices, id and model (OpenAI-DotNet#274; pydantic-ai, 2026).
-    "azure": Manner(refusals=True, opening=sse(_AZURE_FIRST | {"prompt_filter_results": _NOTHING_FILTERED})),
-    # MoonshotAI/kimi-code#3176 and kimi-cli#2011, kaichen/kimicc#20; usage in the choice: pi#2017. The words for the
-    # rate limit are unverified.
-    "moonshot": Manner(
+    "azure": Quirks(refusals=True, opening=sse(_AZURE_FIRST | {"prompt_filter_results": _NOTHING_FILTERED})),
+    # MoonshotAI/kimi-code#3176 and kimi-cli#2011, kaichen/kimicc#20; usage in the choice: pi#2017. The text of the
+    # rate limit is unverified.
+    "moonshot": Quirks(
         error=_moonshot,
         usage="choice",
         faults={
@@ -194,8 +194,8 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # BerriAI/litellm#10403, netease-youdao/LobsterAI#60; comments while it waits: unverified.
-    "deepseek": Manner(
+    # BerriAI/litellm#10403, netease-youdao/LobsterAI#60; comments while it waits are unverified.
+    "deepseek": Quirks(
         error=_deepseek,
         opening=b": keep-alive\n\n",
         faults={
@@ -211,7 +211,7 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # elizaOS/eliza#4040, continuedev/continue#11714; SDK groq 1.7.0 for `x_groq` and the error event.
-    "groq": Manner(
+    "groq": Quirks(
         error_event=_groq_event,
         usage="x_groq",
         whole_calls=True,
@@ -228,9 +228,9 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # nocmt/LLMSearchPlus#2 for the shape, continuedev/continue#10778 (a wrong key is a 400), chenyme/grok2api#693.
-    # The words for the rate limit and for overload, and calls in one chunk, are unverified.
-    "xai": Manner(
+    # nocmt/LLMSearchPlus#2 for the form, continuedev/continue#10778 (a wrong key is a 400), chenyme/grok2api#693.
+    # The texts of the rate limit and of overload, and calls in one chunk, are unverified.
+    "xai": Quirks(
         error=_xai,
         whole_calls=True,
         invalid=Refusal(400, "Client specified an invalid argument", "{}"),
@@ -250,8 +250,8 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # Alishahryar1/free-claude-code#1136, anomalyco/opencode#13019, cline/cline#5140; cerebras-cloud-sdk 1.91.0 for
-    # the error in a stream and `system_fingerprint`. The words for a wrong key and for the queue are unverified.
-    "cerebras": Manner(
+    # the error in a stream and `system_fingerprint`. The texts for a wrong key and for the queue are unverified.
+    "cerebras": Quirks(
         error=_cerebras,
         error_event=_cerebras_event,
         usage="last",
@@ -274,7 +274,7 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # xtekky/gpt4free#3032, earendil-works/pi (packages/ai/src/utils/overflow.ts).
-    "together": Manner(
+    "together": Quirks(
         faults={
             "rate-limit": Refusal(
                 429,
@@ -289,8 +289,8 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # can1357/oh-my-pi#1618; the shape, and that usage comes unasked, are unverified.
-    "fireworks": Manner(
+    # can1357/oh-my-pi#1618; the form, and usage without a request for it, are unverified.
+    "fireworks": Quirks(
         error=_fireworks,
         usage="last",
         faults={
@@ -301,9 +301,9 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # linanwx/nagobot#21, OpenRouterTeam/ai-sdk-provider#418, anomalyco/opencode#14252, MoonshotAI/kimi-code#476;
-    # errors in mid-stream: damianvtran/local-operator#223. Comments and usage unasked: unverified.
-    "openrouter": Manner(
+    # linanwx/nagobot#21, OpenRouterTeam/ai-sdk-provider#418, anomalyco/opencode#14252, MoonshotAI/kimi-code#476; errors
+    # in mid-stream: damianvtran/local-operator#223. Comments, and usage without a request for it, are unverified.
+    "openrouter": Quirks(
         error=_openrouter,
         error_event=_openrouter_event,
         usage="always",
@@ -322,8 +322,8 @@ MANNERS: dict[str, Manner] = {
             "error-event": Refusal(200, UPSTREAM, "Overloaded"),
         },
     ),
-    # Aider-AI/aider#4712, agentscope-ai/QwenPaw#6255; the words for the rate limit are unverified.
-    "dashscope": Manner(
+    # Aider-AI/aider#4712, agentscope-ai/QwenPaw#6255; the text of the rate limit is unverified.
+    "dashscope": Quirks(
         error=_dashscope,
         invalid=Refusal(400, "invalid_parameter_error", "{}"),
         faults={
@@ -336,8 +336,8 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # nanobot#3082, autohandai/code-cli#206, zeroclaw-labs/zeroclaw#4124, openclaw/openclaw#107940 (1302 and 1305, whose
-    # words are unverified, as is 1261).
-    "zai": Manner(
+    # texts are unverified, like 1261).
+    "zai": Quirks(
         error=_zai,
         invalid=Refusal(400, "1214", "{}"),
         faults={
@@ -349,8 +349,8 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # BigPizzaV3/CodexPlusPlus#267, nearai/ironclaw#1742, NousResearch/hermes-agent#10210, MiniMax-AI/MiniMax-M2#119.
-    # The words for the rate limit are unverified.
-    "minimax": Manner(
+    # The text of the rate limit is unverified.
+    "minimax": Quirks(
         error=_minimax,
         invalid=Refusal(400, "bad_request_error", "invalid params, {} (2013)"),
         faults={
@@ -365,7 +365,7 @@ MANNERS: dict[str, Manner] = {
         },
     ),
     # earendil-works/pi#2626, continuedev/continue#11223; a wrong key, and calls in one chunk, are unverified.
-    "ollama": Manner(
+    "ollama": Quirks(
         whole_calls=True,
         faults={
             "wrong-key": Refusal(401, "authentication_error", "unauthorized"),
@@ -375,9 +375,9 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # chflame163/ComfyUI_Qwen_H3_Prompt#5, ggml-org/llama.cpp#22232 and #15780; the shape: gpustack/gpustack#1845.
+    # chflame163/ComfyUI_Qwen_H3_Prompt#5, ggml-org/llama.cpp#22232 and #15780; the form: gpustack/gpustack#1845.
     # "Loading model" is unverified.
-    "llamacpp": Manner(
+    "llamacpp": Quirks(
         error=_llamacpp,
         faults={
             "wrong-key": Refusal(401, "authentication_error", "Invalid API Key"),
@@ -389,8 +389,8 @@ MANNERS: dict[str, Manner] = {
             ),
         },
     ),
-    # harbor-framework/harbor#996 for the shape and the overflow, modal-labs/modal-examples#1105 for a wrong key.
-    "vllm": Manner(
+    # harbor-framework/harbor#996 for the form and the overflow, modal-labs/modal-examples#1105 for a wrong key.
+    "vllm": Quirks(
         error=_vllm,
         invalid=Refusal(400, "BadRequestError", "{}"),
         faults={
