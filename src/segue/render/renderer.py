@@ -1,7 +1,7 @@
 """``Renderer`` and ``encode`` render a conversation as requests. A renderer does not repeat work of earlier requests.
 
-A renderer is bound to one model. It keeps the rendered messages (unchanged ones are the stored objects) and the bytes of
-the turns that cannot change any more. Each request renders the new messages, closes the turns, and joins both. If a
+A renderer is bound to one model. It keeps the rendered messages (unchanged ones are the stored objects) and the bytes
+of the turns that cannot change any more. Each request renders the new messages, closes the turns, and joins both. If a
 message of the last request has changed, the renderer goes back to the state before that request; if an earlier one has
 changed, it starts again.
 """
