@@ -1,7 +1,7 @@
-"""What a stored session costs: appending a message to it, and opening it up to the next request.
+"""The cost of a stored session: appending a message, and opening it until the next request.
 
-The measure for opening is reading: the same rows of the same file through sqlite3, each decoded into an entry. Opening
-grows no faster than reading if it takes no larger a multiple of it in a long session than in a short one.
+Opening is compared with reading: the same rows of the same file through sqlite3, each decoded to an entry. If the ratio
+of both is not larger in a long session than in a short one, opening does not grow faster than reading.
 """
 
 import sqlite3
@@ -31,7 +31,7 @@ READ, OPENED, REQUEST = "read and decode the rows", "open the session", "open it
 CALLED = {
     READ: "sqlite3: SELECT body FROM segue_entries …, msgspec.json.Decoder(AnyEntry).decode",
     OPENED: "Session.open(…)",
-    REQUEST: "Session.open(…), then render(…).json()",
+    REQUEST: "Session.open(…), then the bytes of its next request",
 }
 QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY number"
 
@@ -62,7 +62,7 @@ def opened(path: Path) -> segue.Session:
 
 def next_request(path: Path, model: segue.Model) -> bytes:
     session = opened(path)
-    return session.render(session.current, model, None, None).json()
+    return session.requests.request(model).json()
 
 
 def run() -> Iterator[Part]:

@@ -174,7 +174,7 @@ def test_secrets_are_not_stored_or_exported(
     model, connection = reached(server.url, "key" if place == "key" else "header of the connection", secret)
 
     async def talk() -> tuple[str, str]:
-        router = Fixed(model, patience=Patience(retries=0))
+        router = Fixed(model, patience=Patience(retries=Retries(count=0)))
         async with Agent(router, store=store, connection=connection) as agent, agent.stream("Hello?") as events:
             seen = [event async for event in events]
             return agent.session.id, repr(seen) + repr(events.outcome)
