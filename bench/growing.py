@@ -37,7 +37,7 @@ Rounds = dict[str, dict[int, list[float]]]
 
 ABOUT = (
     f"Four messages a turn (a question, a call, its result, the answer) and two requests: {REQUESTS:,} in all, from "
-    "stored history to bytes ready to send. segue: Session.render(…).pieces(), as the client sends them, and "
+    "stored history to bytes ready to send. segue: Session.requests.request(…).pieces(), as the client sends them, and "
     'b"".join of them, for every request; reading what was added from a log in a SQLite file is told beside it. The '
     f"others: at requests {', '.join(f'{at:,}' for at in SAMPLES)}, with a straight line between them, and from their "
     "own messages, built beforehand, by their conversion and msgspec.json alone, without the provider's SDK, except "

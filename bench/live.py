@@ -13,7 +13,7 @@ from typing import NamedTuple
 import segue
 from segue.session import MessageAdded, SQLiteStore
 from segue.session.entries import AnyEntry, CallStarted, Prompted, TurnBegun, TurnEnded
-from segue.types import AssistantMessage, Context, Message, Model, ToolCall
+from segue.types import AssistantMessage, Context, Message, Model, Options, ToolCall
 
 from .measure import without_garbage
 
@@ -52,7 +52,8 @@ def session(context: Context, model: Model) -> list[Cost]:
         for entries in written(context.messages):
             head = log.append(SESSION, entries, after=head)
             costs.append(live.request())
-        assert live.last == segue.encode(context, model).json(), "the last request is not that of the whole history"
+        whole = segue.encode(context, model, Options(stream=True)).json()
+        assert live.last == whole, "the last request is not that of the whole history"
     return costs
 
 
@@ -67,9 +68,9 @@ class Live:
     def request(self) -> Cost:
         session = self.session
         start = thread_time()
-        session.reload()
+        session.log.reload()
         read = thread_time()
-        pieces = session.render(session.current, self.model, None, None).pieces()
+        pieces = session.requests.request(self.model).pieces()
         rendered = thread_time()
         self.last = b"".join(pieces)
         return Cost(rendered - read, thread_time() - rendered, read - start)

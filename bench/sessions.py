@@ -31,7 +31,7 @@ READ, OPENED, REQUEST = "read and decode the rows", "open the session", "open it
 CALLED = {
     READ: "sqlite3: SELECT body FROM segue_entries …, msgspec.json.Decoder(AnyEntry).decode",
     OPENED: "Session.open(…)",
-    REQUEST: "Session.open(…), then render(…).json()",
+    REQUEST: "Session.open(…), then the bytes of its next request",
 }
 QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY number"
 
@@ -62,7 +62,7 @@ def opened(path: Path) -> segue.Session:
 
 def next_request(path: Path, model: segue.Model) -> bytes:
     session = opened(path)
-    return session.render(session.current, model, None, None).json()
+    return session.requests.request(model).json()
 
 
 def run() -> Iterator[Part]:

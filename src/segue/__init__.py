@@ -10,7 +10,7 @@ __version__ = "0.1.0"
 
 # The `__all__` of each room, written by `make docs`; a test compares.
 _NAMES = {
-    "agent": "Agent AgentStream Interruption Outcome RunLimits Runner Session TurnStream session_usage",
+    "agent": "Agent AgentStream Interruption Outcome RunLimits Runner Session Settings TurnStream session_usage",
     "catalog": "Catalog Provider UnknownModelWarning get_model get_provider list_models list_providers",
     "client": (
         "Client Connection Reach Retries Stream SyncStream Timeouts complete complete_sync error_of reach send "

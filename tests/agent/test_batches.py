@@ -20,7 +20,7 @@ from support.sessions import Providers, check, entries, nothing_is_lost, run, te
 from support.waiting import HANGS, tool_threads, until_async
 
 import segue
-from segue import Agent, AgentStream
+from segue import Agent, AgentStream, Settings
 from segue.session import CallStarted, SQLiteStore, Store
 from segue.testing import Reply
 from segue.tools import Allow, Scheduler, Tool, ToolLimits, tool
@@ -151,8 +151,9 @@ async def reach(point: Point, events: AgentStream) -> None:
 async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, float]], point: Point) -> None:
     """Run a batch, cancel it there, and go on with another family of models."""
     standins.clear()
-    settings: dict[str, Any] = {"approve": approve, "tool_limits": QUICK, "connection": standins.connection}
-    async with Agent(MODELS[ONE], tools(), store=store, **settings) as agent:
+    own = Settings(tool_limits=QUICK)
+    connection = standins.connection
+    async with Agent(MODELS[ONE], tools(), approve=approve, connection=connection, store=store, settings=own) as agent:
         asked = f"Go, for the {next(NUMBERS)}th time."
         standins.answer(ONE, asked, batch(calls), "Done.")
         async with agent.stream(asked) as events:
@@ -218,8 +219,8 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             await asyncio.sleep(3600)
             return ""
 
-        limits = ToolLimits(parallel=1, grace=HANGS)
-        async with Agent(MODELS[protocol], [tool(steps)], tool_limits=limits, connection=providers.connection) as agent:
+        limits = Settings(tool_limits=ToolLimits(parallel=1, grace=HANGS))
+        async with Agent(MODELS[protocol], [tool(steps)], settings=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:
                 if at < 5:
@@ -245,7 +246,9 @@ def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Provider
     async def talk() -> None:
         note = tmp_path / "pid"
         hangs = tool(hang, process=True)
-        async with Agent(MODELS[ONE], [hangs], tool_limits=QUICK, connection=providers.connection) as agent:
+        async with Agent(
+            MODELS[ONE], [hangs], settings=Settings(tool_limits=QUICK), connection=providers.connection
+        ) as agent:
             providers[ONE].say(Reply([ToolCall("", "hang", {"note": str(note)})]))
             async with agent.stream("Go.") as events:
                 await until_async(lambda: note.exists() and note.read_text())
@@ -301,10 +304,10 @@ def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path,
         tool(hangs, timeout=0.05),
         tool(die, process=True),
     ]
-    limits = ToolLimits(grace=0.05, output=2_000, directory=str(tmp_path))
+    limits = Settings(tool_limits=ToolLimits(grace=0.05, output=2_000, directory=str(tmp_path)))
 
     async def talk() -> None:
-        async with Agent(MODELS[protocol], odd, tool_limits=limits, connection=providers.connection) as agent:
+        async with Agent(MODELS[protocol], odd, settings=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", each.name, {}) for each in odd]), "So be it.")
             assert (await agent.run("All of them.")).text == "So be it."
             holds(agent, len(odd))
@@ -348,7 +351,9 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
 
     async def talk() -> None:
         reach = providers.connection
-        async with Agent(MODELS[ONE], made, store=store, tool_limits=limits, connection=reach) as agent:
+        async with Agent(
+            MODELS[ONE], made, store=store, settings=Settings(tool_limits=limits), connection=reach
+        ) as agent:
             providers[ONE].say(asked, "Done.")
             await agent.run("Go.")
             chief = Agent(MODELS[OTHER], [agent.as_tool("worker", "")], store=store, connection=reach)

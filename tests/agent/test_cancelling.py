@@ -131,7 +131,7 @@ def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: 
 def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         long = 100 * HANGS
-        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(longest_pause_alone=long))
+        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=segue.Retries(longest_retry_after=long)))
         session = providers.session(router, store)
         providers[ONE].say(Fault("rate-limit", retry_after=long))
         async with asyncio.timeout(HANGS):

@@ -151,8 +151,8 @@ class World:
             self.session.router,
             store=self.store,
             tools=self.session.tools,
-            options=self.session.options,
             connection=self.providers.connection,
+            settings=self.session.settings,
         )
         await self.session.recover()
 
@@ -181,7 +181,7 @@ class World:
         for entry in log[from_here:]:
             if isinstance(entry, MessageAdded) and isinstance(entry.message, ToolResultMessage):
                 assert texts([entry.message])[0] in shown
-        assert vars(rebuilt(log)) == vars(self.providers.reopened(self.session).state)
+        assert vars(rebuilt(log)) == vars(self.providers.reopened(self.session).log.state)
 
 
 @settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck))

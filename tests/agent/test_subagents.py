@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import Providers, asks, check, entries, run, said, texts, weather, words
+from support.sessions import Providers, asks, check, entries, run, said, texts, weather, with_settings, words
 from support.waiting import HANGS, until_async
 
 import segue
@@ -39,12 +39,12 @@ def sends(*tasks: str, name: str = "scout") -> Reply:
 
 def scout_of(providers: Providers, protocol: str = SCOUT, **settings: Any) -> Agent:
     settings = {"tools": [weather_tool], "tool_limits": PATIENT} | settings
-    return Agent(MODELS[protocol], connection=providers.connection, **settings)
+    return Agent(MODELS[protocol], connection=providers.connection, **with_settings(settings))
 
 
 def chief_of(providers: Providers, store: Store, *tools: Tool, **settings: Any) -> Agent:
     settings = {"model": MODELS[CHIEF], "tool_limits": PATIENT} | settings
-    return Agent(tools=tools, store=store, connection=providers.connection, **settings)
+    return Agent(tools=tools, store=store, connection=providers.connection, **with_settings(settings))
 
 
 def sub_session(chief: Agent, call: str = "toolu_1") -> Session:
@@ -71,7 +71,7 @@ def test_a_sub_agent_works_in_a_session_of_its_own_and_its_last_text_is_the_resu
                     "AssistantMessage",
                 ]
                 assert own.info.parent == chief.session.id and own.info.title == "scout"
-                assert own.next_model().protocol == SCOUT
+                assert own.targets.likely(own.log.state.last).protocol == SCOUT
                 asked = providers.sent(SCOUT)
                 assert asked.system_prompt == "You scout." and "How is it there?" not in words(asked)
                 check(own)

@@ -19,7 +19,7 @@ from support.waiting import free_port
 
 import segue
 from segue.agent import Agent
-from segue.agent.meter import MARK
+from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
@@ -117,7 +117,7 @@ def stored(folder: Path) -> list[Any]:
     """The state of the session that ran the batch, and its entries that are not messages, without what must differ."""
     with open_store(folder / "sessions.db", create=False) as store:
         sessions = store.sessions()
-        below = [info.id for info in sessions if MARK in info.id]
+        below = [info.id for info in sessions if SEPARATOR in info.id]
         [session] = below or [info.id for info in sessions]
         log = [stored.entry for stored in store.read(session)]
     state = rebuilt(log)

@@ -15,7 +15,7 @@ import pytest
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, calls, environment, kitchen, log_of
 from support.secrets import nothing_tells_a_key
 
-from segue.agent.meter import MARK
+from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
@@ -293,7 +293,7 @@ def test_continue_skips_the_sessions_of_sub_agents(run: Run, cook: StandIn, tmp_
     assert run("One.") == 0
     with open_store(tmp_path / "sessions.db") as store:
         [own] = store.sessions()
-        store.fork(own.id, 1, f"{own.id}{MARK}call_1", time=own.changed + 1_000_000)
+        store.fork(own.id, 1, f"{own.id}{SEPARATOR}call_1", time=own.changed + 1_000_000)
     assert run("Two.", "--continue", model=None) == 0
     assert len(cook.requests[1]["messages"]) == 3
 

@@ -176,7 +176,7 @@ def test_a_secret_is_in_no_store_and_no_export(
     model, connection = reached(server.url, "key" if place == "key" else "header of the connection", secret)
 
     async def talk() -> tuple[str, str]:
-        router = Fixed(model, patience=Patience(retries=0))
+        router = Fixed(model, patience=Patience(retries=Retries(count=0)))
         async with Agent(router, store=store, connection=connection) as agent, agent.stream("Hello?") as events:
             told = [event async for event in events]
             return agent.session.id, repr(told) + repr(events.outcome)

@@ -319,7 +319,7 @@ class Stage:
         return connection(self.healthy.url, api_key=self.healthy.key)
 
     async def run(self) -> segue.Outcome:
-        router = Failover(self.members, patience=Patience(retries=0))
+        router = Failover(self.members, patience=Patience(retries=Retries(count=0)))
         async with Agent(router, connection=self.reach) as agent:
             return await agent.run("Weather in Paris?")
 

@@ -142,7 +142,7 @@ def test_a_policy_that_names_a_stranger_is_told() -> None:
         def rank(self, situation: Situation) -> Sequence[segue.Model]:
             return [LARGE]
 
-    with pytest.raises(ValueError, match=r"Odd\.rank gave .*, which is no member"):
+    with pytest.raises(ValueError, match=r"Odd\.rank returned .*, which is not a member"):
         Odd(MEMBERS).begin(at(0))
 
 

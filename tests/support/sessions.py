@@ -9,7 +9,7 @@ from itertools import permutations
 from typing import Any, TypeVar
 
 import segue
-from segue import Connection, Patience, Retries
+from segue import Connection, Patience, Retries, Settings
 from segue.agent import Session
 from segue.agent.state import State, rebuilt
 from segue.session import AnyEntry, MessageAdded, Store
@@ -32,7 +32,7 @@ from support.waiting import HANGS
 T = TypeVar("T")
 
 PAIRS = list(permutations(MODELS, 2))
-QUICK = Patience(first_wait=0.001, longest_wait=0.002, rest=HANGS)
+QUICK = Patience(retries=Retries(first_wait=0.001, longest_wait=0.002), rest=HANGS)
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
 
 
@@ -63,12 +63,16 @@ class Providers:
 
     def session(self, model: Any, store: Store, **settings: Any) -> Session:
         settings = {"tools": [WEATHER], "options": OPTIONS, "connection": self.connection} | settings
-        return Session.create(model, store=store, system_prompt="Be brief.", **settings)
+        return Session.create(model, store=store, system_prompt="Be brief.", **with_settings(settings))
 
     def reopened(self, session: Session, model: Any = None) -> Session:
-        settings: dict[str, Any] = {"tools": session.tools, "options": session.options, "policy": session.policy}
         return Session.open(
-            session.id, model or session.router, store=session.store, connection=session._connection, **settings
+            session.id,
+            model or session.router,
+            store=session.store,
+            tools=session.tools,
+            connection=session.targets.connection,
+            settings=session.settings,
         )
 
     def objections(self) -> list[str]:
@@ -98,6 +102,13 @@ class Providers:
         """The conversation in a request."""
         standin = self.standins[protocol]
         return standin.conversation(standin.requests[at])
+
+
+def with_settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of an agent or a session; those that are fields of ``Settings`` are collected in one."""
+    fields = {name: value for name, value in arguments.items() if name in Settings.__struct_fields__}
+    others = {name: value for name, value in arguments.items() if name not in fields}
+    return others | {"settings": Settings(**fields)}
 
 
 LOOP = asyncio.Runner()
@@ -179,8 +190,8 @@ def check(session: Session) -> None:
     """Check what must hold after every turn: the log is closed, the state follows from it, each call of an answer that
     did not fail has a result, and the next request is valid for every protocol."""
     log = entries(session)
-    assert fields(rebuilt(log)) == fields(session.state)
-    assert session.state.turn is None and session.interrupted is None
+    assert fields(rebuilt(log)) == fields(session.log.state)
+    assert session.log.state.turn is None and session.interrupted is None
     messages = said(session)
     answers = [message for message in messages if isinstance(message, AssistantMessage)]
     ids = [call.id for message in answers for call in message.tool_calls]

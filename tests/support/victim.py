@@ -16,8 +16,9 @@ from typing import Any
 
 import httpx2
 
-from segue import Agent, Connection, RoundRobin, Session
+from segue import Agent, Connection, RoundRobin, Session, Settings
 from segue.agent.events import TurnEvent
+from segue.agent.turn import run_turn
 from segue.session import open_store
 from segue.tools import Journal, ToolLimits
 from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMessage
@@ -60,7 +61,7 @@ async def reached(standins: dict[str, tuple[str, str]]) -> AsyncIterator[dict[st
             url, key = standins[model.protocol]
             return Connection(base_url=url, api_key=key, http=http)
 
-        yield {"tools": [WEATHER], "options": OPTIONS, "connection": connection}
+        yield {"tools": [WEATHER], "settings": Settings(options=OPTIONS), "connection": connection}
 
 
 async def warm(standins: dict[str, tuple[str, str]]) -> None:
@@ -78,7 +79,7 @@ async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]
         session = Session.open(session_id, router, store=open_store(where), **settings)
         while True:
             async for _ in session.stream("Weather?", AtOnce(Random(seed))):
-                emit(head=session.head)
+                emit(head=session.log.head)
 
 
 async def waits(seconds: float) -> str:
@@ -106,14 +107,14 @@ async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]
 
     async with reached(standins) as settings:
         del settings["tools"]
-        store, limits = open_store(where), ToolLimits(parallel=parallel)
-        worker = Agent(MODELS[OTHER], [waits, blocks], store=store, tool_limits=limits, **settings)
+        store = open_store(where)
+        settings["settings"] = Settings(options=OPTIONS, tool_limits=ToolLimits(parallel=parallel))
+        worker = Agent(MODELS[OTHER], [waits, blocks], store=store, **settings)
         lead = Agent(
             session=Session.open(session_id, MODELS[ONE], store=store, **settings),
             tools=[waits, blocks, worker.as_tool("worker", "Does parts of it.")],
-            tool_limits=limits,
         )
-        await lead.session.turn(UserMessage("All of it."), lead.scheduler, report)
+        await run_turn(lead.session, UserMessage("All of it."), lead.scheduler, report)
 
 
 def main() -> None:

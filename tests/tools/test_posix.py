@@ -53,9 +53,9 @@ async def talk(folder):
     with StandIn("anthropic", script=[Reply([segue.ToolCall("", "weather", {"city": "Paris"})]), "Mild."]) as server:
         here = segue.Connection(base_url=server.url, api_key=server.key)
         with open_store(os.path.join(folder, "sessions.db")) as store:
-            limits = segue.ToolLimits(directory=folder)
+            settings = segue.Settings(tool_limits=segue.ToolLimits(directory=folder))
             model = "anthropic/claude-sonnet-5"
-            async with segue.Agent(model, [weather], store=store, connection=here, tool_limits=limits) as agent:
+            async with segue.Agent(model, [weather], store=store, connection=here, settings=settings) as agent:
                 assert (await agent.run("Weather?")).text == "Mild."
 
 

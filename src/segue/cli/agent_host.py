@@ -13,8 +13,8 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..agent import Agent, RunLimits, Session
-from ..agent.meter import MARK
+from ..agent import Agent, RunLimits, Session, Settings
+from ..agent.meter import SEPARATOR
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
 from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
@@ -68,9 +68,8 @@ class AgentHost:
         tools: OfferedTools,
         servers: LocalServers,
         *,
-        options: Options | None = None,
         system_prompt: str | None = None,
-        limits: RunLimits | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.store = store
         self.tools = tools
@@ -80,7 +79,7 @@ class AgentHost:
         """The model that answers, and why it was chosen."""
         self.approve: Approve | None = None
         """Decides which calls may run. Must be set before the first turn."""
-        self._options, self._system_prompt, self._limits = options, system_prompt, limits
+        self._system_prompt, self._settings = system_prompt, settings
         self._agent: Agent | None = None
         self._agent_tools: list[Tool] = []
 
@@ -106,7 +105,8 @@ class AgentHost:
         """Open a session with its last model. Returns why that is not possible, or an empty text."""
         try:
             self.session = self._open(session, None)
-            self.choice = Choice(self.session.next_model(), "the last model of this session")
+            last = self.session.targets.likely(self.session.log.state.last)
+            self.choice = Choice(last, "the last model of this session")
             self.servers.check(self.model)
         except (SettingError, ModelError, SessionError) as error:
             return str(error)
@@ -121,13 +121,13 @@ class AgentHost:
                 store=self.store,
                 title=_title(message),
                 system_prompt=self._system_prompt,
-                options=self._options,
                 connection=self.servers.connection,
+                settings=self._settings,
             )
         tools = self.tools.for_model(self.model)
         if self._agent is None or self._agent.session is not self.session or self._agent_tools != tools:
             await self.aclose()
-            self._agent = Agent(None, tools, self.session, approve=self.approve, limits=self._limits)
+            self._agent = Agent(None, tools, self.session, approve=self.approve)
             self._agent_tools = tools
         return self._agent
 
@@ -141,13 +141,13 @@ class AgentHost:
         """Continue in a new session that has the entries of this one, up to number ``at``."""
         if self.session is None:
             raise SessionError("there is no session yet; send a message first")
-        at = self.session.head if at is None else at
+        at = self.session.log.head if at is None else at
         base = re.sub(r"(-at-\d+(-\d+)?)+$", "", self.session.id)
         name = next(free_names(self.store, f"{base}-at-{at}"))
         self.store.fork(self.session.id, at, name, time=time.time_ns() // 1_000_000)
         await self.aclose()
         self.session = self._open(name, self.model)
-        if self.session.state.model != (self.model.ref, self.model.protocol):
+        if self.session.log.state.model != (self.model.ref, self.model.protocol):
             self.session.switch(self.model)
         return self.session
 
@@ -179,7 +179,7 @@ class AgentHost:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnknownModelWarning)  # the user saw it when the model was chosen
             return Session.open(
-                name, model, store=self.store, options=self._options, connection=self.servers.connection
+                name, model, store=self.store, connection=self.servers.connection, settings=self._settings
             )
 
 
@@ -197,9 +197,8 @@ async def open_host(args: argparse.Namespace, limits: RunLimits | None = None) -
             store,
             await collect_tools(args, stack),
             servers,
-            options=Options(reasoning=args.thinking),
             system_prompt=args.system,
-            limits=limits,
+            settings=Settings(options=Options(reasoning=args.thinking), limits=limits or RunLimits()),
         )
         stack.push_async_callback(host.aclose)
         await host.begin(args.model, _last_session(store) if args.continues else args.session)
@@ -209,7 +208,7 @@ async def open_host(args: argparse.Namespace, limits: RunLimits | None = None) -
 def _last_session(store: Store) -> str:
     """The session that was changed last, apart from those of sub-agents."""
     for info in store.sessions():
-        if info.parent is None or MARK not in info.id:
+        if info.parent is None or SEPARATOR not in info.id:
             return info.id
     raise SessionError("there is no session to continue")
 

@@ -100,7 +100,7 @@ class ChatWork:
         finally:
             self._view.end_line()
             self._agent = self._stream = None
-            self._early += [text_of(unread) for unread in agent.take_back()]
+            self._early += [text_of(unread) for unread in agent.clear_queue()]
 
 
 @contextmanager

@@ -4,8 +4,9 @@
 is reached, a request is rendered for that model, and ``send`` sends it.
 """
 
+from ..types.retries import Retries
 from .client import Client
-from .connection import Connection, Retries, Timeouts
+from .connection import Connection, Timeouts
 from .failures import error_of
 from .reach import Reach, reach
 from .stream import Stream

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ..errors import SettingError
+from ..types.retries import Retries
 from ..types.secret import Guarded
 
 if TYPE_CHECKING:
@@ -24,16 +25,6 @@ class Timeouts(Struct, frozen=True, kw_only=True):
     between_events: float = 300.0
     # From the first attempt to the last event, including waits. Without it, a stream stays open while bytes arrive.
     total: float | None = None
-
-
-class Retries(Struct, frozen=True, kw_only=True):
-    """How often a failed request is sent again, and how long to wait before that. Never after output began."""
-
-    count: int = 2
-    first_wait: float = 0.5
-    longest_wait: float = 8.0
-    # If the provider asks for a longer wait than this, the request is not sent again.
-    longest_retry_after: float = 60.0
 
 
 MAX_ANSWER = 64 * 1024 * 1024

@@ -274,8 +274,7 @@ class Stream:
         retries = self._connection.retries
         if failure.retry_after is not None:
             return failure.retry_after if failure.retry_after <= retries.longest_retry_after else None
-        longest = min(retries.longest_wait, retries.first_wait * 2.0 ** min(self.attempts - 1, 60))
-        return float(longest * random.uniform(0.5, 1.0))
+        return retries.backoff(self.attempts, random.random())
 
     def _queue_events(self, events: list[Event], failure: ProviderError | None = None) -> None:
         """Queue events. The last event of an answer also sets ``message`` and ``error``."""

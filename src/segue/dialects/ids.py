@@ -23,6 +23,10 @@ class IdShape(NamedTuple):
         """Whether an id consists of the tool's name and the number of calls before it."""
         return not self.digits
 
+    def counted_id(self, name: str, number: int) -> str:
+        """An id of a counted form: the name of the tool and the number of calls before this one."""
+        return f"{self.prefix}{name}:{number}"
+
 
 ID_SHAPES: dict[IdForm, IdShape] = {
     # "string too long. Expected a string with maximum length 40" (OpenAI Chat and Azure, 2024-25; 64 seen in 2026, but

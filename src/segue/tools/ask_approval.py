@@ -4,8 +4,8 @@ import asyncio
 import inspect
 from typing import Any
 
+from ..waiting import for_a_while
 from .approval import Approval, ApprovalRequest, Approve, Deny, Edit
-from .waiting import for_a_while
 
 
 class NoAnswer(Exception):

@@ -12,12 +12,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from ..types import TextContent, ToolCall, ToolResultMessage
+from ..waiting import outcome, until_done
 from . import call_texts
 from .batch_call import BatchCall, Final
 from .preparation import Preparation
 from .states import CallState, State
 from .supervise import supervise
-from .waiting import outcome, until_done
 
 if TYPE_CHECKING:
     from .scheduler import Scheduler

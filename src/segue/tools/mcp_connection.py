@@ -10,9 +10,9 @@ from mcp import Client, MCPError
 from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult, Tool as ListedTool
 
 from ..errors import ToolServerError
+from ..waiting import until_done
 from .mcp_stream import UNREADABLE, MessageReader, Messages, MessageWriter
 from .mcp_transports import BROKEN, EXPIRED, UNSENT, McpTransport
-from .waiting import until_done
 
 # The package logs every broken connection. It is reported in results here, and must not appear on a terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())

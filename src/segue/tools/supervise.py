@@ -4,10 +4,10 @@ import asyncio
 import math
 from collections.abc import Callable
 
+from ..waiting import for_a_while
 from . import call_texts
 from .batch_call import BatchCall, Final
 from .execution import Execution
-from .waiting import for_a_while
 
 
 async def supervise(item: BatchCall, abandon: Callable[[Execution], None]) -> Final:

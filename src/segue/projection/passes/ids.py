@@ -72,7 +72,7 @@ class Ids(Pass):
         """An id that is not taken yet, and is from now on, where the one that the target wants cannot be had."""
         stored, taken = call.id, self._taken
         if self._shape.counted:
-            given = f"{self._shape.prefix}{self.target.names.rendered(call.name)}:{len(taken)}"
+            given = self._shape.counted_id(self.target.names.rendered(call.name), len(taken))
         elif self._ask is not None:
             given = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
         else:

@@ -395,7 +395,7 @@ class Answer:
         if ID_SHAPES[form].counted:  # counted over the whole conversation
             if self._calls_before is None:
                 self._calls_before = sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"{ID_SHAPES[form].prefix}{call.name}:{self._calls_before + before}"
+            return ID_SHAPES[form].counted_id(call.name, self._calls_before + before)
         return fresh_id(scrub(f"{len(sent)}:{before}:{call.name}:{call.so_far}"), form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for what must not be left half done, however often the one who waits is cancelled."""
+"""Waiting for work that must run to its end, even if the task that waits is cancelled."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 async def until_done(work: "asyncio.Future[Any]") -> None:
-    """Wait for the end of ``work``. A cancellation that comes meanwhile is raised then, not before."""
+    """Wait until ``work`` has ended. A cancellation in the meantime is raised afterwards."""
     cancelled: asyncio.CancelledError | None = None
     with anyio.CancelScope(shield=True):  # for callers whose scopes cancel again at every await
         while not work.done():
@@ -23,7 +23,7 @@ async def until_done(work: "asyncio.Future[Any]") -> None:
 
 
 async def outcome(work: "asyncio.Future[T]") -> T:
-    """What ``work`` gives or raises. What it raises is told rather than a cancellation."""
+    """Wait for ``work`` and return its result. Its exception comes before a cancellation."""
     try:
         await until_done(work)
     except asyncio.CancelledError:
@@ -33,15 +33,15 @@ async def outcome(work: "asyncio.Future[T]") -> T:
     return work.result()
 
 
-async def in_thread(blocks: bool, act: Callable[..., T], *arguments: Any) -> T:
-    """Do what may take a while in a thread, to its end; what does not block is done here."""
+async def in_thread(blocks: bool, function: Callable[..., T], *arguments: Any) -> T:
+    """Call ``function`` and wait for its end: in a thread if it ``blocks``, otherwise here."""
     if not blocks:
-        return act(*arguments)
-    return await outcome(asyncio.get_running_loop().run_in_executor(None, act, *arguments))
+        return function(*arguments)
+    return await outcome(asyncio.get_running_loop().run_in_executor(None, function, *arguments))
 
 
 async def for_a_while(work: "asyncio.Future[Any]", seconds: float) -> bool:
-    """Wait for ``work``, but no longer than that; whether somebody cancelled meanwhile, which does not end it."""
+    """Wait at most ``seconds`` for ``work``. Return whether the caller was cancelled, which does not end the wait."""
     loop, cancelled = asyncio.get_running_loop(), False
     last = loop.time() + seconds
     with anyio.CancelScope(shield=True):
