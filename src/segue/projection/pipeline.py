@@ -12,7 +12,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..types import FAILED_STOPS, AssistantMessage, Change, Message, Model, ToolDefinition, ToolResultMessage
+from ..types import (
+    FAILED_STOPS,
+    AssistantMessage,
+    Change,
+    Message,
+    Model,
+    ToolDefinition,
+    ToolResultMessage,
+)
 from .frame import Frame
 from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
@@ -164,20 +172,21 @@ class Rendering:
         return at
 
     def _pass(self, step: Step) -> None:
-        """Take one step through the passes that it concerns, and add what is left of it to what is rendered."""
-        on_answer = self._on_own if step.own else self._on_others
-        applies = on_answer if type(step.message) is AssistantMessage else self._on_user
-        for apply in applies[step.has]:
+        """Apply the passes that the step concerns, and add what is left of it to what is rendered."""
+        if type(step.message) is AssistantMessage:
+            applies = self._on_own[step.has] if step.own else self._on_others[step.has]
+        else:
+            applies = self._on_user[step.has]
+        for apply in applies:
             apply(step, step.message)
-            if step.message is None:
+            if step.dropped:
                 break
         else:
-            self._append_step(step)
+            self._append(step)
         self.report.end_step()
 
-    def _append_step(self, step: Step) -> None:
+    def _append(self, step: Step) -> None:
         message = step.message
-        assert message is not None
         if step.thinned:
             self.thinned.add(len(self.messages))
         if step.content is not message.content:
@@ -185,7 +194,7 @@ class Rendering:
         self.messages.append(message)
         self.sources.append(step.index)
         if step.results:
-            self.messages += filter(None, step.results)
+            self.messages += step.results
             self.sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
         if self._target.prefix is not None:
             for rendered in self.messages[-1 - len(step.results) :]:

@@ -6,11 +6,25 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from ..dialects import NameForm, valid_name
-from ..types import LOSSY, AssistantMessage, Block, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
+from ..types import (
+    LOSSY,
+    AssistantMessage,
+    Block,
+    Change,
+    ChangeCode,
+    Model,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 from ..types.text import scrub
 from .pairing import Pairing
 from .policy import Policy
 from .prefix import Prefix
+
+NO_RESULT = ToolResultMessage("", "", [TextContent("no result was stored")], synthetic=True)
+"""In place of a result that was never stored, until a pass has made one."""
 
 
 class Step(Struct, eq=False, gc=False):
@@ -18,26 +32,27 @@ class Step(Struct, eq=False, gc=False):
 
     ``index`` is the message's index in the input, ``end`` where the next step begins. ``content`` are its blocks as
     they are rendered so far, ``has`` the bits of ``scan``. ``calls`` are those of the answer, as stored; ``results``
-    has one entry for each call, in their order, and ``sources`` the index of each in the input; a result that never
-    came is ``None``, and -1. ``own``: the target itself made this answer; ``made_up``: its call was made up for a
-    result; ``thinned``: the message has lost a block.
+    has one entry for each call, in their order, and ``sources`` the index of each in the input: ``NO_RESULT``, and -1,
+    for one that was never stored. ``own``: the target itself made this answer; ``made_up``: its call was made up for a
+    result; ``thinned``: the message has lost a block; ``dropped``: the step is left out.
     """
 
     index: int
     end: int
-    message: UserMessage | AssistantMessage | None  # None: left out
+    message: UserMessage | AssistantMessage
     content: Sequence[Block]
     has: int
     calls: Sequence[ToolCall] = ()
-    results: list[ToolResultMessage | None] = []
+    results: list[ToolResultMessage] = []
     sources: Sequence[int] = ()
     own: bool = False
     made_up: bool = False
     thinned: bool = False
+    dropped: bool = False
 
     def put(self, at: int, block: Block) -> None:
         """Replace the block at ``at``. The stored message is not touched."""
-        if self.message is not None and self.content is self.message.content:
+        if self.content is self.message.content:
             self.content = list(self.content)
         assert isinstance(self.content, list)  # what a pass puts here is a list of its own
         self.content[at] = block

@@ -17,7 +17,7 @@ class FailedTurns(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         policy = self.target.policy.failed_turns
-        answered = [result is not None and not result.synthetic for result in step.results]
+        answered = [not result.synthetic for result in step.results]
         keeps_calls = policy != "drop-all" and any(answered)
         keeps_text = keeps_calls or policy == "keep-text"
         kept: list[AssistantContent] = []
@@ -70,4 +70,4 @@ class FailedTurns(Pass):
         for source in step.sources:
             if source >= 0:
                 self.report.add("failed-turn-dropped", source, None, f"a result of the failed turn {step.index}")
-        step.message = None
+        step.dropped = True

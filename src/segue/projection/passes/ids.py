@@ -62,7 +62,7 @@ class Ids(Pass):
                 at = places[number]
                 self.report.add("id-projected", step.index, step.block(at), CALL_SENT_AS, (stored, sent))
                 step.put(at, replace(step.content[at], id=sent))
-            if result is not None and result.tool_call_id != sent:
+            if result.tool_call_id != sent:
                 if result.tool_call_id != stored:
                     source = step.sources[number]
                     self.report.add("id-projected", source, None, RESULT_SENT_AS, (result.tool_call_id, sent))

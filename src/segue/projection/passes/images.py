@@ -25,7 +25,7 @@ class Images(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for number, result in enumerate(step.results):
-            if result is not None and ImageContent in map(type, result.content):
+            if ImageContent in map(type, result.content):
                 content = self._without_images(step.sources[number], result.content, TOOL_IMAGE_OMITTED)
                 step.results[number] = replace(result, content=content)
 

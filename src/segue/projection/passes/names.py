@@ -20,5 +20,4 @@ class Names(Pass):
             at, result = places[number], step.results[number]
             self.report.add("name-projected", step.index, step.block(at), f"{call.name!r} is sent as {name!r}")
             step.put(at, replace(step.content[at], name=name))
-            if result is not None:
-                step.results[number] = replace(result, tool_name=name)
+            step.results[number] = replace(result, tool_name=name)

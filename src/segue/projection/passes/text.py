@@ -41,7 +41,7 @@ class Text(Pass):
         if scan(step.content) & ODD:
             self._clean(step, step.content)
         for number, result in enumerate(step.results):
-            if result is not None and scan(result.content) & ODD:
+            if scan(result.content) & ODD:
                 step.results[number] = self._result(step.sources[number], result)
 
     def _clean(self, step: Step, content: Sequence[Block]) -> None:
@@ -49,7 +49,7 @@ class Text(Pass):
         step.thinned = step.thinned or len(clean) < len(content)
         if not clean:
             self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
-            step.message = None
+            step.dropped = True
         elif clean != step.content:
             step.content = clean
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...types import AssistantMessage, TextContent, ToolCall, ToolResultMessage
 from ...types.text import scrub
 from ..scan import TORN
-from ..step import Pass, Step
+from ..step import NO_RESULT, Pass, Step
 
 
 class ToolInteractions(Pass):
@@ -19,7 +19,7 @@ class ToolInteractions(Pass):
         places = [at for at, block in enumerate(step.content) if type(block) is ToolCall]
         for number, (at, call) in enumerate(zip(places, step.calls, strict=True)):
             result = step.results[number]
-            if result is None:
+            if result is NO_RESULT:
                 step.results[number] = self._missing(call)
                 self.report.add("result-synthesized", step.index, at, f"no result of {call.name} was stored")
             elif result.tool_name != call.name:
