@@ -17,7 +17,7 @@ def upstream_of(message: AssistantMessage) -> tuple[str | None, str]:
 
 
 def _same_endpoint(message: AssistantMessage, model: Model) -> bool:
-    """Equal, where both sides know theirs; whose upstream answered is not part of it."""
+    """Whether the endpoints are equal, where both are known; the upstream is not part of it."""
     if message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None:
         return True
     return message.endpoint.partition(UPSTREAM)[0] in ("", model.endpoint)
@@ -29,7 +29,7 @@ def same_origin(message: AssistantMessage, model: Model) -> bool:
         message.model == model.id
         and message.provider == model.provider
         and message.protocol == model.protocol
-        and _same_endpoint(message, model)
+        and (message.endpoint == model.endpoint or _same_endpoint(message, model))
     )
 
 

@@ -162,7 +162,7 @@ class Target:
     """What all passes share: whom to render for, under which policy, which results belong to which calls, and where to
     report."""
 
-    __slots__ = ("dialect", "model", "names", "pairing", "policy", "prefix", "report")
+    __slots__ = ("dialect", "model", "names", "pairing", "policy", "prefix", "report", "returns_signed")
 
     def __init__(self, model: Model, policy: Policy) -> None:
         self.model = model
@@ -172,6 +172,8 @@ class Target:
         self.report = Report()
         self.names = NameMap(self.dialect.name_form)
         self.prefix: Prefix | None = None  # only for targets that bind their thinking to it
+        self.returns_signed = model.dialect.signatures != "details" and not model.dialect.prefix_bound
+        """Whether everything that the target has signed goes back unchanged."""
 
 
 class Pass:

@@ -51,7 +51,7 @@ class Ids(Pass):
         wanted, taken = self._own if step.own else self._others, self._taken
         places: list[int] = []  # of the calls; found when the first one is renamed
         for number, call in enumerate(step.calls):
-            stored, result = call.id, step.results[number]
+            stored = call.id
             sent = wanted[stored]
             if sent is None or sent in taken or self._ask is not None:
                 sent = self._another(call, message, sent == stored)
@@ -62,6 +62,7 @@ class Ids(Pass):
                 at = places[number]
                 self.report.add("id-projected", step.index, step.block(at), CALL_SENT_AS, (stored, sent))
                 step.put(at, replace(step.content[at], id=sent))
+            result = step.results[number]
             if result.tool_call_id != sent:
                 if result.tool_call_id != stored:
                     source = step.sources[number]

@@ -4,17 +4,22 @@ from msgspec.structs import replace
 
 from ...types import AssistantMessage
 from ..scan import CALLS
-from ..step import Pass, Step
+from ..step import Pass, Step, Target
 
 
 class Names(Pass):
     concerns = CALLS
 
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        self._names = target.names
+        self._kept = target.names.kept
+
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        names = self.target.names
+        kept = self._kept
         places: list[int] = []  # of the calls; found when the first one is renamed
         for number, call in enumerate(step.calls):
-            if call.name in names.kept or (name := names.rendered(call.name)) == call.name:
+            if call.name in kept or (name := self._names.rendered(call.name)) == call.name:
                 continue
             places = places or step.places()
             at, result = places[number], step.results[number]

@@ -25,8 +25,8 @@ class Reasoning(Pass):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._details = target.dialect.signatures == "details"
-        if not self._details and not target.dialect.prefix_bound:
-            self.concerns_own = UNSIGNED  # what is signed goes back as it is
+        if target.returns_signed:
+            self.concerns_own = UNSIGNED
         self._prefix_broken = False  # an earlier turn lost its thinking because what comes before it was edited
         choice = target.policy.reasoning
         self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"

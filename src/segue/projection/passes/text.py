@@ -23,14 +23,19 @@ from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.texts import EMPTY_RESULT
 from ...types.value import encode
-from ..scan import ODD, OPAQUE, scan
-from ..step import Pass, Step
+from ..scan import ODD, OPAQUE, UNSIGNED, scan
+from ..step import Pass, Step, Target
 
 B = TypeVar("B", bound=Block)
 
 
 class Text(Pass):
     concerns = ODD | OPAQUE  # the pass before may make blank text of thinking
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        if target.returns_signed:
+            self.concerns_own = ODD | UNSIGNED
 
     def user(self, step: Step, message: UserMessage) -> None:
         self._clean(step, self._unsigned(step.index, step.content))

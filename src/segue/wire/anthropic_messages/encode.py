@@ -97,7 +97,11 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         super().__init__(out, State())
 
     def add_result(self, message: ToolResultMessage) -> None:
-        state, result = self.state, self._result(message)
+        state, content = self.state, self._shown(message.content)
+        if message.is_error or not self.dialect.images_in_results:
+            result = self._without_images(message, content)
+        else:
+            result = Result(message.tool_call_id, content)
         if state.role == "user":
             self.turns[-1].content.append(result)
         else:
@@ -116,11 +120,12 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it holds some."""
-        last, thinks, replays = self.state.role, self.state.loop_thinks, self.state.replays or thinking
+        state = self.state
+        last, thinks, replays = state.role, state.loop_thinks, state.replays or thinking
         if not blocks:
             self.state = State(last, False, thinks, replays)
         elif last == role:
-            if not self.state.answered:  # otherwise this is where the user speaks
+            if not state.answered:  # otherwise this is where the user speaks
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
             self.state = State(role, False, thinks, replays)
@@ -190,25 +195,18 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     # -- users and results -------------------------------------------------------------------------------------------
 
-    def _result(self, message: ToolResultMessage) -> Result:
-        dialect = self.dialect
-        content = self._shown(message.content)
-        if not message.is_error and dialect.images_in_results:
-            return Result(message.tool_call_id, content)
-        # ANT-28: 'all content must be type "text" if "is_error" is true'
-        content = self._without_images(content)
-        if message.is_error and not dialect.error_flag and content and not content[0].text.startswith(ERROR):
+    def _without_images(self, message: ToolResultMessage, content: list[Block]) -> Result:
+        """ANT-28: 'all content must be type "text" if "is_error" is true'"""
+        images = [block for block in content if type(block) is dict]
+        if images:
+            self.note("image-moved", "this result holds text only; its images follow the results")
+            self.held += images
+            content = [block for block in content if type(block) is not dict] or [plain_text(IMAGES_BELOW)]
+        flagged = message.is_error and self.dialect.error_flag
+        if message.is_error and not flagged and content and not content[0].text.startswith(ERROR):
             self.note("error-as-text", "the target has no flag for a failed result")
             content = [plain_text(as_error(content[0].text)), *content[1:]]
-        return Result(message.tool_call_id, content, message.is_error and dialect.error_flag)
-
-    def _without_images(self, content: list[Block]) -> list[Block]:
-        images = [block for block in content if type(block) is dict]
-        if not images:
-            return content
-        self.note("image-moved", "this result holds text only; its images follow the results")
-        self.held += images
-        return [block for block in content if type(block) is not dict] or [plain_text(IMAGES_BELOW)]
+        return Result(message.tool_call_id, content, flagged)
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
         blocks: list[Block] = []

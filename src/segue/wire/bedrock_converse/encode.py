@@ -116,10 +116,10 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def add_answer(self, message: AssistantMessage) -> None:
         blocks, called = self._answer(message)
         if called and not self._mixed:
-            said = [block for block in blocks if type(block) is not ToolUse]
-            if Text in map(type, said):
-                self._add("assistant", said)
-                blocks = blocks[len(said) :]
+            before = [block for block in blocks if type(block) is not ToolUse]
+            if Text in map(type, before):
+                self._add("assistant", before)
+                blocks = blocks[len(before) :]
         self._add("assistant", blocks, called)
 
     def add_images(self, images: list[Block], last: int) -> None:

@@ -170,8 +170,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         readable = False
         for block in message.content:
             if type(block) is TextContent:
-                signature = self._checked(block.text_signature)
-                if signature is not None:
+                signature = block.text_signature
+                if signature is not None and self._may_send(signature):
                     parts.append(SignedText(block.text, signature))  # also without text: a legal carrier (GEM-19)
                 elif block.text and not block.text.isspace():  # GEM-03
                     parts.append(Text(block.text))
@@ -180,12 +180,16 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 readable = True
             elif type(block) is ToolCall:
                 # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
-                signature = self._checked(block.thought_signature) or dummy
+                signature = block.thought_signature
+                if signature is None or not self._may_send(signature):
+                    signature = dummy
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
                 parts.append(CallPart(call, signature))
                 dummy, readable = None, True
             elif type(block) is ThinkingContent:
-                signature = self._checked(block.thinking_signature)
+                signature = block.thinking_signature
+                if signature is not None and not self._may_send(signature):
+                    signature = None
                 if signature is not None or (block.thinking and not block.thinking.isspace()):
                     parts.append(Thought(block.thinking, True, signature))
             else:
@@ -197,18 +201,25 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             return []
         return parts
 
-    def _checked(self, signature: str | None) -> str | None:
-        if signature is None or is_base64(signature):
-            return signature
-        # GEM-12: "Base64 decoding failed", however genuine the rest of it is.
-        self.note("signature-dropped", "it is not base64, as every signature of this protocol is")
-        return None
+    def _may_send(self, signature: str) -> bool:
+        """GEM-12: "Base64 decoding failed", however genuine the rest of it is."""
+        valid = is_base64(signature)
+        if not valid:
+            self.note("signature-dropped", "it is not base64, as every signature of this protocol is")
+        return valid
 
     # -- results -----------------------------------------------------------------------------------------------------
 
     def _response(self, message: ToolResultMessage) -> Response:
-        texts = [block.text for block in message.content if type(block) is TextContent]
-        images = [_image(block) for block in message.content if type(block) is ImageContent]
+        texts: list[str] = []
+        images: list[Part] = []
+        for block in message.content:
+            if type(block) is TextContent:
+                texts.append(block.text)
+            elif type(block) is ImageContent:
+                images.append(_image(block))
+            else:
+                assert_never(block)
         text = "\n".join(texts)
         if images:
             text = text or IMAGES_BELOW
