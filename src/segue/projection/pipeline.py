@@ -89,6 +89,7 @@ class Rendering:
         self.report = target.report
         self._steps = Steps(messages, target)
         self._passes = [kind(target) for kind in PASSES if kind.applies_to(model)] if policy.passes else []
+        self._remembering = [each for each in self._passes if type(each).mark is not Pass.mark]
         self._on_user = _Concerned((each.concerns, each.user) for each in self._passes)
         self._on_others = _Concerned((each.concerns, each.answer) for each in self._passes)
         self._on_own = _Concerned((each.concerns_own, each.answer) for each in self._passes)
@@ -208,7 +209,7 @@ class Rendering:
         return Mark(
             len(self.messages),
             len(self.report.pending),
-            tuple([each.mark() for each in self._passes]),
+            tuple([each.mark() for each in self._remembering]),
             None if prefix is None else prefix.copy(),
         )
 
@@ -217,6 +218,6 @@ class Rendering:
         self.messages, self.sources = self.messages[: mark.rendered], self.sources[: mark.rendered]
         self.thinned = {at for at in self.thinned if at < mark.rendered}
         self.report.back(mark.changes)
-        for each, state in zip(self._passes, mark.passes, strict=True):
+        for each, state in zip(self._remembering, mark.passes, strict=True):
             each.back(state)
         self._target.prefix = None if mark.prefix is None else mark.prefix.copy()

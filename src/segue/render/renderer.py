@@ -30,7 +30,8 @@ from .request import HISTORY, Request, Snapshot
 from .tokens import guessed_messages
 
 CHUNK = 256
-"""So many messages are rendered before their turns are written, so that memory does not grow with the history."""
+"""How many messages are rendered before their turns are written, so that memory does not grow with the history."""
+DEFAULTS = Options()
 
 
 class Checkpoint(Struct, frozen=True):
@@ -66,7 +67,7 @@ class Renderer:
         otherwise the messages are compared.
         """
         try:
-            return self._request(context, options or Options(), since)
+            return self._request(context, options or DEFAULTS, since)
         except BaseException:
             self._rendering = None  # it may be half done: the next request starts again
             raise
@@ -224,4 +225,4 @@ def _is_for(renderer: Renderer, model: Model, policy: PolicyLike) -> bool:
 
 def encode(context: Context, model: Model, options: Options | None = None, policy: PolicyLike = None) -> Request:
     """The request that sends ``context`` to ``model``."""
-    return Renderer(model, policy)._request(context, options or Options(), None, writes=False)
+    return Renderer(model, policy)._request(context, options or DEFAULTS, None, writes=False)
