@@ -145,9 +145,10 @@ class Rendering:
     def extend(self, at: int, stop: int) -> int:
         """Render the stored messages from ``at`` on, up to the end of the step at ``stop``, which is returned."""
         stored, steps, prefix = self._stored, self._steps, self._target.prefix
+        rendered, sources = self.messages, self.sources
         if not self._target.policy.passes:
-            self.messages += stored[at:stop]
-            self.sources += range(at, stop)
+            rendered += stored[at:stop]
+            sources += range(at, stop)
             return stop
         while at < stop:
             message = stored[at]
@@ -158,8 +159,8 @@ class Rendering:
                 if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
                     has |= FAILED | TORN  # some of its results may be left out
                 if not has:  # it concerns no pass
-                    self.messages.append(message)
-                    self.sources.append(at)
+                    rendered.append(message)
+                    sources.append(at)
                     if prefix is not None:
                         prefix.add(message)
                     at += 1
@@ -187,19 +188,19 @@ class Rendering:
         self.report.end_step()
 
     def _append(self, step: Step) -> None:
-        message = step.message
+        message, rendered, sources = step.message, self.messages, self.sources
         if step.thinned:
-            self.thinned.add(len(self.messages))
+            self.thinned.add(len(rendered))
         if step.content is not message.content:
             message = replace(message, content=step.content)
-        self.messages.append(message)
-        self.sources.append(step.index)
+        rendered.append(message)
+        sources.append(step.index)
         if step.results:
-            self.messages += step.results
-            self.sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
+            rendered += step.results
+            sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
         if self._target.prefix is not None:
-            for rendered in self.messages[-1 - len(step.results) :]:
-                self._target.prefix.add(rendered)
+            for each in rendered[-1 - len(step.results) :]:
+                self._target.prefix.add(each)
 
     # -- going back --------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,8 @@ UNSIGNED = 16  # thinking without a signature
 ODD = 32  # text that may be blank, values that JSON may not be able to hold, and no content at all
 TORN = 64  # results that are missing, stored elsewhere than after their calls, or of another tool
 
+PLAIN = frozenset({int, bool})
+"""Types of values that JSON can always hold."""
 EMPTY_KEY = b'"":'
 """In JSON: an empty key, or one that ends in a quote. No text has it, because quotes in texts are escaped."""
 
@@ -66,11 +68,10 @@ def _is_plain(text: str) -> bool:
 def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly hold them."""
     for name, value in arguments.items():
-        kind = type(value)
-        if kind is str:
+        if type(value) is str:
             if not value.isascii():
                 break
-        elif kind is not int and kind is not bool:
+        elif type(value) not in PLAIN:
             break
         if type(name) is not str or not name or not name.isascii():
             break

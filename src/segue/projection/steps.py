@@ -22,16 +22,18 @@ class Steps:
     def __init__(self, messages: Sequence[Message], target: Target) -> None:
         self._messages = messages
         self._target = target
+        self._model = target.model
 
     def step(self, index: int, message: UserMessage | AssistantMessage, has: int) -> Step:
         """The step of a message with these bits; an answer has the results of its calls."""
         if type(message) is not AssistantMessage:
             return Step(index, index + 1, message, message.content, has)
-        own = same_origin(message, self._target.model)
+        own = same_origin(message, self._model)
         if not has & CALLS:
             return Step(index, index + 1, message, message.content, has, own=own)
-        step = None if has & TORN else self._followed(index, message, has, own)
-        return step or self._matched(index, message, has, own)
+        if not has & TORN and (step := self._followed(index, message, has, own)) is not None:
+            return step
+        return self._matched(index, message, has, own)
 
     def stray(self, index: int, message: ToolResultMessage) -> Step | None:
         """The step of a result that answers no call; ``None`` if it answers one, or is left out."""
@@ -71,23 +73,22 @@ class Steps:
         messages, at, count = self._messages, index + 1, len(self._messages)
         calls: list[ToolCall] = []
         results: list[ToolResultMessage] = []
-        for call in message.content:
-            if type(call) is not ToolCall:
-                continue
-            result = messages[at] if at < count else None
-            if (
-                type(result) is not ToolResultMessage
-                or result.tool_call_id != call.id
-                or not call.id
-                or result.synthetic
-            ):
-                return None
-            has |= scan(result.content)
-            if result.tool_name != call.name:
-                has |= TORN
-            calls.append(call)
-            results.append(result)
-            at += 1
+        for block in message.content:
+            if type(block) is ToolCall:
+                result = messages[at] if at < count else None
+                if (
+                    type(result) is not ToolResultMessage
+                    or result.tool_call_id != block.id
+                    or not block.id
+                    or result.synthetic
+                ):
+                    return None
+                has |= scan(result.content)
+                if result.tool_name != block.name:
+                    has |= TORN
+                calls.append(block)
+                results.append(result)
+                at += 1
         if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
             return None
         return Step(index, at, message, message.content, has, calls, results, range(index + 1, at), own)

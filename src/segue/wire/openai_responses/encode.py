@@ -105,7 +105,10 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         self.turns.append(Message("user", [InputText(MOVED_IMAGES), *images]))
 
     def add_answer(self, message: AssistantMessage) -> None:
-        self.turns += self._answer(message)
+        if _are_items(message.content) and same_origin(message, self.out.model):
+            self._add_items(message)
+        else:
+            self._add_plain(message, "of another origin")
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -119,13 +122,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, message: AssistantMessage) -> list[Item]:
+    def _add_items(self, message: AssistantMessage) -> None:
         """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
-        out, content = self.out, message.content
-        if not _are_items(content) or not same_origin(message, out.model):
-            return self._plain(message)
+        content = message.content
         reasons = ThinkingContent in map(type, content)
-        if self.index in out.rendered.thinned:
+        if self.index in self.out.rendered.thinned:
             # What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
             # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
             why = "what is left of the answer does not go back alone"
@@ -135,16 +136,16 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             items = items_of(message, self._ids, self.dialect.phase)
             if not isinstance(items, str):
                 self.state = State(len(self._ids))
-                return items
+                self.turns += items
+                return
             why = items
         if _are_items([block for block in content if type(block) is not ThinkingContent]):
             self.note("signature-dropped", f"item ids: {why}")
-        return self._plain(message, why)
+        self._add_plain(message, why)
 
-    def _plain(self, message: AssistantMessage, why: str = "of another origin") -> list[Item]:
-        """Texts and calls without ids: nothing links them, so nothing can be missing."""
-        items: list[Item] = []
-        dropped = 0
+    def _add_plain(self, message: AssistantMessage, why: str) -> None:
+        """Texts and calls without ids: nothing links them, so nothing can be missing. ``why``: there are no ids."""
+        items, dropped = self.turns, False
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
@@ -159,12 +160,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             elif type(block) is ToolCall:
                 items.append(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
             elif type(block) is ThinkingContent:
-                dropped += 1
+                dropped = True
             else:
                 assert_never(block)
         if dropped:
             self.note("thinking-dropped", why)
-        return items
 
     # -- users and results -------------------------------------------------------------------------------------------
 
