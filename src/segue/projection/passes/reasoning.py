@@ -62,8 +62,13 @@ class Reasoning(Pass):
         blocks: list[Block] = []
         positions: list[int] = []
         changed = False
+        thinking = self._own if step.own else self._foreign
         for at, block in enumerate(step.content):
-            shown = self._shown(step, at, block, goes_back)
+            shown: Block | None = block
+            if type(block) is ThinkingContent:
+                shown = thinking(step.index, at, block, goes_back)
+            elif not step.own:
+                shown = self._unsigned(step.index, at, block)
             changed = changed or shown is not block
             if shown is not None:
                 blocks.append(shown)
@@ -75,21 +80,6 @@ class Reasoning(Pass):
             step.content = blocks
         if not blocks or self._limit is not None:
             step.has |= ODD  # the first few characters may be blank
-
-    def _shown(self, step: Step, at: int, block: Block, goes_back: bool) -> Block | None:
-        if type(block) is ThinkingContent:
-            thinking = self._own if step.own else self._foreign
-            return thinking(step.index, at, block, goes_back)
-        if step.own:
-            return block
-        if type(block) is TextContent:
-            return replace(block, text_signature=None) if self._loses(step.index, at, block.text_signature) else block
-        if type(block) is ToolCall:
-            unsigned = self._loses(step.index, at, block.thought_signature)
-            return replace(block, thought_signature=None) if unsigned else block
-        if type(block) is ImageContent:
-            return block
-        assert_never(block)
 
     # -- the target's own --------------------------------------------------------------------------------------------
 
@@ -153,11 +143,20 @@ class Reasoning(Pass):
             and self._still_bound(message)
         )
 
-    def _loses(self, index: int, at: int, signature: str | None) -> bool:
-        """Whether a text or call has a signature, which does not go to another model."""
-        if signature is not None:
+    def _unsigned(self, index: int, at: int, block: TextContent | ToolCall | ImageContent) -> Block:
+        """The block without its signature, which does not go to another model."""
+        clean: Block = block
+        if type(block) is TextContent:
+            if block.text_signature is not None:
+                clean = replace(block, text_signature=None)
+        elif type(block) is ToolCall:
+            if block.thought_signature is not None:
+                clean = replace(block, thought_signature=None)
+        elif type(block) is not ImageContent:
+            assert_never(block)
+        if clean is not block:
             self.report.add("signature-dropped", index, at, "of another origin")
-        return signature is not None
+        return clean
 
     def _as_text(self, index: int, at: int, thinking: str) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, as the policy wants it."""

@@ -121,21 +121,19 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it holds some."""
         state = self.state
-        last, thinks, replays = state.role, state.loop_thinks, state.replays or thinking
-        if not blocks:
-            self.state = State(last, False, thinks, replays)
-        elif last == role:
-            if not state.answered:  # otherwise this is where the user speaks
-                self.note("turns-merged", f"with the {role} message before it")
-            self.turns[-1].content += blocks
-            self.state = State(role, False, thinks, replays)
-        else:
+        last, thinks = state.role, state.loop_thinks
+        if blocks and last != role:
             if not last and role == "assistant":  # ANT-04
                 self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
                 self.turns.append(Turn("user", [plain_text(OPENING)]))
             self.turns.append(Turn(role, blocks))
             thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
-            self.state = State(role, False, thinks, replays)
+            last = role
+        elif blocks:
+            if not state.answered:  # otherwise the user speaks after results
+                self.note("turns-merged", f"with the {role} message before it")
+            self.turns[-1].content += blocks
+        self.state = State(last, False, thinks, thinking or state.replays)
 
     def close(self) -> None:
         """The user has the last word (ANT-14), also where nothing else is left to send (ANT-01), except before a
@@ -157,12 +155,10 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether there is thinking among them."""
         blocks: list[Block] = []
-        called = behind = thinks = speaks = dropped = False
+        thoughts = 0
+        called = behind = dropped = False
         for block in message.content:
-            if type(block) is ToolCall:
-                called = speaks = True
-                blocks.append(ToolUse(block.id, block.name, block.arguments))
-            elif type(block) is TextContent:
+            if type(block) is TextContent:
                 behind = called
                 if block.text_signature is None:
                     blocks.append(block)
@@ -170,22 +166,24 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                     blocks.append(plain_text(block.text))
                 else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
                     dropped = True
-                    continue
-                speaks = True
+            elif type(block) is ToolCall:
+                called = True
+                blocks.append(ToolUse(block.id, block.name, block.arguments))
             elif type(block) is ThinkingContent:
-                thinks, signature = True, block.thinking_signature or ""
+                thoughts += 1
+                signature = block.thinking_signature or ""
                 blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
             else:
                 assert_never(block)
-        if behind and not thinks and not same_origin(message, self.out.model):
+        if behind and not thoughts and not same_origin(message, self.out.model):
             blocks = self._calls_last(blocks)
         if dropped:
             self.note("empty-dropped", "a text without text")
-        if thinks and not speaks:
+        if thoughts and thoughts == len(blocks):
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
             self.note("thinking-dropped", "an answer of nothing but thinking is refused")
             return [], False
-        return blocks, thinks
+        return blocks, thoughts > 0
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never

@@ -141,21 +141,21 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns[-1].content += blocks
             thinks, filled = last.loop_thinks, last.filled
         else:
-            filled = self._begin(role, blocks)
+            alternates = last.role and last.role != role
+            filled = last.filled if alternates else self._begin(role, blocks)
             self.turns.append(Turn(role, blocks))
             thinks = self.state.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
         replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
         self.state = State(role, tools, thinks or (role == "user" and not tools), filled, replays)
 
     def _begin(self, role: str, blocks: list[Block]) -> bool:
-        """Add what a new turn needs before it; whether a filler opens the conversation."""
+        """Add what the first turn, or a second one of the same role, needs before it; whether a filler opens the
+        conversation."""
         last = self.state
         if last.role == role:
             other, words = _apart(role)
             self.note("filler-inserted", ALONE.format(words))
             self._add(other, [Text(words)])
-        elif last.role:
-            pass
         elif self._prompt is not None and role == "user":
             blocks.insert(0, Text(self._prompt))
         elif self._prompt is not None:
