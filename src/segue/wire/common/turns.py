@@ -85,10 +85,10 @@ class Turns(Generic[D, S]):
                 continue
             if self.held:
                 self._release(self.index - 1)
-            if type(message) is UserMessage:
-                self.add_user(message)
-            elif type(message) is AssistantMessage:
+            if type(message) is AssistantMessage:
                 self.add_answer(message)
+            elif type(message) is UserMessage:
+                self.add_user(message)
             else:
                 assert_never(message)
 
