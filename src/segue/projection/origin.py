@@ -1,9 +1,9 @@
-"""Whose an answer is. Signatures, encrypted reasoning and ids go back only to the origin that made them."""
+"""The origin of an answer. Signatures, encrypted reasoning and ids go back only to the origin that made them."""
 
 from ..types import AssistantMessage, Model
 
 UPSTREAM = "|"
-"""What stands between the fingerprint of an endpoint and the upstream behind it."""
+"""Separates the fingerprint of an endpoint from the upstream behind it."""
 
 
 def with_upstream(endpoint: str | None, upstream: str | None) -> str | None:
@@ -12,7 +12,7 @@ def with_upstream(endpoint: str | None, upstream: str | None) -> str | None:
 
 
 def upstream_of(message: AssistantMessage) -> tuple[str | None, str]:
-    """Which model answered, and the upstream that runs it, as far as a router has told them."""
+    """The model that answered and the upstream that runs it, as far as a router has reported them."""
     return message.response_model, (message.endpoint or "").partition(UPSTREAM)[2]
 
 
@@ -34,5 +34,5 @@ def same_origin(message: AssistantMessage, model: Model) -> bool:
 
 
 def same_account(message: AssistantMessage, model: Model) -> bool:
-    """All of same origin but the model id: another model of the same account."""
+    """Equal provider, protocol and endpoint: the same model, or another one of the same account."""
     return message.provider == model.provider and message.protocol == model.protocol and _same_endpoint(message, model)

@@ -1,8 +1,8 @@
-"""The passes in their order, and the fold that takes a conversation through them.
+"""The passes in their order, and the fold that applies them to a conversation.
 
-A conversation is rendered step by step: a step (a user message, or an answer with the results of its calls) goes
-through all passes that it concerns before the next one enters, so that each pass sees what was rendered before and
-nothing else. One scan of a step finds which passes these are.
+A conversation is rendered step by step. A step is a user message, or an answer with the results of its calls. It goes
+through all passes that it concerns before the next step begins, so a pass sees only what was rendered before. One scan
+of a step finds which passes these are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -43,7 +43,7 @@ Apply = Callable[[Step, Any], None]
 
 
 class _Concerned(dict[int, list[Apply]]):
-    """By the bits of a step, what to apply to it, in the order of the passes."""
+    """By the bits of a step, the methods to apply to it, in the order of the passes."""
 
     def __init__(self, applies: Iterable[tuple[int, Apply]]) -> None:
         self._all = list(applies)
@@ -54,7 +54,7 @@ class _Concerned(dict[int, list[Apply]]):
 
 
 class Mark(Struct, frozen=True):
-    """How far a rendering was, for going back there."""
+    """A position in a rendering, to return to."""
 
     rendered: int
     changes: int
@@ -63,9 +63,9 @@ class Mark(Struct, frozen=True):
 
 
 class Rendering:
-    """One conversation on its way to one target: what was rendered, and what was changed.
+    """One conversation as it is rendered for one target, with a report of the changes.
 
-    It can grow: ``extend`` renders what is new. ``mark`` returns where it is, and ``back`` returns there.
+    It can grow: ``extend`` renders new messages. ``mark`` records a position, and ``back`` returns to it.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Rendering:
         self.sources: list[int] = []
         """For each rendered message, the index of the stored one that it was made from."""
         self.thinned: set[int] = set()
-        """Indexes of rendered answers that have lost a block: what is left of them may refer to it."""
+        """Indexes of rendered answers that have lost a block: their other blocks may refer to it."""
         self._stored = messages
         self.asked_prompt = system_prompt
         self._asked_tools = list(tools)
@@ -111,16 +111,16 @@ class Rendering:
 
     @property
     def bound(self) -> bool:
-        """Whether messages depend on the frame, because the target binds its thinking to it."""
+        """Whether the messages depend on the frame, because the target binds its thinking to it."""
         return self._target.prefix is not None
 
     def has_tools(self, tools: Sequence[ToolDefinition]) -> bool:
-        """Whether the frame is right for these tools, and for the messages as they are now."""
+        """Whether the frame fits these tools and the current messages."""
         known = self._asked_tools
         return len(known) == len(tools) and all(map(is_, known, tools)) and self.frame.stubbed == self._needs_stub()
 
     def set_tools(self, tools: Sequence[ToolDefinition]) -> None:
-        """Put other tools around the messages; not for a rendering that is ``bound``."""
+        """Replace the tools of the frame. Not allowed for a rendering that is ``bound``."""
         self._asked_tools = list(tools)
         self.frame = self._new_frame()
 
@@ -128,8 +128,8 @@ class Rendering:
         return Frame(self.asked_prompt, self._asked_tools, self._target, needs_stub=self._needs_stub())
 
     def _needs_stub(self) -> bool:
-        """Whether a tool has to be defined because the history has calls. It is known before the messages are
-        rendered: the tools are part of the prefix."""
+        """Whether a stub must be defined because the history has calls and the request defines no tool. This has to be
+        known before the messages are rendered, because the tools are part of the prefix."""
         policy = self._target.policy
         if self._asked_tools or not policy.passes or not self._target.dialect.needs_tools:
             return False
@@ -138,12 +138,12 @@ class Rendering:
     # -- the messages ------------------------------------------------------------------------------------------------
 
     def first_changed(self, kept: int, done: int) -> int:
-        """The index from which on the stored messages must be rendered (again), of which ``done`` were rendered and
-        the first ``kept`` are as they were."""
+        """The index of the first stored message that must be rendered (again), after ``done`` messages were rendered of
+        which the first ``kept`` are unchanged."""
         return self._steps.first_changed(kept, done) if self._target.policy.passes else kept
 
     def extend(self, at: int, stop: int) -> int:
-        """Render the stored messages from ``at`` on, up to the end of the step at ``stop``, which is returned."""
+        """Render the stored messages from ``at`` on, at least up to ``stop``. Returns the end of the last step."""
         stored, steps, prefix = self._stored, self._steps, self._target.prefix
         rendered, sources = self.messages, self.sources
         if not self._target.policy.passes:
@@ -157,7 +157,7 @@ class Rendering:
             else:
                 has = scan(message.content)
                 if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
-                    has |= FAILED | TORN  # some of its results may be left out
+                    has |= FAILED | TORN  # some of its results may be dropped
                 if not has:  # it concerns no pass
                     rendered.append(message)
                     sources.append(at)
@@ -174,7 +174,7 @@ class Rendering:
         return at
 
     def _pass(self, step: Step) -> None:
-        """Apply the passes that the step concerns, and add what is left of it to what is rendered."""
+        """Apply the passes that the step concerns, and append the result to the rendered messages."""
         if type(step.message) is AssistantMessage:
             applies = self._on_own[step.has] if step.own else self._on_others[step.has]
         else:
@@ -205,7 +205,7 @@ class Rendering:
     # -- going back --------------------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
-        """Where this is."""
+        """The current position."""
         prefix = self._target.prefix
         return Mark(
             len(self.messages),
@@ -215,7 +215,7 @@ class Rendering:
         )
 
     def back(self, mark: Mark) -> None:
-        """Return to where ``mark`` was made. Lists are replaced, because a request may share them."""
+        """Return to a position. Lists are replaced, not cut, because a request may share them."""
         self.messages, self.sources = self.messages[: mark.rendered], self.sources[: mark.rendered]
         self.thinned = {at for at in self.thinned if at < mark.rendered}
         self.report.back(mark.changes)

@@ -12,24 +12,24 @@ from .step import Step, Target
 def stray_step(
     target: Target, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]
 ) -> Step | None:
-    """The step that a result without a call becomes, if it is kept."""
+    """The step for a result without a call, or ``None`` if it is left out."""
     report, name = target.report, result.tool_name
     if kind == "duplicate":
-        report.add("result-duplicate", index, None, f"a result of {name} is there already")
+        report.add("result-duplicate", index, None, f"{name} has a result already")
         return None
     choice = target.policy.orphan_results
     if choice == "drop":
         report.add("result-orphaned", index, None, f"no call of {name}: dropped", lossy=True)
         return None
     if choice == "pair":
-        report.add("call-reconstructed", index, None, f"a call of {name} stands before its result")
+        report.add("call-reconstructed", index, None, f"a call of {name} was added before its result")
         return _with_call(index, result)
-    report.add("result-orphaned", index, None, f"no call of {name}: shown as text of the user")
+    report.add("result-orphaned", index, None, f"no call of {name}: shown as user text")
     images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
     texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
     report.keep(index, [*(texts[:1] or [0]), *images])
-    said = UserMessage(_as_text(result))
-    return Step(index, index + 1, said, said.content, scan(said.content))
+    message = UserMessage(_as_text(result))
+    return Step(index, index + 1, message, message.content, scan(message.content))
 
 
 def _with_call(index: int, result: ToolResultMessage) -> Step:
@@ -41,7 +41,7 @@ def _with_call(index: int, result: ToolResultMessage) -> Step:
 
 
 def _as_text(result: ToolResultMessage) -> list[UserContent]:
-    """A user message has no error flag, so the text says what the flag said."""
+    """The result as user text. A user message has no error flag, so the text states the error."""
     text = "\n".join(block.text for block in result.content if type(block) is TextContent)
     images = [block for block in result.content if type(block) is ImageContent]
     if not text.strip():

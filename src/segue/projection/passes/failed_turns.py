@@ -1,6 +1,6 @@
-"""An answer that ended in ``error`` or ``aborted`` is not replayed: it may hold half a thought or half a call.
+"""An answer that ended in ``error`` or ``aborted`` is not sent: it may contain incomplete thinking or calls.
 
-But where a real result answers one of its calls, the work was done and must not vanish.
+Calls that have a real result are kept, because that work was done.
 """
 
 from typing import assert_never
@@ -31,7 +31,7 @@ class FailedTurns(Pass):
                 stays = replace(block, thought_signature=None) if keeps_calls and answered[call] else None
                 call += 1
             elif type(block) is ThinkingContent:
-                pass  # it may be half a thought
+                pass  # it may be incomplete
             else:
                 assert_never(block)
             if stays is not None:
@@ -56,7 +56,7 @@ class FailedTurns(Pass):
             self.report.add("failed-turn-trimmed", step.index, None, detail)
         for source, stays in zip(step.sources, answered, strict=True):
             if source >= 0 and not stays:
-                self.report.add("failed-turn-trimmed", source, None, f"stood in for a result of turn {step.index}")
+                self.report.add("failed-turn-trimmed", source, None, f"a placeholder for a result of turn {step.index}")
         self.report.keep(step.index, positions)
         step.calls = [call for call, stays in zip(step.calls, answered, strict=True) if stays]
         step.results = [result for result, stays in zip(step.results, answered, strict=True) if stays]

@@ -1,6 +1,6 @@
-"""A model that does not take images gets placeholder text, one for a run of images.
+"""A model that does not accept images gets placeholder text, one for each run of images.
 
-Where a target takes images but not inside tool results, its encoder moves them.
+If a target accepts images, but not inside tool results, its encoder moves them.
 """
 
 from typing import assert_never

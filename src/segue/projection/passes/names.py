@@ -1,4 +1,4 @@
-"""A tool name that the target refuses becomes one that depends on the name alone, in tools and history alike."""
+"""A tool name that the target refuses is replaced by one that depends only on the name, in tools and history alike."""
 
 from msgspec.structs import replace
 

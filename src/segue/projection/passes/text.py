@@ -1,6 +1,6 @@
-"""Lone surrogates are replaced everywhere, empty texts are left out, and so are messages that become empty.
+"""Lone surrogates are replaced everywhere. Empty texts are dropped, and so are messages that become empty.
 
-A tool result is never left out: an empty one says so. What JSON cannot hold is refused.
+A tool result is never dropped: an empty one gets a placeholder text. Values that JSON cannot represent are refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ B = TypeVar("B", bound=Block)
 
 
 class Text(Pass):
-    concerns = ODD | OPAQUE  # the pass before may make blank text of thinking
+    concerns = ODD | OPAQUE  # thinking that the pass before shows as text may be blank
 
     def __init__(self, target: Target) -> None:
         super().__init__(target)
@@ -61,16 +61,16 @@ class Text(Pass):
     def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
         content = self._cleaned(index, self._unsigned(index, result.content))
         if not content:
-            self.report.add("empty-filled", index, None, f"an empty result says {EMPTY_RESULT!r}")
+            self.report.add("empty-filled", index, None, f"an empty result is sent as {EMPTY_RESULT!r}")
             content = [TextContent(EMPTY_RESULT)]
         return result if content == result.content else replace(result, content=content)
 
     def _unsigned(self, index: int, content: Sequence[Block]) -> Sequence[Block]:
-        """Only answers have signatures; one on any other text has no meaning."""
+        """Only texts of answers have signatures; anywhere else a signature has no meaning."""
         blocks = list(content)
         for at, block in enumerate(content):
             if type(block) is TextContent and block.text_signature is not None:
-                self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
+                self.report.add("signature-dropped", index, at, "only texts of answers have signatures")
                 blocks[at] = TextContent(block.text)
         return blocks
 
@@ -96,11 +96,11 @@ class Text(Pass):
         return kept
 
 
-# For each block: itself where it is fine, a clean copy, or None where it is to be left out.
+# For each block: the block itself if it is clean, a clean copy, or None if it is dropped.
 
 
 def _text(block: TextContent) -> TextContent | None:
-    # A signature that is still here is the target's own, and is kept without text.
+    # A signature that is still here is the target's own, and is kept even without text.
     if block.text_signature is None and (not block.text or block.text.isspace()):
         return None
     return _scrubbed(block, "text", "text_signature")
@@ -119,7 +119,7 @@ def _call(block: ToolCall) -> ToolCall | None:
         written = encode(block.arguments)
     except UnicodeEncodeError:
         clean = replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
-        _call(clean)  # what else JSON cannot hold
+        _call(clean)  # refuses anything else that JSON cannot represent
         return clean
     except RecursionError:
         raise FormatError("nested too deeply to be sent") from None
