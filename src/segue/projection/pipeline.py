@@ -184,23 +184,19 @@ class Rendering:
             if step.dropped:
                 break
         else:
-            self._append(step)
-        self.report.end_step()
-
-    def _append(self, step: Step) -> None:
-        message, rendered, sources = step.message, self.messages, self.sources
-        if step.thinned:
-            self.thinned.add(len(rendered))
-        if step.content is not message.content:
-            message = replace(message, content=step.content)
-        rendered.append(message)
-        sources.append(step.index)
-        if step.results:
-            rendered += step.results
+            message, rendered, sources = step.message, self.messages, self.sources
+            if step.thinned:
+                self.thinned.add(len(rendered))
+            if step.content is not message.content:
+                message = replace(message, content=step.content)
+            added = [message, *step.results]
+            rendered += added
+            sources.append(step.index)
             sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
-        if self._target.prefix is not None:
-            for each in rendered[-1 - len(step.results) :]:
-                self._target.prefix.add(each)
+            if self._target.prefix is not None:
+                for each in added:
+                    self._target.prefix.add(each)
+        self.report.end_step()
 
     # -- going back --------------------------------------------------------------------------------------------------
 

@@ -115,8 +115,36 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.turns[-1].content += [plain_text(MOVED_IMAGES), *images]
 
     def add_answer(self, message: AssistantMessage) -> None:
-        blocks, thinks = self._answer(message)
-        self._add("assistant", blocks, thinks)
+        blocks: list[Block] = []
+        thoughts = 0
+        called = behind = dropped = False
+        for block in message.content:
+            if type(block) is TextContent:
+                behind = called
+                if block.text_signature is None:
+                    blocks.append(block)
+                elif block.text.strip():
+                    blocks.append(plain_text(block.text))
+                else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
+                    dropped = True
+            elif type(block) is ToolCall:
+                called = True
+                blocks.append(ToolUse(block.id, block.name, block.arguments))
+            elif type(block) is ThinkingContent:
+                thoughts += 1
+                signature = block.thinking_signature or ""
+                blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
+            else:
+                assert_never(block)
+        if behind and not thoughts and not same_origin(message, self.out.model):
+            blocks = self._calls_last(blocks)
+        if dropped:
+            self.note("empty-dropped", "a text without text")
+        if thoughts and thoughts == len(blocks):
+            # ANT-15: "The final block in an assistant message cannot be `thinking`."
+            self.note("thinking-dropped", "an answer of nothing but thinking is refused")
+            blocks, thoughts = [], 0
+        self._add("assistant", blocks, thoughts > 0)
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it holds some."""
@@ -149,41 +177,6 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
         self.state = State("user", False, True, self.state.replays)
-
-    # -- answers -----------------------------------------------------------------------------------------------------
-
-    def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
-        """The blocks of an answer, and whether there is thinking among them."""
-        blocks: list[Block] = []
-        thoughts = 0
-        called = behind = dropped = False
-        for block in message.content:
-            if type(block) is TextContent:
-                behind = called
-                if block.text_signature is None:
-                    blocks.append(block)
-                elif block.text.strip():
-                    blocks.append(plain_text(block.text))
-                else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
-                    dropped = True
-            elif type(block) is ToolCall:
-                called = True
-                blocks.append(ToolUse(block.id, block.name, block.arguments))
-            elif type(block) is ThinkingContent:
-                thoughts += 1
-                signature = block.thinking_signature or ""
-                blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
-            else:
-                assert_never(block)
-        if behind and not thoughts and not same_origin(message, self.out.model):
-            blocks = self._calls_last(blocks)
-        if dropped:
-            self.note("empty-dropped", "a text without text")
-        if thoughts and thoughts == len(blocks):
-            # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.note("thinking-dropped", "an answer of nothing but thinking is refused")
-            return [], False
-        return blocks, thoughts > 0
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never
