@@ -1,5 +1,5 @@
-# The two commands of the README are `make tour` and `make test`. Each creates its environment from pinned versions
-# when it is missing or out of date, and is quick when called again.
+# `make tour` and `make test` work in a fresh clone. Each target creates its environment from pinned versions if it is
+# missing or out of date.
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$python"; break; }; done)
@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 RUN := $(VENV)/run.stamp
 DEV := $(VENV)/dev.stamp
-# Of `make busy`; TESTS names other tests than those that it chooses.
+# Settings of `make busy`; TESTS replaces the tests that it chooses.
 ROUNDS ?= 10
 BUSY ?= 20
 WORKERS ?= 16
@@ -18,40 +18,41 @@ ONLY ?=
 
 .PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean
 
-help: ## what can be made
+help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-tour: $(RUN) ## one conversation through six providers: what each gets, and what was changed
+tour: $(RUN) ## run a demo: one conversation with six providers, what each one receives, and what was changed for it
 	@$(BIN)/python examples/tour.py
 
-test: $(DEV) ## the tests, in less than ten minutes
+test: $(DEV) ## run the tests, in less than ten minutes
 	$(BIN)/pytest -q -n 2
 
-soak: $(DEV) ## the same tests with the full counts, in less than twenty minutes
+soak: $(DEV) ## run the same tests with more examples, in less than twenty minutes
 	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
 
-busy: $(DEV) ## tests with processes, threads, sockets or time, ROUNDS (10) times beside BUSY (20) busy processes
+busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10) times, beside BUSY (20) busy processes
 	$(BIN)/python scripts/busy.py --rounds $(ROUNDS) --busy $(BUSY) --workers $(WORKERS) $(TESTS)
 
-check: $(DEV) ## style, types and the direction of imports
+check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench.stamp ## figures beside those of peers, in one run, as a table, a page and plots in docs/
+bench: $(VENV)/bench.stamp ## compare the speed with other libraries, and write a table, a page and plots to docs/
 	$(VENV)/bench/bin/python -m bench $(ONLY)
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
 
-docs: $(DEV) ## print the pages of docs/ that are made from code
+docs: $(DEV) ## update what is printed from the code: tables in docs/, and the table of public names
 	$(BIN)/python scripts/print_docs.py
+	$(BIN)/python scripts/public_names.py
 
-shapes: $(DEV) ## make the tables of request fields again from the types of the pinned SDKs
+shapes: $(DEV) ## update the tables of request fields from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py
 
-catalog: $(VENV)/catalog.stamp ## make the model catalog anew from the packages that carry the facts
+catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py
 
 lock: ## pin the newest versions of everything (needs uv)
@@ -71,7 +72,7 @@ $(BIN)/python:
 	@echo "Creating $(VENV) with $$($(PYTHON) --version)"
 	@$(PYTHON) -m venv $(VENV)
 
-# Dependencies are pinned, the package itself is installed in place, so that edits take effect at once.
+# Dependencies are pinned. The package itself is installed in place, so that edits take effect immediately.
 $(RUN): requirements/run.txt pyproject.toml | $(BIN)/python
 	@$(PIP) install -r requirements/run.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
@@ -87,9 +88,9 @@ $(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)
 	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements/catalog.txt
 	@touch $@
 
-# The peers live apart: they hold each other's dependencies, and ours, to versions of their own.
+# The other libraries have their own environment: they pin versions of dependencies that conflict with ours.
 $(VENV)/bench.stamp: requirements/bench.txt pyproject.toml | $(BIN)/python
-	@echo "Installing the peers into $(VENV)/bench, which takes some minutes the first time"
+	@echo "Installing the other libraries into $(VENV)/bench; this takes some minutes the first time"
 	@$(PYTHON) -m venv $(VENV)/bench
 	@$(VENV)/bench/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/bench.txt
 	@$(VENV)/bench/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation --editable .

@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the documentation, in one run. `python -m bench SECTION…`: some of them."""
+"""`make bench`: measure everything that docs/benchmarks.md shows, in one run. `python -m bench SECTION…` runs some."""
 
 import argparse
 import os
@@ -46,10 +46,10 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = "benchmarks.md"
 INTRODUCTION = (
     "# Benchmarks",
-    "Printed by `make bench`, which installs the peers into an environment of its own and measures all in one run: "
-    "several rounds, interleaved. A figure is the median, with the quartiles in brackets; processor time, unless it "
-    "says otherwise. A ratio is the median of the ratios in each round. Compare figures of one run with each other: "
-    "another machine has other figures.",
+    "Written by `make bench`, which installs the other libraries into their own environment and measures everything "
+    "in one run, in several interleaved rounds. Each value is the median, with the quartiles in brackets, of CPU time "
+    "unless stated otherwise. A ratio is the median of the ratios of each round. Compare only values of the same run: "
+    "they depend on the machine.",
 )
 
 
@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        help="the folder for page and plots (default: docs/, if all are run); sections that are not run stay there",
+        help="the folder for page and plots (default: docs/, if all are run); sections of the page that are not run are kept",
     )
     args = parser.parse_args()
     if unknown := set(args.section) - set(SECTIONS):
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def measure(section: Section) -> list[Part]:
-    """All that a section finds; tables are printed as they come."""
+    """Run a section and return its results. Tables are printed as soon as they are ready."""
     print(f"\n── {section.title} ──")
     if section.about:
         print(f"\n{fill(section.about, 120)}")
@@ -85,7 +85,7 @@ def measure(section: Section) -> list[Part]:
 
 
 def write(found: dict[str, list[Part]], folder: Path) -> None:
-    """Write the page and its plots. Where only some sections were run, the others stay as they are on the page."""
+    """Write the page and its plots. If only some sections were run, the others are kept as the page has them."""
     folder.mkdir(parents=True, exist_ok=True)
     page, measured = folder / PAGE, f"{machine()}; {packages()}."
     head, texts, note = "\n\n".join([*INTRODUCTION, measured]), dict[str, str](), []
@@ -100,8 +100,9 @@ def write(found: dict[str, list[Part]], folder: Path) -> None:
         for part in parts:
             if not isinstance(part, Table):
                 plots.write(part, folder)
-    titles = [f"## {section.title}" for section in SECTIONS.values()]
-    page.write_text("\n\n".join([head, *(texts[title] for title in titles if title in texts)]) + "\n")
+    order = [f"## {section.title}" for section in SECTIONS.values()]
+    known = [texts.pop(title) for title in order if title in texts]
+    page.write_text("\n\n".join([head, *known, *texts.values()]) + "\n")
     print(f"\nwritten: {page}")
 
 

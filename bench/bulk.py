@@ -1,4 +1,4 @@
-"""Many conversations in one file through `segue encode`, beside a loop in one thread, and what memory it takes."""
+"""Time and memory of `segue encode` for a file of many conversations, compared with a loop in one thread."""
 
 import os
 import subprocess
@@ -38,7 +38,7 @@ def run() -> Iterator[Part]:
 
 
 def conversations(path: Path, count: int) -> Path:
-    """A file of conversations of 5 to 20 messages."""
+    """Write a file of conversations with 5 to 20 messages each."""
     lines = [tool_history(5 + at % 16).to_json() + b"\n" for at in range(DIFFERENT)]
     with path.open("wb") as file:
         for at in range(count):
@@ -65,28 +65,28 @@ def speed(taken: dict[str, list[Spent]], path: Path) -> Table:
     ]
     size = path.stat().st_size / 1e6
     return Table(
-        f"{MANY:,} conversations as JSONL, {size:,.0f} MB, to {MODEL}; time on the wall, {os.cpu_count()} cores",
+        f"{MANY:,} conversations as JSONL, {size:,.0f} MB, to {MODEL}; wall-clock time, {os.cpu_count()} cores",
         ("", "conversations", "time", "busy", "ratio"),
         rows,
-        ("Busy: processor time of all its processes over time on the wall. The start of Python is part of both.",),
+        ("Busy: CPU time of all its processes divided by wall-clock time. Both include the start of Python.",),
     )
 
 
 def memory(files: dict[int, Path]) -> Table:
     peaks = {count: peak_memory(command(path)) for count, path in files.items()}
     return Table(
-        "The same command, peak of the resident memory of all its processes together",
+        "The same command, peak resident memory of all its processes together",
         ("conversations", "file", "memory"),
         [
             (f"{count:,}", f"{number(files[count].stat().st_size / 1e6)} MB", f"{number(peak / 1e6)} MB")
             for count, peak in peaks.items()
         ],
-        ("Asked of `ps` every 20 ms; pages that processes share are counted for each of them.",),
+        ("Measured with `ps` every 20 ms; pages that processes share are counted for each of them.",),
     )
 
 
 def peak_memory(command: list[str]) -> int:
-    """The most bytes that a command and those that it started had in memory at once."""
+    """The peak memory of a command and its child processes, in bytes."""
     peak, over = 0, threading.Event()
 
     def watch() -> None:
@@ -106,7 +106,7 @@ def peak_memory(command: list[str]) -> int:
 
 
 def resident_below(root: int) -> int:
-    """Resident bytes of all descendants of a process, without the `ps` that tells."""
+    """Resident bytes of all descendants of a process, without the `ps` that reports them."""
     listed = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True
     ).stdout

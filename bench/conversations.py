@@ -1,15 +1,9 @@
-"""Histories to measure with: made of nothing but a number of messages, so that every run has the same ones."""
+"""The histories for the measurements. They depend only on the number of messages, so every run has the same ones."""
 
-from msgspec.structs import replace
-
-import segue
-from segue.dialects import fresh_id
 from segue.types import (
-    AssistantContent,
     AssistantMessage,
     Context,
     Message,
-    Model,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -30,8 +24,8 @@ def prose(length: int, seed: int) -> str:
 
 
 def tool_history(count: int) -> Context:
-    """A history of ``count`` messages as a coding agent makes it, about 1.2 KB a message: question, thinking and a
-    call, its result, answer."""
+    """A history of ``count`` messages, like that of a coding agent, with about 1.2 KB per message: a question, thinking
+    and a call, its result, an answer."""
     messages: list[Message] = []
     turn = 0
     while len(messages) < count:
@@ -68,39 +62,3 @@ def tool_history(count: int) -> Context:
         messages=messages[:count],
         tools=[ToolDefinition("read_file", "Read a file", schema)],
     )
-
-
-def own_history(context: Context, model: Model) -> Context:
-    """The same history as if ``model`` had made it: nothing in it has to change for this model. It has thinking only
-    where the model accepts thinking like this."""
-    messages: list[Message] = []
-    for message in context.messages:
-        if isinstance(message, AssistantMessage):
-            content = [_own_block(block, model) for block in message.content]
-            message = replace(
-                message, content=content, protocol=model.protocol, provider=model.provider, model=model.id
-            )
-        elif isinstance(message, ToolResultMessage):
-            message = replace(message, tool_call_id=_own_id(message.tool_call_id, model))
-        messages.append(message)
-    own = replace(context, messages=messages)
-    return without_thinking(own) if segue.encode(own, model).changes else own
-
-
-def _own_block(block: AssistantContent, model: Model) -> AssistantContent:
-    return replace(block, id=_own_id(block.id, model)) if isinstance(block, ToolCall) else block
-
-
-def _own_id(stored: str, model: Model) -> str:
-    return fresh_id(stored, model.dialect.id_form)
-
-
-def without_thinking(context: Context) -> Context:
-    """The same history with answers that hold no thinking."""
-    messages: list[Message] = []
-    for message in context.messages:
-        if isinstance(message, AssistantMessage):
-            content = [block for block in message.content if not isinstance(block, ThinkingContent)]
-            message = replace(message, content=content)
-        messages.append(message)
-    return replace(context, messages=messages)

@@ -1,7 +1,7 @@
-"""What it costs to send a history: the one call that a user makes, from messages to an answer, beside peers.
+"""The cost of sending a history, from messages to an answer, with the single call that a user makes, and of peers.
 
-Requests from scratch tell only how each makes a body. What a user pays is more: what a library does to a history
-before and after, the provider's SDK with its own look at every message, its JSON, and HTTP.
+Requests from scratch only show how each library makes a body. The total cost of a call also includes the library's
+other work on the history, the provider's SDK, which reads every message again, its JSON, and HTTP.
 """
 
 import os
@@ -17,21 +17,19 @@ from .conversations import tool_history
 from .encoding import SEGUE, size_of
 from .measure import Effort, Figure, measured
 from .peers import loaded, senders_of
-from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target
-from .peers.encoders import run as wait_for
+from .peers.encoders import KEY, REGION, TARGETS, Peer, Sender, Target, run as wait_for
 from .provider import answering, arrived
 from .report import Bars, Part, Section, Table, cell, ratio
 
 COUNT = 1_000
-EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, to be looked through
+EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, for a check
 
 ABOUT = (
-    f"{COUNT:,} messages, built beforehand, to a provider on loopback and back, by what each library has for it: "
-    "projection or conversion, the provider's SDK where one is used, JSON, HTTP, and reading a short answer. It is "
-    "processor time of this process, in whatever thread it is spent, because some do their work in a thread beside; "
-    "the provider has a process of its own. Clients and connections are kept between calls. What a call costs whatever "
-    "its length is part of it, for everybody. Every body that arrived was looked through for every call of the "
-    "history; its size tells what else it holds: one that is about a seventh smaller has lost the thinking."
+    f"{COUNT:,} messages, built beforehand, are sent to a provider on loopback with the function that each library "
+    "offers: projection or conversion, the provider's SDK if one is used, JSON, HTTP, and reading a short answer. CPU "
+    "time of this process is measured, in all threads, because some libraries work in other threads; the provider has "
+    "its own process. Clients and connections are kept between calls. The fixed cost of a call is included for all. "
+    "Every body was checked for all calls of the history. A body that is about a seventh smaller has lost the thinking."
 )
 
 
@@ -65,12 +63,12 @@ def own(context: Context, target: Target) -> Sender:
         connection = segue.Connection(base_url=url, api_key=KEY)
 
         def send() -> None:
-            answer = wait_for(segue.complete(model, context, connection=connection))
+            answer = wait_for(segue.complete(context, model, connection=connection))
             assert answer.stop_reason == "stop", answer.error_message
 
         return send
 
-    return Sender(f"segue.complete({model.ref}, context)", at)
+    return Sender(f"segue.complete(context, {model.ref})", at)
 
 
 def sent(call: Callable[[], object], url: str) -> bytes:

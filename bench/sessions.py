@@ -1,7 +1,7 @@
-"""What a stored session costs: appending a message to it, and opening it up to the next request.
+"""The cost of a stored session: appending a message, and opening it until the next request.
 
-The measure for opening is reading: the same rows of the same file through sqlite3, each decoded into an entry. Opening
-grows no faster than reading if it takes no larger a multiple of it in a long session than in a short one.
+Opening is compared with reading: the same rows of the same file through sqlite3, each decoded to an entry. If the ratio
+of both is not larger in a long session than in a short one, opening does not grow faster than reading.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from typing import Any, cast
 import msgspec
 
 import segue
-from segue.session import Said, SQLiteStore
+from segue.session import MessageAdded, SQLiteStore
 from segue.session.entries import AnyEntry
 
 from .conversations import tool_history
@@ -31,17 +31,19 @@ READ, OPENED, REQUEST = "read and decode the rows", "open the session", "open it
 CALLED = {
     READ: "sqlite3: SELECT body FROM segue_entries …, msgspec.json.Decoder(AnyEntry).decode",
     OPENED: "Session.open(…)",
-    REQUEST: "Session.open(…), then render(…).json()",
+    REQUEST: "Session.open(…), then the bytes of its next request",
 }
 QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY number"
 
 
 def stored(path: Path, messages: int) -> Path:
-    """A file with one session of that many messages."""
+    """Write a file with one session of that many messages."""
     with SQLiteStore(path) as store:
         store.create(SESSION, time=0)
         history = tool_history(messages).messages
-        store.append(SESSION, [Said(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0)
+        store.append(
+            SESSION, [MessageAdded(key=f"k{at}", time=at, message=each) for at, each in enumerate(history)], after=0
+        )
     return path
 
 
@@ -60,7 +62,7 @@ def opened(path: Path) -> segue.Session:
 
 def next_request(path: Path, model: segue.Model) -> bytes:
     session = opened(path)
-    return session.render(session.current, model, None, None).json()
+    return session.requests.request(model).json()
 
 
 def run() -> Iterator[Part]:
@@ -108,7 +110,7 @@ def growing(times: dict[tuple[str, int], list[float]]) -> Table:
         "As a multiple of reading the file, in the same round",
         ("", *(f"{messages:,} messages" for messages in LENGTHS)),
         rows,
-        ("What grows faster than reading would be a larger multiple of it from column to column.",),
+        ("If opening grew faster than reading, the ratio would grow from column to column.",),
     )
 
 
@@ -121,7 +123,7 @@ def appending(files: dict[int, Path]) -> Table:
 
             def append(store: SQLiteStore = store, numbers: Iterator[int] = numbers) -> None:
                 at = next(numbers)
-                store.append(SESSION, [Said(key=f"k{at}", time=at, message=message)], after=at)
+                store.append(SESSION, [MessageAdded(key=f"k{at}", time=at, message=message)], after=at)
 
             figures = [
                 measured({"append": append}, APPENDING, clock)["append"].times(1e6)
@@ -130,7 +132,7 @@ def appending(files: dict[int, Path]) -> Table:
         rows.append((f"{messages:,}", *(cell(figure, "µs") for figure in figures)))
     return Table(
         "Append a message of a tool call, SQLiteStore.append",
-        ("messages before", "processor", "on the wall, until it is on disk"),
+        ("messages before", "CPU", "wall clock, until it is on disk"),
         rows,
     )
 

@@ -1,4 +1,4 @@
-"""Streamed answers of each protocol, as bytes: one of many text deltas, one of a call in pieces."""
+"""Streamed answers of each protocol as bytes: one with many text deltas, one with a call in pieces."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -15,7 +15,7 @@ def texts(count: int) -> list[str]:
 
 
 def arguments(count: int) -> list[str]:
-    """JSON of one call in ``count`` pieces."""
+    """The JSON of one call, in ``count`` pieces."""
     return ['{"list":[', *([PIECE] * (count - 2)), '"end"]}']
 
 
@@ -111,7 +111,7 @@ def responses(pieces: list[str], call: bool) -> bytes:
 
 
 def gemini(pieces: list[str], call: bool) -> bytes:
-    """Calls come whole, one in each event."""
+    """Whole calls, one in each event."""
 
     def chunk(part: object, **more: object) -> object:
         usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}

@@ -18,8 +18,9 @@ from tempfile import TemporaryDirectory
 import segue
 from segue.types import Context
 
-from .conversations import own_history, tool_history, without_thinking
+from .conversations import tool_history
 from .measure import Effort, Figure, seconds
+from .own_history import own_history, without_thinking
 from .peers import BY_MSGSPEC, any_llm, encoders_of, loaded
 from .peers.encoders import ANTHROPIC, GEMINI, MISTRAL, TARGETS, Peer, Target
 from .report import Part, Section, Table, cell, ratio

@@ -2,10 +2,10 @@
 
     make tour
 
-No account, no network. Claude begins, and is interrupted in the middle of five parallel calls; GPT, Gemini, Mistral,
-Kimi and Bedrock go on, with images, thinking and a stream that breaks; then Claude comes back and gets its thinking as
-it signed it. Before each turn the same history is also sent as it is stored, to show what the provider says to that.
-The exit status says whether everything that segue sent was accepted.
+It needs no account and no network. Claude begins, and is interrupted during five parallel calls. GPT, Gemini, Mistral,
+Kimi and Bedrock continue, with images, thinking and a stream that breaks. Then Claude comes back and receives its own
+thinking with the original signatures. Before each turn, the same history is also sent as it is stored, to show the
+provider's error. The exit status is 0 if everything that segue sent was accepted.
 """
 
 import sys
@@ -28,21 +28,21 @@ CLAUDE = "anthropic/claude-sonnet-5"
 
 
 def read(path: str) -> ToolCall:
-    return ToolCall("", "read_file", {"path": path})  # the stand-in gives it an id, as the provider would
+    return ToolCall("", "read_file", {"path": path})  # the stand-in adds an id, as the provider would
 
 
 def think(text: str) -> ThinkingContent:
-    return ThinkingContent(text)  # and a signature
+    return ThinkingContent(text)  # the stand-in adds a signature
 
 
-# Who answers, what the user says, what the stand-in replies to each request of the turn, and how many of the calls get
-# a result before the user interrupts.
-LEGS = [
+# For each turn: the model, the user's message, the stand-in's replies to the requests of the turn, and for each reply
+# how many of its calls get a result before the user interrupts.
+TURNS = [
     (
         CLAUDE,
         [TextContent("What is wrong in this screenshot?"), PIXEL],
         [
-            Reply([think("The log will tell."), read("app.log")]),
+            Reply([think("The log will show it."), read("app.log")]),
             Reply([think("Five places to look at."), *[read(f"part{number}.py") for number in range(1, 6)]]),
         ],
         [1, 1],
@@ -91,7 +91,7 @@ LEGS = [
 
 
 def run(call: ToolCall) -> ToolResultMessage:
-    """The tools of this agent."""
+    """Run a call of one of the tools."""
     if call.name == "look":
         return ToolResultMessage(call.id, call.name, [TextContent("as asked"), PIXEL])
     missing = call.arguments["path"].startswith("missing")
@@ -107,7 +107,7 @@ class Tour:
         self.refused = 0
 
     def server(self, provider: str, purpose: str = "") -> StandIn:
-        """The provider's stand-in, or a second one of the same account for the naive replay."""
+        """The stand-in for a provider; with a ``purpose``, a second one."""
         key = provider + purpose
         if key not in self.servers:
             self.servers[key] = self.stack.enter_context(StandIn(provider))
@@ -118,34 +118,36 @@ class Tour:
 
     def ask(self, model: segue.Model, server: StandIn, policy: str | None = None) -> segue.SyncStream:
         connection = segue.Connection(base_url=server.url, api_key=server.key)
-        with segue.stream_sync(model, self.context(), segue.Options(reasoning="low"), policy, connection) as stream:
+        with segue.stream_sync(self.context(), model, segue.Options(reasoning="low"), policy, connection) as stream:
             stream.finished()
         return stream
 
-    def leg(self, name: str, said: list[segue.UserContent] | str, replies: list[object], results: list[int]) -> None:
-        """One turn: from what the user says to the final answer, tools included."""
+    def turn(
+        self, name: str, message: list[segue.UserContent] | str, replies: list[object], results: list[int]
+    ) -> None:
+        """Run one turn: from the user's message to the final answer, tools included."""
         model = segue.get_model(name)
-        self.history.append(UserMessage(said))
+        self.history.append(UserMessage(message))
         print(f"\n{name}  ({model.protocol})")
         show("as it is stored", self.ask(model, self.server(model.provider, " naive"), "off"))
         server = self.server(model.provider)
         server.say(*replies)
-        for turn in count():
+        for step in count():
             stream = self.ask(model, server)
             self.refused += isinstance(stream.error, segue.InvalidRequestError)
-            if turn == 0:
+            if step == 0:
                 show("through segue", stream)
                 for line in stream.request.summary().splitlines()[1:]:
                     print(textwrap.fill(line, 112, initial_indent=" " * 20, subsequent_indent=" " * 22))
             assert stream.message is not None
             self.history.append(stream.message)
             calls = stream.message.runnable_calls
-            self.history += [run(call) for call in calls[: results[turn] if turn < len(results) else 0]]
-            if not calls or results[turn] < len(calls):  # the answer is there, or the user interrupts
+            self.history += [run(call) for call in calls[: results[step] if step < len(results) else 0]]
+            if not calls or results[step] < len(calls):  # the turn is done, or the user interrupts
                 return
 
     def signatures_are_intact(self) -> bool:
-        """Whether the last request to Claude has all of its own thinking, signed as it was."""
+        """Whether the last request to Claude has all of its own thinking, with the original signatures."""
         own = [message for message in self.history[:-1] if isinstance(message, segue.AssistantMessage)]
         signed = [
             block.thinking_signature
@@ -169,8 +171,8 @@ def show(what: str, stream: segue.SyncStream) -> None:
 def main() -> int:
     with ExitStack() as stack:
         tour = Tour(stack)
-        for leg in LEGS:
-            tour.leg(*leg)
+        for turn in TURNS:
+            tour.turn(*turn)
         intact = tour.signatures_are_intact()
         asked = sum(len(server.requests) for name, server in tour.servers.items() if not name.endswith("naive"))
     print(f"\n{asked} requests through segue, {tour.refused} refused; ", end="")

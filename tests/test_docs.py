@@ -1,4 +1,4 @@
-"""The documentation is true: its Python runs, its commands work, its tables are those of the code."""
+"""The documentation is correct: its Python runs, its commands work, its tables match the code."""
 
 import re
 import subprocess
@@ -41,12 +41,12 @@ def test_the_commands_of_a_page_work(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=IDS)
-def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+def test_the_links_of_a_page_have_targets(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)[^)]*\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-def test_printed_tables_are_those_of_the_code() -> None:
+def test_printed_tables_are_up_to_date() -> None:
     sys.path.insert(0, str(ROOT / "scripts"))
     try:
         from print_docs import printed
@@ -62,7 +62,7 @@ def test_the_readme_names_the_commands_of_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
-def test_every_change_code_has_words_for_a_person() -> None:
+def test_every_change_code_has_a_phrase() -> None:
     from typing import get_args
 
     from segue.projection.summary import PHRASES

@@ -1,36 +1,62 @@
 """Every error that segue raises, in one tree.
 
     SegueError
-    ├── FormatError             the data is not what it claims to be: path says where, the text says what
-    │   └── VersionError        a document from a newer segue
-    ├── ProjectionError         a conversation that cannot be rendered: nothing to send, or a policy that misbehaves
-    ├── ModelError              a model or provider was asked for that cannot be had
+    ├── FormatError             data that cannot be read or written: ``path`` is the place, the text the reason
+    │   └── VersionError        a document of a version that this segue does not support
+    ├── ProjectionError         a conversation that cannot be rendered: nothing to send, or a faulty policy
+    ├── ModelError              a model or protocol that is not available as requested
     │   └── UnknownProviderError
-    ├── CatalogError            a catalog file has faults; all of them are listed
-    ├── SessionError            a session that is not there, is there already, or cannot be read
-    │   ├── ConflictError       somebody else has written to the session in the meantime
-    │   └── TransferError       an exported session has lines that cannot be read; all of them are listed
-    ├── ToolServerError         a server of tools that cannot be started or reached, or does not speak its protocol
+    ├── CatalogError            a catalog file with faults; all of them are listed
+    ├── SessionError            a session that does not exist, exists already, or cannot be read
+    │   ├── ConflictError       another process has written to the session in the meantime
+    │   └── TransferError       an exported session with unreadable lines; all of them are listed
+    ├── ToolServerError         a tool server that cannot be started or reached, or breaks its protocol
     ├── SettingError            a key or another setting is missing: the text names the variable to set
-    └── ProviderError           what a provider did, or the way to it
-        ├── RateLimitError          too much in too short a time; may say when to come back
-        ├── QuotaError              the account has nothing left to spend
+    └── ProviderError           a failure of a provider, or of the connection to it
+        ├── RateLimitError          too many requests or tokens; may state how long to wait
+        ├── QuotaError              the account's quota or credit is used up
         ├── OverloadedError         the provider has no capacity now
         ├── ServerError             the provider failed
-        ├── NetworkError            no connection, one that broke, silence, bytes that are no answer, a redirect
-        ├── AuthenticationError     the key is not accepted, or may not do this
-        ├── ModelNotFoundError      the endpoint does not have this model, or not any more, or is not there
-        ├── InvalidRequestError     the provider refused the request: a bug of ours, or of a body that was changed
-        ├── ContextOverflowError    the conversation does not fit into the model's window
-        └── RefusedError            the model or a filter would not answer
+        ├── NetworkError            no connection, a broken one, a timeout, an unreadable answer, a redirect
+        ├── AuthenticationError     the key is not accepted, or not allowed to do this
+        ├── ModelNotFoundError      the endpoint does not have this model (any more), or does not exist
+        ├── InvalidRequestError     the provider rejected the request: a bug in segue, or a body that was changed
+        ├── ContextOverflowError    the conversation does not fit into the model's context window
+        └── RefusedError            the model or a filter declined to answer
 
-The upper part is the caller's to mend, and each text says how. A ``ProviderError`` is never raised by ``stream`` and
-``complete``: it is told by the ``error`` event, next to a message that can be stored. Misuse in Python code (a block in
-a message that may not hold it, an argument of the wrong type) is a plain ``TypeError``.
+The caller can fix everything above ``ProviderError``, and each text states how. ``stream`` and ``complete`` never raise
+a ``ProviderError``: it is in the ``error`` event, beside a message that can be stored. Misuse in Python code (a block
+that a message may not hold, an argument of the wrong type) is a plain ``TypeError``.
 """
 
 from collections.abc import Sequence
 from typing import ClassVar
+
+__all__ = [
+    "AuthenticationError",
+    "CatalogError",
+    "ConflictError",
+    "ContextOverflowError",
+    "FormatError",
+    "InvalidRequestError",
+    "ModelError",
+    "ModelNotFoundError",
+    "NetworkError",
+    "OverloadedError",
+    "ProjectionError",
+    "ProviderError",
+    "QuotaError",
+    "RateLimitError",
+    "RefusedError",
+    "SegueError",
+    "ServerError",
+    "SessionError",
+    "SettingError",
+    "ToolServerError",
+    "TransferError",
+    "UnknownProviderError",
+    "VersionError",
+]
 
 
 class SegueError(Exception):
@@ -40,8 +66,8 @@ class SegueError(Exception):
 class FormatError(SegueError, ValueError):
     """Data that cannot be read or written as a conversation.
 
-    ``path`` points into the document (``messages[3].content[1]``), ``source`` names the file and ``line`` the line of
-    a JSONL file; each is empty or ``None`` where it does not apply. ``str()`` is always a single line.
+    ``path`` points into the document (``messages[3].content[1]``), ``source`` is the name of the file and ``line`` the
+    line of a JSONL file; each is empty or ``None`` where it does not apply. ``str()`` is always a single line.
     """
 
     def __init__(self, reason: str, *, path: str = "", source: str = "", line: int | None = None) -> None:
@@ -59,7 +85,7 @@ class FormatError(SegueError, ValueError):
         return _rebuild, (type(self), self.reason, self.path, self.source, self.line)
 
     def at(self, source: str, line: int | None = None) -> "FormatError":
-        """The same error, told with the file (and line) in which it was found."""
+        """Return the same error with the file (and line) in which it was found."""
         return type(self)(self.reason, path=self.path, source=source, line=line)
 
 
@@ -68,26 +94,26 @@ def _rebuild(kind: type[FormatError], reason: str, path: str, source: str, line:
 
 
 class VersionError(FormatError):
-    """A document whose version this segue does not know."""
+    """A document of a version that this segue does not support."""
 
 
 class ProjectionError(SegueError, ValueError):
-    """A conversation with nothing to send, a policy that nobody knows, or an id function that breaks the rules."""
+    """A conversation with nothing to send, an unknown policy, or an id function that breaks its rules."""
 
 
 class ModelError(SegueError, LookupError):
-    """A model that cannot be had as it was asked for."""
+    """A model or protocol that is not available as requested."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class UnknownProviderError(ModelError):
-    """A provider that neither the built-in catalog nor the user's own names."""
+    """A provider that is neither in the built-in catalog nor in the user's."""
 
 
 class CatalogError(SegueError, ValueError):
-    """A catalog file with faults. ``faults`` has every one of them, each with its place."""
+    """A catalog file with faults. ``faults`` lists all of them, each with its place."""
 
     def __init__(self, source: str, faults: Sequence[str]) -> None:
         self.source, self.faults = source, tuple(faults)
@@ -98,28 +124,28 @@ class CatalogError(SegueError, ValueError):
 
 
 class SessionError(SegueError):
-    """A session that is not there, is there already, or cannot be read."""
+    """A session that does not exist, exists already, or cannot be read."""
 
 
 class ConflictError(SessionError):
-    """Somebody else has written to the session in the meantime; nothing was written. Open it again to see what."""
+    """Another process has written to the session in the meantime; nothing was written. Open it again to read that."""
 
 
 class TransferError(SessionError, ValueError):
-    """An exported session that cannot be read; nothing was written. ``faults`` has every bad line, with its number."""
+    """An exported session that cannot be read; nothing was written. ``faults`` lists every bad line with its number."""
 
     def __init__(self, faults: Sequence[FormatError]) -> None:
         self.faults = tuple(faults)
         super().__init__(self.faults)
 
     def __str__(self) -> str:
-        told = [str(fault) for fault in self.faults[:3]]
-        rest = len(self.faults) - len(told)
-        return "; ".join([*told, f"and {rest} more"] if rest else told)
+        shown = [str(fault) for fault in self.faults[:3]]
+        rest = len(self.faults) - len(shown)
+        return "; ".join([*shown, f"and {rest} more"] if rest else shown)
 
 
 class ToolServerError(SegueError):
-    """A server of tools that cannot be started or reached, or does not speak its protocol."""
+    """A tool server that cannot be started or reached, or breaks its protocol."""
 
 
 class SettingError(SegueError, LookupError):
@@ -130,15 +156,15 @@ class SettingError(SegueError, LookupError):
 
 
 class ProviderError(SegueError):
-    """What a provider did, or the way to it.
+    """A failure of a provider, or of the connection to it.
 
-    ``status`` is the HTTP status, if there was one; ``request_id`` what the provider calls the request; ``retryable``
-    whether the same request may succeed later; ``retry_after`` the seconds that the provider asks to wait.
+    ``status`` is the HTTP status, if there was one; ``request_id`` the provider's id of the request; ``retryable``
+    whether the same request may succeed later; ``retry_after`` the seconds to wait, if the provider stated them.
     """
 
     kind: ClassVar[str] = "provider"
     may_help: ClassVar[bool] = False
-    """Whether another try usually helps."""
+    """Whether trying again usually helps."""
 
     def __init__(
         self,
@@ -162,13 +188,13 @@ class ProviderError(SegueError):
 
 
 class RateLimitError(ProviderError):
-    """Too much in too short a time."""
+    """Too many requests or tokens in a short time."""
 
     kind, may_help = "rate-limit", True
 
 
 class QuotaError(ProviderError):
-    """The account has nothing left to spend."""
+    """The account's quota or credit is used up."""
 
     kind = "quota"
 
@@ -186,36 +212,36 @@ class ServerError(ProviderError):
 
 
 class NetworkError(ProviderError):
-    """No connection, a connection that broke, silence, or bytes that are no answer."""
+    """No connection, a broken one, a timeout, an unreadable answer, or a redirect."""
 
     kind, may_help = "network", True
 
 
 class AuthenticationError(ProviderError):
-    """The key is not accepted, or may not do this."""
+    """The key is not accepted, or not allowed to do this."""
 
     kind = "authentication"
 
 
 class ModelNotFoundError(ProviderError):
-    """The endpoint does not have this model, or not any more; or there is no such endpoint."""
+    """The endpoint does not have this model (any more), or does not exist."""
 
     kind = "model-not-found"
 
 
 class InvalidRequestError(ProviderError):
-    """The provider refused the request."""
+    """The provider rejected the request."""
 
     kind = "invalid-request"
 
 
 class ContextOverflowError(ProviderError):
-    """The conversation does not fit into the model's window."""
+    """The conversation does not fit into the model's context window."""
 
     kind = "overflow"
 
 
 class RefusedError(ProviderError):
-    """The model or a filter would not answer."""
+    """The model or a filter declined to answer."""
 
     kind = "refused"

@@ -93,11 +93,11 @@ def test_an_incomplete_fan_out_of_five_calls(providers: Providers, store: Store,
         runs = 0
 
         class FirstThenOneOfFive:
-            async def run(self, calls, journal, tell):  # type: ignore[no-untyped-def]
+            async def run(self, calls, journal, emit):  # type: ignore[no-untyped-def]
                 nonlocal runs
                 runs += 1
                 runner = InOrder(0) if runs == 1 else InOrder(1, finished=turn.cancel)
-                await runner.run(calls, journal, tell)
+                await runner.run(calls, journal, emit)
 
         async with session.stream("Weather?", FirstThenOneOfFive()) as turn:
             end = await turn.finished()

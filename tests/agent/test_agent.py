@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather, words
+from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather, with_settings, words
 from support.waiting import HANGS, held_after
 
 import segue
@@ -23,7 +23,7 @@ ONE, OTHER = "anthropic-messages", "mistral-chat"
 
 def agent_of(providers: Providers, store: Store | None = None, **settings: Any) -> Agent:
     settings = {"model": MODELS[ONE], "tools": [weather_tool], "store": store} | settings
-    return Agent(connection=providers.connection, **settings)
+    return Agent(connection=providers.connection, **with_settings(settings))
 
 
 @tool(name="weather")
@@ -129,7 +129,7 @@ def test_a_session_that_is_given_goes_on_with_what_it_has(providers: Providers, 
 def test_an_agent_needs_a_model_or_a_session_and_one_store(providers: Providers, store: Store) -> None:
     with pytest.raises(TypeError, match="needs a model"):
         Agent()
-    with pytest.raises(TypeError, match="has its store already"):
+    with pytest.raises(TypeError, match="has its own store"):
         Agent(None, [], providers.session(MODELS[ONE], store), store=store)
 
 
@@ -161,7 +161,7 @@ def test_a_switch_during_a_run_is_for_the_next_turn(providers: Providers) -> Non
             providers[ONE].say(asks("Paris"), "Mild.")
             agent.follow_up("And now?")
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     agent.switch(MODELS[OTHER])
             begun = [entry.protocol for entry in entries(agent.session) if isinstance(entry, TurnBegun)]
             assert begun == [ONE, OTHER]
@@ -195,7 +195,7 @@ def test_steering_is_delivered_with_the_next_request_of_the_turn(providers: Prov
             providers[protocol].say(asks("Paris", "Rome"), "Mild.")
             told = []
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     agent.steer(f"In Kelvin, please ({event.call.arguments['city']}).")
                 told.append(event.type)
             assert told.count("steered") == 2 and told.index("steered") > told.index("result")
@@ -219,7 +219,7 @@ def test_steering_that_comes_while_a_request_fails_is_in_the_next_attempt(provid
         async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=QUICK)) as agent:
             providers[ONE].say(Fault("cut", asks("Paris", "Rome")), "Mild.")
             async for event in agent.stream("Weather?"):
-                if isinstance(event, segue.Retried):
+                if isinstance(event, segue.events.Retried):
                     agent.steer("In Kelvin, please.")
             assert words(providers.sent(ONE)).split("\n") == ["Weather?", "In Kelvin, please."]
             check(agent.session)
@@ -309,11 +309,13 @@ def test_follow_ups_are_turns_of_their_own_in_the_same_run(providers: Providers)
 @pytest.mark.parametrize("how", ["cancelled", "failed"])
 def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Providers, how: str) -> None:
     async def talk() -> None:
-        async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=0))) as agent:
+        async with agent_of(
+            providers, model=segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=segue.Retries(count=0)))
+        ) as agent:
             providers[ONE].say(Fault("server-error") if how == "failed" else Fault("silence", asks("Paris")))
             async with agent.stream("Weather?") as events:
                 async for event in events:
-                    if isinstance(event, segue.TurnStart):
+                    if isinstance(event, segue.events.TurnStart):
                         agent.steer("In Kelvin.")
                         agent.follow_up("And tomorrow?")
                     elif event.type == "start" and how == "cancelled":
@@ -323,7 +325,7 @@ def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Provide
             assert (await agent.run("Go on.")).how == "done"
             assert users(agent.session.messages) == ["Weather?", "In Kelvin.", "Go on.", "And tomorrow?"]
             agent.steer("Never mind.")
-            assert users(list(agent.take_back())) == ["Never mind."] and agent.queued == []
+            assert users(list(agent.clear_queue())) == ["Never mind."] and agent.queued == []
             check(agent.session)
 
     run(talk())
@@ -433,7 +435,7 @@ def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(
             agent.follow_up("And?")
             outcome = await agent.run("Hello.")
             assert outcome.how == "limit" and users(list(agent.queued)) == ["And?"]
-            agent.take_back()
+            agent.clear_queue()
             providers[ONE].say("Long. " * 10, "never said")
             async with agent.stream("Hello.") as events:
                 async for event in events:

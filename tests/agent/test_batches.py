@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 from support.hanging import die, hang, nap
@@ -21,14 +20,14 @@ from support.sessions import Providers, check, entries, nothing_is_lost, run, te
 from support.waiting import HANGS, tool_threads, until_async
 
 import segue
-from segue import Agent, AgentStream
+from segue import Agent, AgentStream, Settings
 from segue.session import CallStarted, SQLiteStore, Store
 from segue.testing import Reply
-from segue.tools import Allow, Limits, Scheduler, Tool, tool
+from segue.tools import Allow, Scheduler, Tool, ToolLimits, tool
 from segue.types import ThinkingContent, ToolCall, ToolResultMessage
 
 ONE, OTHER = "anthropic-messages", "google-generative-ai"
-QUICK = Limits(parallel=3, grace=0.05)
+QUICK = ToolLimits(parallel=3, grace=0.05)
 MOMENTS = [0.0, 0.001, 0.004]
 NUMBERS = count(1)
 
@@ -105,7 +104,7 @@ def left_running() -> list[str]:
         with suppress(OSError):
             state, parent = stat.read_bytes().rpartition(b")")[2].split()[:2]
             command = (stat.parent / "cmdline").read_bytes().decode(errors="replace")
-            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.child" in command:
+            if int(parent) == os.getpid() and state not in (b"Z", b"X") and "segue.tools.worker_main" in command:
                 children.append(command)
     return threads + children
 
@@ -152,8 +151,9 @@ async def reach(point: Point, events: AgentStream) -> None:
 async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, float]], point: Point) -> None:
     """Run a batch, cancel it there, and go on with another family of models."""
     standins.clear()
-    settings: dict[str, Any] = {"approve": approve, "tool_limits": QUICK, "connection": standins.connection}
-    async with Agent(MODELS[ONE], tools(), store=store, **settings) as agent:
+    own = Settings(tool_limits=QUICK)
+    connection = standins.connection
+    async with Agent(MODELS[ONE], tools(), approve=approve, connection=connection, store=store, settings=own) as agent:
         asked = f"Go, for the {next(NUMBERS)}th time."
         standins.answer(ONE, asked, batch(calls), "Done.")
         async with agent.stream(asked) as events:
@@ -219,8 +219,8 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
             await asyncio.sleep(3600)
             return ""
 
-        limits = Limits(parallel=1, grace=0.05)
-        async with Agent(MODELS[protocol], [tool(steps)], tool_limits=limits, connection=providers.connection) as agent:
+        limits = Settings(tool_limits=ToolLimits(parallel=1, grace=HANGS))
+        async with Agent(MODELS[protocol], [tool(steps)], settings=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", "steps", {"number": each}) for each in range(5)]), "Done.")
             async with agent.stream("Go.") as events:
                 if at < 5:
@@ -246,7 +246,9 @@ def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Provider
     async def talk() -> None:
         note = tmp_path / "pid"
         hangs = tool(hang, process=True)
-        async with Agent(MODELS[ONE], [hangs], tool_limits=QUICK, connection=providers.connection) as agent:
+        async with Agent(
+            MODELS[ONE], [hangs], settings=Settings(tool_limits=QUICK), connection=providers.connection
+        ) as agent:
             providers[ONE].say(Reply([ToolCall("", "hang", {"note": str(note)})]))
             async with agent.stream("Go.") as events:
                 await until_async(lambda: note.exists() and note.read_text())
@@ -302,10 +304,10 @@ def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path,
         tool(hangs, timeout=0.05),
         tool(die, process=True),
     ]
-    limits = Limits(grace=0.05, output=2_000, directory=str(tmp_path))
+    limits = Settings(tool_limits=ToolLimits(grace=0.05, output=2_000, directory=str(tmp_path)))
 
     async def talk() -> None:
-        async with Agent(MODELS[protocol], odd, tool_limits=limits, connection=providers.connection) as agent:
+        async with Agent(MODELS[protocol], odd, settings=limits, connection=providers.connection) as agent:
             providers[protocol].say(Reply([ToolCall("", each.name, {}) for each in odd]), "So be it.")
             assert (await agent.run("All of them.")).text == "So be it."
             holds(agent, len(odd))
@@ -337,7 +339,7 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
     made = [tool(raises), tool(long), tool(picture)]
     names = ["long", "raises", "unknown", "picture", "long"]
     asked = Reply([ToolCall(f"toolu_{at}", name, {}) for at, name in enumerate(names)])
-    limits = Limits(output=500, directory=str(tmp_path))
+    limits = ToolLimits(output=500, directory=str(tmp_path))
 
     def results(session: segue.Session) -> list[Any]:
         found = [each for each in session.messages if isinstance(each, ToolResultMessage)]
@@ -349,7 +351,9 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
 
     async def talk() -> None:
         reach = providers.connection
-        async with Agent(MODELS[ONE], made, store=store, tool_limits=limits, connection=reach) as agent:
+        async with Agent(
+            MODELS[ONE], made, store=store, settings=Settings(tool_limits=limits), connection=reach
+        ) as agent:
             providers[ONE].say(asked, "Done.")
             await agent.run("Go.")
             chief = Agent(MODELS[OTHER], [agent.as_tool("worker", "")], store=store, connection=reach)
@@ -371,4 +375,4 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
 
 
 def _steps(session: segue.Session) -> Counter[str]:
-    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "Prompted")
+    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "SystemPromptSet")

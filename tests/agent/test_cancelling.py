@@ -5,8 +5,7 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather
 from support.waiting import HANGS
@@ -132,13 +131,13 @@ def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: 
 def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         long = 100 * HANGS
-        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(longest_pause_alone=long))
+        router = segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=segue.Retries(longest_retry_after=long)))
         session = providers.session(router, store)
         providers[ONE].say(Fault("rate-limit", retry_after=long))
         async with asyncio.timeout(HANGS):
             async with session.stream("Hello?") as turn:
                 async for event in turn:
-                    if isinstance(event, segue.Retried):
+                    if isinstance(event, segue.events.Retried):
                         assert event.wait == long
                         turn.cancel()
         assert turn.end is not None and turn.end.how == "cancelled"
@@ -156,7 +155,7 @@ def test_the_end_of_the_event_loop_closes_the_log(providers: Providers, tmp_path
         async def forgets() -> segue.TurnStream:
             turn = session.stream("Weather?", {"weather": slow})
             async for event in turn:
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     break
             return turn
 

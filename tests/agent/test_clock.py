@@ -6,7 +6,7 @@ import pytest
 from support.providers import MODELS
 from support.sessions import Providers, run
 
-from segue import Session, SettingError
+from segue import Session, SettingError, Settings
 from segue.session import Store
 
 ODD = [math.nan, math.inf, -math.inf, 1e300]
@@ -14,8 +14,8 @@ ODD = [math.nan, math.inf, -math.inf, 1e300]
 
 @pytest.mark.parametrize("odd", ODD)
 def test_a_clock_that_gives_no_time_is_a_setting_error(providers: Providers, store: Store, odd: float) -> None:
-    with pytest.raises(SettingError, match=r"the clock of session .* gave"):
-        Session.create(MODELS["mistral-chat"], store=store, clock=lambda: odd)
+    with pytest.raises(SettingError, match=r"the clock of session .* returned"):
+        Session.create(MODELS["mistral-chat"], store=store, settings=Settings(clock=lambda: odd))
     assert store.sessions() == []
 
 
@@ -27,10 +27,10 @@ def test_a_clock_that_fails_in_mid_turn_is_a_setting_error_and_the_session_goes_
     """After any number of good times."""
     times = iter([1.7e9] * good)
     session = providers.session(MODELS["mistral-chat"], store)
-    session._clock = lambda: next(times, odd)
-    with pytest.raises(SettingError, match="a clock gives seconds since 1970"):
+    session.log.clock = lambda: next(times, odd)
+    with pytest.raises(SettingError, match="it must return seconds since 1970"):
         run(_asked_often(session))
-    session._clock = lambda: 1.7e9
+    session.log.clock = lambda: 1.7e9
     assert run(_asked(session)) == "stop"
 
 

@@ -186,7 +186,8 @@ def test_the_next_model_writes_it_where_the_last_one_does_not_answer(providers: 
 
 def test_a_member_that_rests_is_not_asked_for_a_summary(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        session = providers.session(Failover([MODELS[ONE], small(OTHER)], patience=replace(QUICK, retries=0)), store)
+        once = replace(QUICK, retries=replace(QUICK.retries, count=0))
+        session = providers.session(Failover([MODELS[ONE], small(OTHER)], patience=once), store)
         listen(providers[ONE], summarising(providers), 12)
         for turn in range(6):
             await session.ask(f"Question {turn}: " + "and so on. " * 120, TOOLS)

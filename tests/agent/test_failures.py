@@ -12,8 +12,8 @@ from support.sessions import QUICK, Providers, asks, check, entries, run, said, 
 from support.waiting import HANGS
 
 import segue
-from segue import Connection, Failover, Fixed, Patience, Session
-from segue.session import Failed, Said, Store
+from segue import Connection, Failover, Fixed, Patience, Retries, Session
+from segue.session import AttemptFailed, MessageAdded, Store
 from segue.testing import Fault, FaultKind, Reply
 from segue.types import AssistantMessage, TextContent
 
@@ -26,12 +26,12 @@ def both(**settings: Any) -> Failover:
     return Failover([MODELS[ONE], MODELS[OTHER]], patience=replace(QUICK, **settings))
 
 
-def attempts(session: Session) -> list[Failed]:
-    return [entry for entry in entries(session) if isinstance(entry, Failed)]
+def attempts(session: Session) -> list[AttemptFailed]:
+    return [entry for entry in entries(session) if isinstance(entry, AttemptFailed)]
 
 
-def last_answer(session: Session) -> Said:
-    return [e for e in entries(session) if isinstance(e, Said) and isinstance(e.message, AssistantMessage)][-1]
+def last_answer(session: Session) -> MessageAdded:
+    return [e for e in entries(session) if isinstance(e, MessageAdded) and isinstance(e.message, AssistantMessage)][-1]
 
 
 def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers: Providers, store: Store) -> None:
@@ -59,7 +59,7 @@ def test_output_that_broke_off_is_stored_as_failed_and_never_glued(
     providers: Providers, store: Store, kind: FaultKind
 ) -> None:
     async def talk() -> None:
-        session = providers.session(both(retries=0), store)
+        session = providers.session(both(retries=replace(QUICK.retries, count=0)), store)
         providers[ONE].say(Fault(kind, LONG))
         providers[OTHER].say("The whole answer.")
         answer = await session.ask("Hello?", {"weather": lambda city: pytest.fail("it ran")})
@@ -94,7 +94,7 @@ def test_a_turn_that_nobody_can_answer_fails_and_says_why(providers: Providers, 
 
 def test_members_that_fail_in_turn_are_not_tried_for_ever(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        session = providers.session(both(rest=0.0, retries=1), store)
+        session = providers.session(both(rest=0.0, retries=replace(QUICK.retries, count=1)), store)
         for protocol in (ONE, OTHER):
             providers[protocol].say(*[Fault("server-error")] * 99)
         assert (await session.ask("Hello?")).stop_reason == "error"
@@ -274,7 +274,7 @@ def test_overflow_after_a_compaction_is_a_clear_error(providers: Providers, stor
         async with session.stream("And now?") as turn:
             end = await turn.finished()
         assert end.how == "failed" and "does not fit into the window" in end.reason
-        assert "compacted already" in end.reason
+        assert "already compacted" in end.reason
         assert [each.then for each in attempts(session)] == ["compact", "give-up"]
         check(session)
 
@@ -312,7 +312,7 @@ def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers:
 
 def test_an_unhealthy_member_rests_for_other_sessions_too(providers: Providers, store: Store) -> None:
     async def talk() -> None:
-        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=0, rest=HANGS))
+        router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=Retries(count=0), rest=HANGS))
         one, two = (providers.session(router, store) for _ in range(2))
         providers[ONE].say(Fault("server-error"))
         assert (await one.ask("Hello?")).protocol == OTHER

@@ -15,11 +15,12 @@ from support.sessions import Providers, check, entries, run
 from support.victim import ONE, OTHER, Victims, blocks, victims, waits
 
 import segue
-from segue import Agent, Session
+from segue import Agent, Session, Settings
 from segue.agent.events import TurnEvent
-from segue.session import CallStarted, Said, SQLiteStore, Store, open_store
+from segue.agent.turn import run_turn
+from segue.session import CallStarted, MessageAdded, SQLiteStore, Store, open_store
 from segue.testing import Fault, Reply, StandIn
-from segue.tools import Limits
+from segue.tools import ToolLimits
 from segue.types import AssistantMessage, Context, TextContent, ToolCall, ToolResultMessage, UserMessage
 
 POINTS = 200 if os.environ.get("SEGUE_SOAK") else 20
@@ -57,7 +58,7 @@ def prey() -> Iterator[Victims]:
 
 
 def results_of(session: Session) -> list[ToolResultMessage]:
-    said = [entry.message for entry in entries(session) if isinstance(entry, Said)]
+    said = [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
     return [message for message in said if isinstance(message, ToolResultMessage)]
 
 
@@ -135,8 +136,8 @@ def test_a_cancelled_turn_loses_no_result_that_it_reported(batches: Providers) -
 
 
 async def cancelled(batches: Providers, store: Store, after: int, parallel: int, twice: bool) -> None:
-    limits = Limits(parallel=parallel, grace=5)
-    reach = {"connection": batches.connection, "tool_limits": limits, "store": store}
+    limits = ToolLimits(parallel=parallel, grace=5)
+    reach = {"connection": batches.connection, "settings": Settings(tool_limits=limits), "store": store}
     worker = Agent(MODELS[OTHER], [waits, blocks], **reach)
     tools = [waits, blocks, worker.as_tool("worker", "Does parts of it.")]
     reported: set[str] = set()
@@ -155,7 +156,7 @@ async def cancelled(batches: Providers, store: Store, after: int, parallel: int,
             assert event.call.id in reported, "its end was reported before its result"
 
     async with worker, Agent(MODELS[ONE], tools, **reach) as lead:
-        turn = asyncio.ensure_future(lead.session.turn(UserMessage("All of it."), lead.scheduler, report))
+        turn = asyncio.ensure_future(run_turn(lead.session, UserMessage("All of it."), lead.scheduler, report))
         await asyncio.wait([turn])  # it may be cancelled by its very last event
         real = {result.tool_call_id for result in results_of(lead.session) if not result.synthetic}
         assert reported == real, "what is in the log is what was reported"

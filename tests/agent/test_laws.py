@@ -7,8 +7,7 @@ from itertools import count
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import (
@@ -25,7 +24,7 @@ from support.sessions import (
 
 from segue import Failover, Fixed, RoundRobin, Router, Session, Weighted
 from segue.agent.state import rebuilt
-from segue.session import Compacted, Said, SQLiteStore, Store
+from segue.session import Compacted, MessageAdded, SQLiteStore, Store
 from segue.testing import Fault, Reply
 from segue.tools import Journal
 from segue.types import Context, TextContent, ToolCall, ToolResultMessage, Usage
@@ -83,7 +82,7 @@ class Anyhow:
     def __init__(self, chance: Random, numbers: "count[int]") -> None:
         self.chance, self.numbers = chance, numbers
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         left = list(calls)
         self.chance.shuffle(left)
         for call in left:
@@ -152,8 +151,8 @@ class World:
             self.session.router,
             store=self.store,
             tools=self.session.tools,
-            options=self.session.options,
             connection=self.providers.connection,
+            settings=self.session.settings,
         )
         await self.session.recover()
 
@@ -180,9 +179,9 @@ class World:
                 from_here = next((n for n, each in enumerate(log) if each.key == entry.first), at)
         shown = texts(self.session.messages)
         for entry in log[from_here:]:
-            if isinstance(entry, Said) and isinstance(entry.message, ToolResultMessage):
+            if isinstance(entry, MessageAdded) and isinstance(entry.message, ToolResultMessage):
                 assert texts([entry.message])[0] in shown
-        assert vars(rebuilt(log)) == vars(self.providers.reopened(self.session).state)
+        assert vars(rebuilt(log)) == vars(self.providers.reopened(self.session).log.state)
 
 
 @settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck))

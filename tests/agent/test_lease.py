@@ -10,7 +10,7 @@ from support.providers import MODELS
 from support.sessions import Providers, asks, check, entries, run, texts
 
 import segue
-from segue import ConflictError, Session
+from segue import ConflictError, Session, Settings
 from segue.agent import owner as owners
 from segue.agent.owner import LEASE, RENEWAL, Owner
 from segue.session import SQLiteStore, Store, TurnBegun, TurnEnded, TurnRenewed
@@ -58,10 +58,10 @@ def on(machine: str, session: Session, clock: Clock) -> Session:
         MODELS[PROTOCOL],
         store=session.store,
         tools=session.tools,
-        connection=session._connection,
-        clock=clock,
+        connection=session.targets.connection,
+        settings=Settings(clock=clock),
     )
-    opened.owner = Machine(machine)
+    opened.log.owner = Machine(machine)
     return opened
 
 
@@ -107,7 +107,7 @@ def test_a_lease_is_renewed_as_long_as_the_turn_runs(providers: Providers, place
             assert renewals(one) == round_
             clock.ms += RENEWAL
             await until(lambda: renewals(one) > round_)  # noqa: B023, within the round
-            other.reload()
+            other.log.reload()
             assert other.interrupted is None
             with pytest.raises(ConflictError, match="running elsewhere"):
                 await other.ask("Me, too.")
@@ -115,7 +115,7 @@ def test_a_lease_is_renewed_as_long_as_the_turn_runs(providers: Providers, place
         assert (await turn).text == "Mild." and texts(one.messages) == ["18 C in Paris"]
         clock.ms += 2 * LEASE
         count = len(entries(one))
-        one.renew()
+        one.log.renew()
         assert len(entries(one)) == count, "a turn that is over is not renewed"
         assert (await other.ask("And now?")).stop_reason == "stop"
         check(other)
@@ -132,18 +132,18 @@ def test_a_lease_that_is_not_renewed_ends_and_the_turn_is_taken(
 
     async def talk(store: Store) -> None:
         one, other, call, turn = await begun(providers, store, clock)
-        monkeypatch.setattr(one, "time", lambda: 0)  # its own clock does not move: it does not renew
+        monkeypatch.setattr(one.log, "time", lambda: 0)  # its own clock does not move: it does not renew
         last = entries(one)[-1].time
         clock.ms = last + LEASE - 1
         with pytest.raises(ConflictError, match="running elsewhere"):
             await other.ask("Me, too.")
         clock.ms = last + LEASE
-        other.reload()
+        other.log.reload()
         assert other.interrupted is not None and [each.name for each in other.interrupted.unknown] == ["weather"]
         assert (await other.ask("And now?")).stop_reason == "stop"
         count = len(entries(other))
         monkeypatch.undo()
-        one.renew()
+        one.log.renew()
         call.go_on.set()
         with pytest.raises(ConflictError):
             await turn

@@ -15,8 +15,8 @@ from support.waiting import until_settled
 
 import segue
 from segue import Interruption, Session
-from segue.agent.owner import LEASE, Owner, lives
-from segue.session import CallStarted, Said, Store, TurnBegun, TurnEnded, open_store
+from segue.agent.owner import LEASE, Owner, is_alive
+from segue.session import CallStarted, MessageAdded, Store, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 
@@ -64,7 +64,7 @@ def expected(session: Session) -> tuple[list[str], list[str]] | None:
         return None
     asked: list[str] = []
     for entry in log[begun:]:
-        message = entry.message if isinstance(entry, Said) else None
+        message = entry.message if isinstance(entry, MessageAdded) else None
         if isinstance(message, AssistantMessage):
             asked += [call.id for call in message.tool_calls]
         elif isinstance(message, ToolResultMessage):
@@ -100,7 +100,9 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(
             )
             until_settled(address)
             session = endless.reopened(session, segue.RoundRobin(MODELS.values()))
-            assert session.head >= max([line["head"] for line in lines], default=0), "an acknowledged entry is missing"
+            assert session.log.head >= max([line["head"] for line in lines], default=0), (
+                "an acknowledged entry is missing"
+            )
             found = session.interrupted
             assert told(found) == expected(session)
             broken += found is not None
@@ -142,11 +144,13 @@ def left(providers: Providers, store: Store, protocol: str, owner: str = "elsewh
     )
     log: list[Any] = [
         TurnBegun(key="1", time=time, model=model.ref, protocol=protocol, owner=owner),
-        Said(key="2", time=time, message=UserMessage("Weather?")),
-        Said(key="3", time=time, message=answer),
+        MessageAdded(key="2", time=time, message=UserMessage("Weather?")),
+        MessageAdded(key="3", time=time, message=answer),
         CallStarted(key="4", time=time, call="toolu_0"),
         CallStarted(key="5", time=time, call="toolu_1"),
-        Said(key="6", time=time, message=ToolResultMessage("toolu_0", "weather", [TextContent(weather("Paris"))])),
+        MessageAdded(
+            key="6", time=time, message=ToolResultMessage("toolu_0", "weather", [TextContent(weather("Paris"))])
+        ),
     ]
     store.append(session.id, log, after=store.head(session.id))
     return providers.reopened(session)
@@ -192,7 +196,7 @@ def test_a_result_for_a_call_that_nobody_made_or_that_has_one_is_an_error(provid
         session = left(providers, store, "mistral-chat")
         with pytest.raises(segue.SessionError, match="no call with the id 'toolu_9'"):
             await session.add_result(ToolResultMessage("toolu_9", "weather", [TextContent("18 C")]))
-        with pytest.raises(segue.SessionError, match="has its result already"):
+        with pytest.raises(segue.SessionError, match="already has its result"):
             await session.add_result(ToolResultMessage("toolu_0", "weather", [TextContent("19 C")]))
 
     run(talk())
@@ -220,11 +224,11 @@ def test_a_turn_on_another_machine_is_left_alone_for_a_while(providers: Provider
     async def talk() -> None:
         now = 1_700_000_000_000
         session = left(providers, store, "mistral-chat", time=now)
-        session._clock = lambda: now / 1000 + 60
+        session.log.clock = lambda: now / 1000 + 60
         assert session.interrupted is None
         with pytest.raises(segue.ConflictError, match=r"running elsewhere \(elsewhere/1/0/x\)"):
             await session.ask("Me, too.")
-        session._clock = lambda: (now + LEASE) / 1000 + 60
+        session.log.clock = lambda: (now + LEASE) / 1000 + 60
         assert session.interrupted is not None
         assert (await session.ask("And now?")).stop_reason == "stop"
 
@@ -235,18 +239,18 @@ def test_who_lives() -> None:
     """A process that is there, and that is the same one: a number is given to another sooner or later."""
     owner = Owner()
     host, _, birth, _ = owner.name.split("/")
-    assert not lives(owner.name, 0), "in this process, only who has begun something"
-    owner.begins()
-    assert lives(owner.name, 10 * LEASE)
-    owner.ends()
-    assert not lives(owner.name, 0)
+    assert not is_alive(owner.name, 0), "in this process, only who has begun something"
+    owner.begin()
+    assert is_alive(owner.name, 10 * LEASE)
+    owner.end()
+    assert not is_alive(owner.name, 0)
     parent = os.getppid()
-    assert lives(f"{host}/{parent}//x", 10 * LEASE)
-    assert not lives(f"{host}/{2**22 + 1}/{birth}/x", 0) and not lives(f"{host}/{2**70}/1/x", 0)
+    assert is_alive(f"{host}/{parent}//x", 10 * LEASE)
+    assert not is_alive(f"{host}/{2**22 + 1}/{birth}/x", 0) and not is_alive(f"{host}/{2**70}/1/x", 0)
     if Path("/proc/self/stat").exists():
-        assert not lives(f"{host}/{parent}/1{birth}/x", 0)
-    assert lives("elsewhere/1/1/x", 0) and not lives("elsewhere/1/1/x", LEASE)
-    assert not lives("", LEASE)
+        assert not is_alive(f"{host}/{parent}/1{birth}/x", 0)
+    assert is_alive("elsewhere/1/1/x", 0) and not is_alive("elsewhere/1/1/x", LEASE)
+    assert not is_alive("", LEASE)
 
 
 def test_a_process_that_is_dead_and_not_buried_does_not_live() -> None:
@@ -254,6 +258,6 @@ def test_a_process_that_is_dead_and_not_buried_does_not_live() -> None:
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     try:
         host = Owner().name.split("/")[0]
-        assert not lives(f"{host}/{child}//x", 0)
+        assert not is_alive(f"{host}/{child}//x", 0)
     finally:
         os.waitpid(child, 0)

@@ -6,24 +6,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import Providers, asks, check, entries, run, said, texts, weather, words
+from support.sessions import Providers, asks, check, entries, run, said, texts, weather, with_settings, words
 from support.waiting import HANGS, until_async
 
 import segue
 from segue import Agent, RunLimits, Session
 from segue.agent.subagent import BESIDE, HANDED_ON, YOURS, _name
 from segue.session import SQLiteStore, Store, TurnEnded
-from segue.session.rows import checked_name
+from segue.session.rows import check_name
 from segue.testing import Fault, Reply
-from segue.tools import Allow, AllowAlways, Asked, Deny, Limits, Tool, tool
+from segue.tools import Allow, AllowAlways, ApprovalRequest, Deny, Tool, ToolLimits, tool
 from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
-PATIENT = Limits(grace=HANGS)
+PATIENT = ToolLimits(grace=HANGS)
 """However busy the machine is, what ends when it is told to is not given up."""
 
 
@@ -40,12 +39,12 @@ def sends(*tasks: str, name: str = "scout") -> Reply:
 
 def scout_of(providers: Providers, protocol: str = SCOUT, **settings: Any) -> Agent:
     settings = {"tools": [weather_tool], "tool_limits": PATIENT} | settings
-    return Agent(MODELS[protocol], connection=providers.connection, **settings)
+    return Agent(MODELS[protocol], connection=providers.connection, **with_settings(settings))
 
 
 def chief_of(providers: Providers, store: Store, *tools: Tool, **settings: Any) -> Agent:
     settings = {"model": MODELS[CHIEF], "tool_limits": PATIENT} | settings
-    return Agent(tools=tools, store=store, connection=providers.connection, **settings)
+    return Agent(tools=tools, store=store, connection=providers.connection, **with_settings(settings))
 
 
 def sub_session(chief: Agent, call: str = "toolu_1") -> Session:
@@ -72,7 +71,7 @@ def test_a_sub_agent_works_in_a_session_of_its_own_and_its_last_text_is_the_resu
                     "AssistantMessage",
                 ]
                 assert own.info.parent == chief.session.id and own.info.title == "scout"
-                assert own.next_model().protocol == SCOUT
+                assert own.targets.likely(own.log.state.last).protocol == SCOUT
                 asked = providers.sent(SCOUT)
                 assert asked.system_prompt == "You scout." and "How is it there?" not in words(asked)
                 check(own)
@@ -208,10 +207,10 @@ def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_it
                 with suppress(asyncio.CancelledError):
                     await release.wait()
 
-        limits = Limits(grace=HANGS)
+        limits = ToolLimits(grace=HANGS)
         async with scout_of(providers, tools=[tool(stubborn)], tool_limits=limits) as scout:
             sub = scout.as_tool("scout", "")
-            async with chief_of(providers, store, sub, tool_limits=Limits(grace=60)) as chief:
+            async with chief_of(providers, store, sub, tool_limits=ToolLimits(grace=60)) as chief:
                 providers[CHIEF].say(sends("a"))
                 providers[SCOUT].say(Reply([ToolCall("", "stubborn", {})]))
                 async with chief.stream("Go.") as events, asyncio.timeout(HANGS):
@@ -317,7 +316,7 @@ def test_who_can_be_asked_is_asked_for_sub_agents_too_one_question_at_a_time(
         asked: list[str] = []
         open_questions = 0
 
-        async def approve(question: Asked) -> Any:
+        async def approve(question: ApprovalRequest) -> Any:
             nonlocal open_questions
             open_questions += 1
             assert open_questions == 1
@@ -351,7 +350,7 @@ def test_what_a_sub_agent_says_is_under_the_limits_of_its_callers_tools(
 ) -> None:
     async def talk() -> None:
         async with scout_of(providers) as scout:
-            limits = Limits(output=1_000, directory=str(tmp_path))
+            limits = ToolLimits(output=1_000, directory=str(tmp_path))
             async with chief_of(providers, store, scout.as_tool("scout", ""), tool_limits=limits) as chief:
                 providers[CHIEF].say(sends("Talk."), "Well.")
                 providers[SCOUT].say("blah " * 2_000)
@@ -381,7 +380,7 @@ def test_the_name_of_a_calls_session_may_be_one_and_tells_calls_apart(calls: lis
     name = "20260101-000000-abcdef"
     for call in calls:
         parent, name = name, _name(name, call)
-        assert checked_name(name) == name and name != parent
+        assert check_name(name) == name and name != parent
         assert other == call or _name(parent, other) != name
 
 

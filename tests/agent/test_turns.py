@@ -25,7 +25,7 @@ from support.waiting import HANGS, until_async
 
 import segue
 from segue import ConflictError, Failover, RoundRobin, Session, SessionError
-from segue.session import CallStarted, ModelChosen, Said, SQLiteStore, Store, TurnBegun, TurnEnded
+from segue.session import CallStarted, MessageAdded, ModelChosen, SQLiteStore, Store, TurnBegun, TurnEnded
 from segue.testing import Fault, Reply
 from segue.tools import Journal
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
@@ -45,8 +45,8 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
         told = [event.type async for event in session.stream("Weather?", TOOLS)]
         assert told[0] == "turn_start" and told[-1] == "turn_end" and told.count("done") == 2
         assert [kind for kind in told if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
-        steps = ["ModelChosen", "Prompted", "TurnBegun", "Said", "Said"]
-        steps += ["CallStarted"] * 2 + ["Said"] * 2 + ["Said", "TurnEnded"]
+        steps = ["ModelChosen", "SystemPromptSet", "TurnBegun", "MessageAdded", "MessageAdded"]
+        steps += ["CallStarted"] * 2 + ["MessageAdded"] * 2 + ["MessageAdded", "TurnEnded"]
         assert [type(entry).__name__ for entry in entries(session)] == steps
         check(session)
 
@@ -59,13 +59,13 @@ def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Sto
         providers[ONE].say(asks("Paris"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
             log = entries(session)
-            if isinstance(event, segue.TurnStart):
-                assert isinstance(log[-1], Said) and log[-1].message == event.message
-            elif isinstance(event, segue.CallStart):
+            if isinstance(event, segue.events.TurnStart):
+                assert isinstance(log[-1], MessageAdded) and log[-1].message == event.message
+            elif isinstance(event, segue.events.CallStart):
                 assert any(isinstance(entry, CallStarted) and entry.call == event.call.id for entry in log)
-            elif isinstance(event, segue.CallResult):
+            elif isinstance(event, segue.events.CallResult):
                 assert event.result in said(session)
-            elif isinstance(event, segue.TurnEnd):
+            elif isinstance(event, segue.events.TurnEnd):
                 assert isinstance(log[-1], TurnEnded) and event.message in said(session)
 
     run(talk())
@@ -78,7 +78,7 @@ def test_a_switch_during_a_turn_is_for_the_next_one(providers: Providers, store:
         session = providers.session(segue.Fixed(MODELS[ONE], patience=QUICK), store)
         providers[ONE].say(asks("Paris"), Fault("server-error"), "Mild.")
         async for event in session.stream("Weather?", TOOLS):
-            if isinstance(event, segue.CallStart):
+            if isinstance(event, segue.events.CallStart):
                 session.switch(MODELS[OTHER])
         assert [message.protocol for message in answers(session)] == [ONE, ONE]
         assert (await session.ask("And now?")).protocol == OTHER
@@ -122,7 +122,7 @@ def test_opening_without_a_model_goes_on_with_the_last_one(providers: Providers,
     async def talk() -> None:
         both = [MODELS[ONE], MODELS[OTHER]]
         session = providers.session(Failover(both, patience=QUICK), store)
-        with pytest.raises(SessionError, match="name one"):
+        with pytest.raises(SessionError, match="pass one"):
             Session.open(session.id, store=store)
         providers[ONE].say(Fault("wrong-key"))
         assert (await session.ask("Hello.")).protocol == OTHER
@@ -302,7 +302,7 @@ class Odd:
     def __init__(self, breaks: bool = False) -> None:
         self.breaks = breaks
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         await journal.started(calls[1])
         if self.breaks:
             raise RuntimeError("the scheduler broke")
@@ -316,7 +316,7 @@ def test_a_runner_that_forgets_a_call_leaves_none_without_a_result(providers: Pr
         providers[ONE].say(asks("Paris", "Rome"), "Well.")
         assert (await session.ask("Weather?", Odd())).text == "Well."
         first, second = texts(session.messages)
-        assert "gave no result" in first and second == "18 C"
+        assert "returned no result" in first and second == "18 C"
         check(session)
 
     run(talk())
@@ -365,7 +365,7 @@ def test_a_second_turn_while_one_runs_is_a_conflict(providers: Providers, store:
 
         async with session.stream("Weather?", {"weather": waits}) as turn:
             async for event in turn:
-                if isinstance(event, segue.CallStart):
+                if isinstance(event, segue.events.CallStart):
                     break
             assert session.interrupted is None
             for act in (session.ask("Me, too."), session.compact(), session.recover()):
@@ -393,7 +393,7 @@ def test_of_two_that_begin_at_once_one_gets_the_turn(providers: Providers, store
         both = [one, providers.reopened(one)]
         done = await asyncio.gather(*[session.ask("Hello.") for session in both], return_exceptions=True)
         assert sorted(type(each).__name__ for each in done) == ["AssistantMessage", "ConflictError"]
-        one.reload()
+        one.log.reload()
         check(one)
         log = [entry for entry in entries(one) if isinstance(entry, TurnBegun | TurnEnded)]
         assert [type(entry) for entry in log] == [TurnBegun, TurnEnded]
@@ -416,7 +416,7 @@ def test_a_turn_that_is_taken_away_ends_in_a_conflict(providers: Providers, stor
             assert found is not None and [call.name for call in found.unknown] == ["weather"]
             return weather(city)
 
-        with pytest.raises(ConflictError, match="has gone on"):
+        with pytest.raises(ConflictError, match="this writer has seen"):
             await session.ask("Weather?", {"weather": taken})
         assert other is not None
         check(other)
@@ -432,7 +432,7 @@ def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(provider
         store.delete(session.id)
         with pytest.raises(SessionError, match="there is no session"):
             async with session.stream("Hello.") as turn:
-                await until_async(lambda: turn._settled)
+                await until_async(lambda: turn._ended)
         with pytest.raises(SessionError, match="there is no session"):
             await session.ask("Hello.")
 
@@ -447,7 +447,7 @@ def test_a_turn_whose_consumer_goes_away_goes_on(providers: Providers, store: St
             assert event.type == "turn_start"
             break
         async with asyncio.timeout(HANGS):
-            while session.state.turn is not None:
+            while session.log.state.turn is not None:
                 gc.collect()
                 await asyncio.sleep(0.005)
         assert answers(session)[-1].text == "Mild."

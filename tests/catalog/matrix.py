@@ -25,7 +25,7 @@ def render(catalog: Catalog) -> str:
 
 
 def _unknown(catalog: Catalog) -> list[Model]:
-    """A model that nobody has described, of each provider and protocol."""
+    """A model without a row, for each provider and protocol."""
     return [
         catalog.resolve(f"{name}/a-model-nobody-knows", protocol)
         for name, provider in catalog.providers.items()

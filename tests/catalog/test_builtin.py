@@ -1,4 +1,4 @@
-"""The rows that segue brings: all there, all valid, all resolvable."""
+"""The built-in rows are complete and valid, and every model can be resolved."""
 
 import re
 
@@ -63,12 +63,12 @@ def test_every_provider_has_a_row_with_an_address_and_key_variables(name: str, c
     assert set(provider.protocols) <= set(DIALECTS)
 
 
-def test_no_provider_is_there_that_the_tests_do_not_know(catalog: Catalog) -> None:
+def test_there_is_no_other_provider(catalog: Catalog) -> None:
     assert list_providers(catalog) == PROVIDERS
 
 
 @pytest.mark.parametrize(("name", "keys"), KEYS.items())
-def test_key_variables_are_those_that_everybody_uses(name: str, keys: tuple[str, ...], catalog: Catalog) -> None:
+def test_key_variables_have_the_usual_names(name: str, keys: tuple[str, ...], catalog: Catalog) -> None:
     assert get_provider(name, catalog).keys[: len(keys)] == keys
 
 
@@ -77,7 +77,7 @@ def test_a_provider_has_its_form_of_tool_call_ids(name: str, form: str, catalog:
     assert catalog.resolve(f"{name}/some-model", get_provider(name, catalog).protocols[-1]).dialect.id_form == form
 
 
-def test_no_other_name_of_a_provider_is_the_name_of_another(catalog: Catalog) -> None:
+def test_other_names_of_providers_are_not_names_of_providers(catalog: Catalog) -> None:
     names = [name for row in catalog.providers.values() for name in (row.id, *row.also)]
     assert len(names) == len(set(names))
 
@@ -116,7 +116,7 @@ def test_models_are_listed_by_provider_and_id(catalog: Catalog) -> None:
         "openrouter/anthropic/claude-opus-5.5",
     ],
 )
-def test_models_of_today_have_rows(name: str, catalog: Catalog) -> None:
+def test_current_models_have_rows(name: str, catalog: Catalog) -> None:
     assert catalog.resolve(name).known
 
 

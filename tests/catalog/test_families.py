@@ -1,4 +1,4 @@
-"""Generations of models: the newest of a line is what an unknown model of that line gets."""
+"""Generations of models: an unknown model gets the cells of the newest model of its line."""
 
 from fnmatch import fnmatchcase
 from typing import Any
@@ -67,7 +67,7 @@ def test_a_model_has_the_cells_of_its_generation(name: str, protocol: str | None
     assert {cell: getattr(dialect, cell) for cell in cells} == cells
 
 
-def test_families_say_whether_an_unknown_model_reasons_and_sees() -> None:
+def test_families_set_reasoning_and_input_of_an_unknown_model() -> None:
     unknown = CATALOG.resolve("anthropic/claude-opus-5-9")
     assert not unknown.known
     assert unknown.reasoning
@@ -83,7 +83,7 @@ FAMILIES = ("opus", "sonnet", "haiku", "fable", "mythos")
     "name", ["anthropic/claude-{}-{}", "amazon-bedrock/us.anthropic.claude-{}-{}", "openrouter/anthropic/claude-{}-{}"]
 )
 def test_thinking_is_bound_from_version_5_1_on_in_every_family(name: str, family: str) -> None:
-    """A floor and not a list: what comes later is bound, too."""
+    """The pattern is a minimum, not a list: later versions are bound, too."""
     for version, bound in [("5", False), ("5-1", True), ("5-5", True), ("5-9", True), ("6", True), ("7-3", True)]:
         written = version.replace("-", ".") if name.startswith("openrouter") else version
         ref = name.format(family, written)
@@ -121,7 +121,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize(("name", "read"), READS)
-def test_a_model_reads_the_thinking_of_those_that_the_documentation_names(name: str, read: set[str]) -> None:
+def test_a_model_reads_the_thinking_of_the_documented_models(name: str, read: set[str]) -> None:
     globs = CATALOG.resolve(f"anthropic/{name}").dialect.reads_thinking_of
     found = {model for model in MODELS - {name} if any(fnmatchcase(model, glob) for glob in globs)}
     assert found == read

@@ -8,7 +8,7 @@ from pathlib import Path
 from runpy import run_path
 from typing import Any
 
-# A command of the repository, not a package: it finds its neighbour the way a script does.
+# The command is a script, not a package: it imports the module beside it through sys.path.
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 command = run_path(str(SCRIPTS / "catalog.py"))
@@ -35,7 +35,7 @@ def test_prices_per_token_become_prices_per_million() -> None:
     assert (facts.input, facts.output, facts.cache_read, facts.cache_write) == (3.0, 15.0, 0.3, None)
 
 
-def test_what_is_not_for_chat_is_left_out_and_what_is_retired_stays() -> None:
+def test_models_that_are_not_for_chat_are_left_out_and_retired_ones_stay() -> None:
     entries = {
         "groq/stays": litellm(deprecation_date="2026-12-01"),
         "groq/retired": litellm(deprecation_date="2026-11-01"),
@@ -49,7 +49,7 @@ def test_what_is_not_for_chat_is_left_out_and_what_is_retired_stays() -> None:
     assert notes.counts["left out"] == 3
 
 
-def test_a_model_that_an_older_source_still_lists_is_left_out_when_another_says_that_it_is_not_for_chat() -> None:
+def test_a_model_is_left_out_if_one_source_marks_it_as_not_for_chat() -> None:
     rows, _ = rows_of(
         ("litellm", {"groq/m": Facts(unwanted=True)}),
         ("models-dev", {"groq/m": Facts(context_window=10, max_tokens=5)}),
@@ -57,7 +57,7 @@ def test_a_model_that_an_older_source_still_lists_is_left_out_when_another_says_
     assert rows == []
 
 
-def test_a_disagreement_is_told_and_the_first_source_in_order_is_taken() -> None:
+def test_a_disagreement_is_reported_and_the_first_source_in_order_is_used() -> None:
     rows, notes = rows_of(
         ("models-dev", {"groq/m": Facts(name="M", context_window=2000, max_tokens=100, input=2.0)}),
         ("litellm", {"groq/m": Facts(context_window=1000, max_tokens=100, input=3.0)}),
@@ -70,7 +70,7 @@ def test_a_disagreement_is_told_and_the_first_source_in_order_is_taken() -> None
     assert (rows[0]["context_window"], rows[0]["cost"]["input"], rows[0]["name"]) == (1000, 3, "M")
 
 
-def test_unknown_is_null_and_a_lonely_zero_is_not_believed() -> None:
+def test_unknown_is_null_and_a_zero_of_one_source_is_ignored() -> None:
     limits = {"context_window": 10, "max_tokens": 5}
     rows, notes = rows_of(
         ("litellm", {"groq/a": Facts(input=0.0, **limits), "ollama/b": Facts(input=0.0, **limits)}),
@@ -80,19 +80,19 @@ def test_unknown_is_null_and_a_lonely_zero_is_not_believed() -> None:
     assert notes.counts["odd"] == 1
 
 
-def test_a_price_in_the_wrong_unit_and_an_output_beyond_the_window_are_told() -> None:
+def test_a_price_in_the_wrong_unit_and_an_output_beyond_the_window_are_reported() -> None:
     rows, notes = rows_of(("litellm", {"groq/m": Facts(context_window=10, max_tokens=50, input=3_000_000.0)}))
     assert (rows[0]["max_tokens"], rows[0]["cost"]["input"]) == (10, None)
     assert notes.counts["odd"] == 2
 
 
-def test_a_model_without_limits_is_left_to_the_careful_defaults() -> None:
+def test_a_model_without_limits_gets_the_careful_defaults() -> None:
     rows, notes = rows_of(("genai-prices", {"groq/m": Facts(context_window=10, input=1.0)}))
     assert rows == []
     assert notes.counts["without limits"] == 1
 
 
-def test_a_router_s_model_takes_its_limits_from_the_maker_and_keeps_its_own_price() -> None:
+def test_a_router_s_model_has_the_limits_of_the_maker_and_its_own_price() -> None:
     rows, _ = rows_of(
         ("litellm", {"anthropic/claude-x-5-5": Facts(context_window=10, max_tokens=5, image=True, reasoning=True)}),
         ("genai-prices", {"openrouter/anthropic/claude-x-5.5": Facts(input=7.0)}),
@@ -144,7 +144,7 @@ providers: list[Provider] = [
 """
 
 
-def test_genai_prices_is_read_without_running_it_at_the_prices_of_the_day() -> None:
+def test_genai_prices_is_read_without_running_it_at_current_prices() -> None:
     known, lookup = read_genai_prices(GENAI, TODAY)
     assert list(known) == ["groq/m-latest"]
     facts = lookup("groq/m-2026")
@@ -153,7 +153,7 @@ def test_genai_prices_is_read_without_running_it_at_the_prices_of_the_day() -> N
     assert lookup("groq/other") is None
 
 
-def test_the_file_has_a_header_and_one_row_a_line_and_is_the_same_every_time() -> None:
+def test_the_file_has_a_header_and_one_row_per_line_and_is_deterministic() -> None:
     rows, _ = rows_of(("litellm", {f"groq/{name}": Facts(context_window=10, max_tokens=5) for name in "ba"}))
     text = write(rows, {"litellm": "1"}, TODAY)
     document = json.loads(text)

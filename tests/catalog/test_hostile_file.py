@@ -1,4 +1,4 @@
-"""A user's catalog with anything anywhere: it is read, or refused with one error that lists its faults."""
+"""A user's catalog with arbitrary values in any place is read, or refused with one error that lists its faults."""
 
 import datetime
 import json
@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.hostile import places, replaced
 
 import segue
@@ -45,7 +44,7 @@ HOSTILE += [{"type": {}}, [None], datetime.date(2026, 11, 17), datetime.time(1, 
 
 
 def toml(value: Any) -> str:
-    """A value as TOML has it, tables inline; null, which it has not, is an empty string."""
+    """Write a value as TOML with inline tables. TOML has no null, so null becomes an empty string."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{json.dumps(key)} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -71,14 +70,14 @@ def read(path: Path, text: str | bytes) -> None:
     assert all(error.faults and str(path) in str(error) for error in faults)
 
 
-def test_the_document_itself_is_fine(tmp_path: Path) -> None:
+def test_the_unchanged_document_is_valid(tmp_path: Path) -> None:
     assert tomllib.loads(written(DOCUMENT)) == DOCUMENT
     path = tmp_path / "catalog.toml"
     path.write_text(written(DOCUMENT))
     assert "mine/one" in with_file(str(path)).models
 
 
-def test_a_catalog_with_anything_anywhere_is_read_or_refused(tmp_path: Path) -> None:
+def test_a_catalog_with_arbitrary_values_is_read_or_refused(tmp_path: Path) -> None:
     number = 0
     for _, path in places([DOCUMENT]):
         for new in HOSTILE:
@@ -89,7 +88,7 @@ def test_a_catalog_with_anything_anywhere_is_read_or_refused(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"\x00", b"a = " + b"[" * 100_000, b"a = 1e999", b"a", b"[providers", b"=1"])
-def test_bytes_that_are_no_catalog_are_refused(data: bytes, tmp_path: Path) -> None:
+def test_bytes_that_are_not_a_catalog_are_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "catalog.toml").write_bytes(data)
     with pytest.raises(segue.CatalogError):
         with_file(str(tmp_path / "catalog.toml"))
@@ -104,6 +103,6 @@ def test_damaged_bytes_are_read_or_refused(
 
 
 @pytest.mark.parametrize("path", ["", "nul\0l", "nowhere/catalog.toml", "/", "x" * 5000])
-def test_a_place_that_holds_no_file_is_refused(path: str) -> None:
+def test_a_path_that_is_not_a_file_is_refused(path: str) -> None:
     with pytest.raises(segue.CatalogError):
         with_file(path)

@@ -11,6 +11,6 @@ sys.path.insert(0, str(HERE))
 from matrix import render  # noqa: E402  (a neighbour, also a command)
 
 
-def test_the_matrix_of_dialects_is_what_the_file_says() -> None:
-    """If the change is meant: python tests/catalog/matrix.py > tests/catalog/matrix.txt"""
+def test_the_matrix_of_dialects_is_that_of_the_file() -> None:
+    """If the change is intended: python tests/catalog/matrix.py > tests/catalog/matrix.txt"""
     assert render(Catalog.load()) == (HERE / "matrix.txt").read_text(encoding="utf-8")

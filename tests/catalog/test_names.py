@@ -1,4 +1,4 @@
-"""From a name to a model: separators, what is unknown, and what the errors say."""
+"""Resolving a name to a model: separators, unknown names, and error texts."""
 
 import subprocess
 import sys
@@ -36,7 +36,7 @@ def test_a_name_splits_at_its_first_separator(name: str, provider: str, model_id
     assert (model.provider, model.id, model.known) == (provider, model_id, True)
 
 
-def test_an_unknown_model_works_and_says_so_once() -> None:
+def test_an_unknown_model_works_and_warns_once() -> None:
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         first = get_model("groq/never-heard-of", catalog=CATALOG)
@@ -50,7 +50,7 @@ def test_an_unknown_model_works_and_says_so_once() -> None:
     assert first.input == ("text",)
 
 
-def test_a_model_that_has_a_row_says_nothing() -> None:
+def test_a_model_with_a_row_does_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         get_model("mistral/mistral-large-latest", catalog=CATALOG)
@@ -69,20 +69,20 @@ def test_a_model_that_has_a_row_says_nothing() -> None:
         ("antropic", "anthropic"),
     ],
 )
-def test_an_unknown_provider_is_told_the_nearest(typed: str, meant: str) -> None:
+def test_the_error_of_an_unknown_provider_suggests_similar_names(typed: str, meant: str) -> None:
     with pytest.raises(UnknownProviderError, match=f"did you mean {meant}"):
         get_model(f"{typed}/some-model", catalog=CATALOG)
     with pytest.raises(UnknownProviderError, match=f"did you mean {meant}"):
         get_provider(typed, CATALOG)
 
 
-def test_a_provider_that_is_like_no_other_is_told_all() -> None:
-    with pytest.raises(UnknownProviderError, match="known are anthropic, openai"):
+def test_without_a_similar_name_the_error_lists_all_providers() -> None:
+    with pytest.raises(UnknownProviderError, match="the providers are anthropic, openai"):
         get_model("xyzzyxyzzy/some-model", catalog=CATALOG)
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "hint"),
     [
         ("gpt-5.6-terra", "openai/gpt-5.6-terra"),
         ("no-such-model", "provider/model"),
@@ -91,13 +91,13 @@ def test_a_provider_that_is_like_no_other_is_told_all() -> None:
         ("", "provider/model"),
     ],
 )
-def test_a_name_without_provider_or_model_shows_the_form(name: str, words: str) -> None:
+def test_the_error_of_a_name_without_provider_or_model_shows_the_form(name: str, hint: str) -> None:
     with pytest.raises(ModelError) as caught:
         get_model(name, catalog=CATALOG)
-    assert words in str(caught.value)
+    assert hint in str(caught.value)
 
 
-def test_a_protocol_can_be_chosen_among_those_that_the_provider_speaks() -> None:
+def test_any_protocol_of_the_provider_can_be_chosen() -> None:
     assert get_model("openai/gpt-5.4", catalog=CATALOG).protocol == "openai-responses"
     chosen = get_model("openai/gpt-5.4", protocol="openai-completions", catalog=CATALOG)
     assert chosen.protocol == "openai-completions"
@@ -106,7 +106,7 @@ def test_a_protocol_can_be_chosen_among_those_that_the_provider_speaks() -> None
         get_model("openai/gpt-5.4", protocol="mistral-chat", catalog=CATALOG)
 
 
-def test_importing_the_catalog_reads_no_file_and_brings_no_heavy_module() -> None:
+def test_importing_the_catalog_reads_no_file_and_imports_no_heavy_module() -> None:
     code = (
         "import sys, segue.catalog, segue.catalog.loader as loader\n"
         "heavy = {'tomllib', 'difflib', 'argparse', 'rich'} & set(sys.modules)\n"

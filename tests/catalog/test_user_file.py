@@ -1,4 +1,4 @@
-"""A user's own TOML file: it adds rows, changes rows field by field, and is told of every fault at once."""
+"""A user's TOML file adds rows, changes rows field by field, and gets one error with all faults."""
 
 from pathlib import Path
 
@@ -98,34 +98,34 @@ def test_a_file_changes_a_row_field_by_field(good: Path) -> None:
     assert get_provider("openai", before).base_url == "https://api.openai.com/v1"
 
 
-def test_every_fault_of_a_file_is_told_at_once_with_its_place(tmp_path: Path) -> None:
+def test_all_faults_of_a_file_are_reported_together_with_their_places(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(BAD, encoding="utf-8")
     with pytest.raises(CatalogError) as caught:
         Catalog.load(path)
     faults = caught.value.faults
-    for place, words in [
+    for place, reason in [
         ("other", "unknown section"),
         ("providers.Acme", "lower case"),
         ("providers.Acme.base_url", "str"),
         ("providers.Acme.colour", "unknown field"),
         ("providers.groq.dialect.openai-completions.id_form", "ten"),
         ("providers.groq.dialect.openai-completions.sampeling", "did you mean sampling?"),
-        ("providers.groq.dialect.mistral-chat", "not among its protocols"),
+        ("providers.groq.dialect.mistral-chat", "not one of its protocols"),
         ('models."nowhere/model"', "unknown provider"),
         ('models."groq/thing".input', "smell"),
         ('models."anthropic/claude-opus-5".max_tokens', "larger than the context window"),
         ("models.plain", "provider/model"),
     ]:
-        assert any(fault.startswith(place) and words in fault for fault in faults), (place, words, faults)
+        assert any(fault.startswith(place) and reason in fault for fault in faults), (place, reason, faults)
     assert str(path) in str(caught.value)
 
 
-@pytest.mark.parametrize(("text", "words"), [("not toml", "not TOML"), ("models = 3", "models: expected a table")])
-def test_a_file_that_is_no_catalog_says_so(tmp_path: Path, text: str, words: str) -> None:
+@pytest.mark.parametrize(("text", "reason"), [("not toml", "not TOML"), ("models = 3", "models: expected a table")])
+def test_a_file_that_is_not_a_catalog_is_refused(tmp_path: Path, text: str, reason: str) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CatalogError, match=words):
+    with pytest.raises(CatalogError, match=reason):
         Catalog.load(path)
 
 
@@ -135,7 +135,7 @@ def test_a_file_that_has_changed_is_read_again(good: Path) -> None:
     assert Catalog.load(good).resolve("acme/house-model").context_window == 90_000
 
 
-def test_the_variable_names_the_file_and_a_missing_one_is_an_error(
+def test_the_variable_sets_the_file_and_a_missing_file_is_an_error(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEGUE_CATALOG", str(good))
@@ -145,7 +145,7 @@ def test_the_variable_names_the_file_and_a_missing_one_is_an_error(
         get_model("acme:house-model")
 
 
-def test_the_file_among_the_user_s_settings_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_in_the_configuration_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SEGUE_CATALOG", raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     assert "acme/house-model" not in list_models()

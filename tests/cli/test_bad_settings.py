@@ -1,4 +1,4 @@
-"""Nothing that a file holds, an argument or a variable says ends in a traceback: a clear line, and status 1 or 2."""
+"""No value of a file, an argument or a variable leads to a traceback: there is a clear message, and status 1 or 2."""
 
 import os
 import sys
@@ -10,8 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.commands import BASE, make_files, with_value
 from support.kitchen import environment
 
@@ -38,14 +37,36 @@ VALUES = [
         "\ud800",
         "a\0b",
     ],
-    *["/", ".", "..", "/dev/null", "/nosuch/x", "/proc/self/mem", "a" * 5_000, "a/b", "a/b/c", "/a", "a/", "caf\udce9"],
+    *[
+        "/",
+        ".",
+        "..",
+        "/dev/null",
+        "/proc/nosuch/x",
+        "/proc/self/mem",
+        "a" * 5_000,
+        "a/b",
+        "a/b/c",
+        "/a",
+        "a/",
+        "caf\udce9",
+    ],
     *["%s%n%d", "{x}", "$HOME", "~", "http://", "http://[", "postgresql://", "postgresql://127.0.0.1:9/x", "sqlite://"],
-    *["sqlite:///", "sqlite:////nosuch/x.db", "host=x", "file:x?mode=ro", "openai", "openai/", "/gpt", "anthropic/x"],
+    *[
+        "sqlite:///",
+        "sqlite:////proc/nosuch/x.db",
+        "host=x",
+        "file:x?mode=ro",
+        "openai",
+        "openai/",
+        "/gpt",
+        "anthropic/x",
+    ],
 ]
 
 
 class Interrupted:
-    """Waiting for it is over at once: commands that serve until they are interrupted are."""
+    """An event whose ``wait`` is interrupted immediately, for commands that serve until Ctrl-C."""
 
     def wait(self) -> None:
         raise KeyboardInterrupt
@@ -62,35 +83,37 @@ def _place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def clear(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command; what it says on stderr, which must be clear."""
+def errors_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command and return its stderr, which must be a clear message."""
     capsys.readouterr()
     try:
-        with warnings.catch_warnings(action="default"):  # as at a shell: a warning is a line
+        with warnings.catch_warnings(action="default"):  # as on a command line, a warning is printed
             status = main(list(arguments))
     except SystemExit as left:
         status = int(left.code or 0)
-    told = capsys.readouterr().err
-    assert status in (0, 1, 2, 130), (arguments, told)
-    assert "a fault of segue's own" not in told and "Traceback" not in told, (arguments, told)
-    assert status != 2 or "segue" in told, (arguments, "it says why")
-    return told
+    errors = capsys.readouterr().err
+    assert status in (0, 1, 2, 130), (arguments, errors)
+    assert "internal error (" not in errors and "Traceback" not in errors, (arguments, errors)
+    assert status != 2 or "segue" in errors, (arguments, "there is a message")
+    return errors
 
 
 @pytest.mark.parametrize("command", BASE)
-def test_any_value_of_any_argument(command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_no_value_of_an_argument_leads_to_a_traceback(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     cases = [case for value in VALUES for case in with_value(command, BASE[command](tmp_path), value)]
 
     @settings(max_examples=40)
     @given(st.sampled_from(cases))
     def tried(arguments: list[str]) -> None:
-        clear(capsys, *arguments)
+        errors_of(capsys, *arguments)
 
     tried()
 
 
 def fifo(path: Path) -> None:
-    """A pipe that somebody has opened for writing, and closed without a word."""
+    """A pipe that was opened for writing, and closed without data."""
     os.mkfifo(path)
     threading.Thread(target=lambda: os.close(os.open(path, os.O_WRONLY)), daemon=True).start()
 
@@ -105,7 +128,7 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 10),
     "zeros": lambda path: path.write_bytes(bytes(1000)),
     "UTF-16": lambda path: path.write_bytes('{"messages": []}'.encode("utf-16")),
-    "a mark of order": lambda path: path.write_bytes(b"\xef\xbb\xbf{}"),
+    "a byte order mark": lambda path: path.write_bytes(b"\xef\xbb\xbf{}"),
     "deep lists": lambda path: path.write_bytes(b"[" * 100_000),
     "deep objects": lambda path: path.write_bytes(b'{"messages":' * 50_000),
     "a deep value": lambda path: path.write_bytes(b'{"messages":' + b"[" * 5_000 + b"]" * 5_000 + b"}"),
@@ -123,8 +146,8 @@ FILES: dict[str, Callable[[Path], Any]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_any_file_where_a_file_is_wanted(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """As input, as a catalog, as a store, as weights, as the root of tools, and as output."""
+def test_no_file_leads_to_a_traceback(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Used as input, catalog, store, weights, root of the tools, and output."""
     target = ["--to", "mistral/mistral-large-latest"]
     kept = ["--store", str(tmp_path / "s.db")]
     uses: list[Callable[[str], list[str]]] = [
@@ -147,19 +170,19 @@ def test_any_file_where_a_file_is_wanted(name: str, capsys: pytest.CaptureFixtur
     ]
     for at, use in enumerate(uses):
         if name == "a closed pipe" and at in (10, 11, 12):
-            continue  # a database is no pipe, and nobody reads what is written
+            continue  # a pipe is not a database, and nothing reads what is written to it
         path = tmp_path / f"file{at}"
         FILES[name](path)
-        told = clear(capsys, *use(str(path)))
-        assert len(told.splitlines()) <= 25
+        errors = errors_of(capsys, *use(str(path)))
+        assert len(errors.splitlines()) <= 25
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="everything may be read by root")
-def test_a_file_that_may_not_be_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_read_permission(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "secret.json"
     path.write_text("{}")
     path.chmod(0)
-    assert clear(capsys, "show", str(path)) == f"segue: {path}: Permission denied\n"
+    assert errors_of(capsys, "show", str(path)) == f"segue: {path}: Permission denied\n"
 
 
 VARIABLES = {
@@ -167,17 +190,17 @@ VARIABLES = {
         "",
         " ",
         "/",
-        "/nosuch/x.db",
+        "/proc/nosuch/x.db",
         "postgresql://",
         "postgresql://[",
         "sqlite://",
         "x://y",
         "host=a b",
     ],
-    "SEGUE_CATALOG": ["", " ", "/", "/nosuch.toml", "/dev/null", "x" * 5_000, "~"],
+    "SEGUE_CATALOG": ["", " ", "/", "/proc/nosuch.toml", "/dev/null", "x" * 5_000, "~"],
     "SEGUE_MODEL": ["", " ", "x", "/", "a/b/c", "openai/", "nosuch/model", "x" * 5_000],
-    "XDG_DATA_HOME": ["", " ", "relative", "/nosuch", "/dev/null"],
-    "HOME": ["", "/nosuch", "/dev/null"],
+    "XDG_DATA_HOME": ["", " ", "relative", "/proc/nosuch", "/dev/null"],
+    "HOME": ["", "/proc/nosuch", "/dev/null"],
     "COLUMNS": ["", "0", "-5", "1", "x", "99999999999999999999", "1.5"],
     "LINES": ["", "0", "-5", "x"],
     "TERM": ["", "dumb", "nosuch", "x" * 500],
@@ -189,7 +212,7 @@ VARIABLES = {
     "PGCONNECT_TIMEOUT": ["", "x", "-1"],
     "AWS_REGION": ["", "nosuch region"],
     "OPENAI_API_KEY": ["", " "],
-    "TMPDIR": ["/nosuch", "/dev/null"],
+    "TMPDIR": ["/proc/nosuch", "/dev/null"],
 }
 COMMANDS = [
     ["show", "talk.json"],
@@ -204,21 +227,21 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-def test_any_value_of_a_variable(
+def test_no_value_of_a_variable_leads_to_a_traceback(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for value in VARIABLES[name]:
         monkeypatch.setenv(name, value)
         for command in COMMANDS:
-            clear(capsys, *command)
+            errors_of(capsys, *command)
 
 
-def test_servers_that_offer_a_tool_of_the_same_name_are_both_used(
+def test_two_servers_with_a_tool_of_the_same_name_are_both_used(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     from support import mcp_bad_server
 
     (tmp_path / "tools.json").write_text('{"tools": [{"name": "good", "inputSchema": {"type": "object"}}]}')
-    words = f"{sys.executable} {mcp_bad_server.__file__} {tmp_path / 'tools.json'} {tmp_path / 'begun'}"
-    told = clear(capsys, "run", "hello", "--model", "local/stand-in", "--mcp", words, "--mcp", words)
-    assert "a tool of bad is left out: tool 'good': another tool has the same name" in told
+    command = f"{sys.executable} {mcp_bad_server.__file__} {tmp_path / 'tools.json'} {tmp_path / 'begun'}"
+    errors = errors_of(capsys, "run", "hello", "--model", "local/stand-in", "--mcp", command, "--mcp", command)
+    assert "a tool of bad is left out: tool 'good': another tool has the same name" in errors

@@ -1,4 +1,4 @@
-"""`segue chat`, driven in a real terminal: what is typed reaches the agent, and what the agent tells is seen."""
+"""`segue chat` in a real terminal: typed lines reach the agent, and its events are shown."""
 
 import io
 import os
@@ -12,20 +12,19 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 from support.waiting import has_ended, until
 
 from segue.agent.state import rebuilt
 from segue.cli import main
-from segue.cli.commands import completions
-from segue.cli.printable import masked
+from segue.cli.chat_commands import completions
+from segue.cli.printable import mask
 from segue.cli.terminal import Screen
-from segue.cli.view import View
-from segue.session import Compacted, ModelChosen, Said, TurnBegun, TurnEnded, open_store
+from segue.cli.turn_view import TurnView
+from segue.session import Compacted, MessageAdded, ModelChosen, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import (
     AssistantMessage,
@@ -37,7 +36,7 @@ from segue.types import (
     UserMessage,
 )
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
 
 Chat = Callable[..., Terminal]
@@ -57,16 +56,16 @@ def chat(cook: StandIn, tmp_path: Path) -> Iterator[Chat]:
     def begin(*arguments: str, model: str | None = MODEL, url: str = cook.url) -> Terminal:
         named = [] if model is None else ["--model", model]
         opened.append(Terminal(environment(tmp_path, url), *named, *arguments, cwd=tmp_path))
-        opened[-1].sees("/help tells")
+        opened[-1].sees("/help lists")
         return opened[-1]
 
     yield begin
     for terminal in opened:
-        terminal.child.close(force=True)
+        terminal.end()
 
 
 class Gate:
-    """An answer that comes when the test lets it."""
+    """An answer that is held back until the test opens the gate."""
 
     def __init__(self, reply: Reply) -> None:
         self.reply = reply
@@ -83,23 +82,25 @@ def appears(path: Path) -> None:
     until(path.exists)
 
 
-def said(folder: Path, session: str | None = None) -> list[Message]:
-    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, Said)]
+def messages(folder: Path, session: str | None = None) -> list[Message]:
+    return [entry.message for entry in log_of(folder / "sessions.db", session) if isinstance(entry, MessageAdded)]
 
 
 def results(folder: Path) -> list[str]:
-    history = rebuilt(log_of(folder / "sessions.db")).messages  # in the order of the calls, as no log need be
+    history = rebuilt(
+        log_of(folder / "sessions.db")
+    ).messages  # in the order of the calls; the log has the order of completion
     found = [message for message in history if isinstance(message, ToolResultMessage)]
     return ["".join(block.text for block in each.content if isinstance(block, TextContent)) for each in found]
 
 
-def test_without_a_key_it_works_offline_and_says_what_answers(chat: Chat, tmp_path: Path) -> None:
+def test_without_a_key_it_works_offline(chat: Chat, tmp_path: Path) -> None:
     terminal = chat(model=None, url=CLOSED)
-    terminal.says("hello there")  # to which the small model has a short answer
+    terminal.says("hello there")  # the small model answers this briefly
     terminal.sees(" in,", " out")  # the tokens of the answer, when the turn is over
     terminal.types("/quit")
     terminal.leaves()
-    answer = said(tmp_path)[-1]
+    answer = messages(tmp_path)[-1]
     assert isinstance(answer, AssistantMessage)
     assert (answer.provider, answer.stop_reason) == ("local", "stop") and answer.text
 
@@ -125,7 +126,7 @@ def test_a_tool_that_asks_runs_after_a_yes_and_not_after_a_no(chat: Chat, cook: 
     terminal = chat()
     terminal.says("Go.")
     terminal.sees("command: echo", "may shell run?")
-    terminal.types("perhaps")  # is no answer
+    terminal.types("perhaps")  # not an answer
     terminal.sees("may shell run?")
     terminal.types("y")
     terminal.sees("shell: allowed", "may shell run?")
@@ -136,7 +137,7 @@ def test_a_tool_that_asks_runs_after_a_yes_and_not_after_a_no(chat: Chat, cook: 
     assert "happens" in first and "the user denied it: not now" in second
 
 
-def test_always_is_not_asked_again_and_other_arguments_may_be_given(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+def test_always_is_not_asked_again_and_arguments_can_be_edited(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
     cook.say(calls(DATE), "One.", calls(DATE, DATE), "Two.", calls(DATE), "Three.")
     terminal = chat()
     terminal.says("Go.")
@@ -144,8 +145,8 @@ def test_always_is_not_asked_again_and_other_arguments_may_be_given(chat: Chat, 
     terminal.types("e")
     terminal.sees("shell with:")
     terminal.presses("u")  # empties the line
-    terminal.types("no JSON")
-    terminal.sees("arguments are a JSON object", "may shell run?")
+    terminal.types("not JSON")
+    terminal.sees("arguments must be a JSON object", "may shell run?")
     terminal.types("e")
     terminal.sees("shell with:")
     terminal.presses("u")
@@ -162,14 +163,14 @@ def test_always_is_not_asked_again_and_other_arguments_may_be_given(chat: Chat, 
     assert len(others) == 3 and all("happens" in text for text in others)
 
 
-def test_a_line_typed_during_a_turn_is_read_with_its_next_request(chat: Chat, cook: StandIn) -> None:
+def test_a_line_typed_during_a_turn_is_sent_with_its_next_request(chat: Chat, cook: StandIn) -> None:
     gate = Gate(calls(("list_files", {})))
     cook.say(gate, "Turned.")
     terminal = chat()
     terminal.says("Go left.")
     assert gate.asked.wait(WAIT)
     terminal.says("No, go right.")
-    terminal.sees("it is read with the next request")
+    terminal.sees("the next request of this turn includes it")
     gate.open.set()
     terminal.sees("now read: No, go right.")
     terminal.hears("Turned.")
@@ -177,26 +178,26 @@ def test_a_line_typed_during_a_turn_is_read_with_its_next_request(chat: Chat, co
     assert "go right" not in str(first) and second["messages"][-1]["content"] == "No, go right."
 
 
-def test_a_line_typed_before_the_turn_has_begun_stands_behind_its_message(tmp_path: Path) -> None:
+def test_a_line_typed_before_the_turn_has_begun_comes_after_its_message(tmp_path: Path) -> None:
     with Terminal(environment(tmp_path), "--model", "local/stand-in", cwd=tmp_path) as terminal:
-        terminal.types("Zero?")  # whoever answers has still to be started
+        terminal.types("Zero?")  # the server of the model has not started yet
         terminal.hears("this is a demonstration")
         with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")  # until the end of which no turn begins
+            other.execute("BEGIN IMMEDIATE")  # no turn begins before this transaction ends
             terminal.types("One?", "Two?")
             terminal.sees("it waits until this is done")
         terminal.sees("now read", "Two?")
         terminal.hears("You said: Two?")
         terminal.presses("d")
         terminal.leaves()
-    users = [message.content for message in said(tmp_path) if isinstance(message, UserMessage)]
+    users = [message.content for message in messages(tmp_path) if isinstance(message, UserMessage)]
     assert users == [[TextContent("Zero?")], [TextContent("One?")], [TextContent("Two?")]]
 
 
-def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, cook: StandIn) -> None:
+def test_keys_pressed_while_an_answer_streams_are_not_lost(chat: Chat, cook: StandIn) -> None:
     typed = "The quick brown fox jumps over the lazy dog"
     long = TextContent("word\n" * 80)
-    gate = Gate(Reply([TextContent("Indeed.")]))  # the turn goes on until all is typed
+    gate = Gate(Reply([TextContent("Indeed.")]))  # the turn continues until everything is typed
     cook.say(Reply([long, *calls(("list_files", {})).content], pause=0.02), gate, "Indeed.")
     terminal = chat()
     terminal.says("Go.")
@@ -205,7 +206,7 @@ def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, c
         terminal.child.send(character)
         threading.Event().wait(0.005)
     terminal.child.send("\r")
-    terminal.sees("it is read with the next request")
+    terminal.sees("the next request of this turn includes it")
     gate.open.set()
     terminal.sees("now read")
     terminal.hears("Indeed.")
@@ -214,7 +215,7 @@ def test_keys_that_are_struck_while_an_answer_streams_are_not_lost(chat: Chat, c
     assert cook.requests[-1]["messages"][-1]["content"] == typed
 
 
-def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: Chat, cook: StandIn) -> None:
+def test_a_text_that_is_being_typed_when_a_question_appears_comes_back_after_it(chat: Chat, cook: StandIn) -> None:
     gate = Gate(calls(DATE))
     cook.say(gate, "Well.", "Indeed.")
     terminal = chat()
@@ -224,7 +225,7 @@ def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: 
     terminal.sees("and then")
     gate.open.set()
     terminal.sees("may shell run?")
-    threading.Event().wait(1)  # who was typing needs a moment to see the question
+    threading.Event().wait(1)  # an answer that comes too soon is ignored
     terminal.types("y")
     terminal.hears("Well.")
     terminal.types(" rest")
@@ -232,7 +233,7 @@ def test_what_was_being_typed_when_a_question_came_up_comes_back_after_it(chat: 
     assert cook.requests[-1]["messages"][-1]["content"] == "and then rest"
 
 
-def test_ctrl_c_cancels_the_turn_and_not_the_program_and_yes_to_all_asks_nothing(
+def test_ctrl_c_cancels_the_turn_and_not_the_program_and_with_yes_nothing_is_asked(
     chat: Chat, cook: StandIn, tmp_path: Path
 ) -> None:
     endless = Fault("silence", Reply([TextContent("one two three " * 300)]))
@@ -247,7 +248,7 @@ def test_ctrl_c_cancels_the_turn_and_not_the_program_and_yes_to_all_asks_nothing
     terminal.says("And a word for later.")
     terminal.presses("c")
     terminal.sees("cancelled", "› And a word for later.")
-    terminal.presses("c")  # throws the line away
+    terminal.presses("c")  # clears the line
     terminal.says("Are you there?")
     terminal.hears("I am still here.")
     terminal.presses("d")
@@ -270,7 +271,7 @@ def test_ctrl_d_during_a_turn_closes_the_log_and_leaves(chat: Chat, cook: StandI
 
 
 @pytest.mark.parametrize("how", ["SIGTERM", "the terminal is closed"])
-def test_a_closed_terminal_or_a_polite_kill_ends_what_runs_and_closes_the_log(
+def test_a_closed_terminal_or_sigterm_ends_the_turn_and_closes_the_log(
     how: str, chat: Chat, cook: StandIn, tmp_path: Path
 ) -> None:
     cook.say(calls(("shell", {"command": "echo $$ > number.txt; mv number.txt running.txt; exec sleep 600"})))
@@ -290,7 +291,7 @@ def test_a_closed_terminal_or_a_polite_kill_ends_what_runs_and_closes_the_log(
     assert "cancelled while this call ran" in results(tmp_path)[0]
 
 
-def test_another_model_during_a_turn_comes_with_the_next_one_and_what_is_lost_is_told_before(
+def test_a_model_chosen_during_a_turn_answers_the_next_one_and_losses_are_shown_first(
     chat: Chat, cook: StandIn, tmp_path: Path
 ) -> None:
     gate = Gate(calls(("list_files", {})))
@@ -299,7 +300,7 @@ def test_another_model_during_a_turn_comes_with_the_next_one_and_what_is_lost_is
     terminal.says("Go.")
     assert gate.asked.wait(WAIT)
     terminal.says(f"/model {OTHER}")
-    terminal.sees(f"{OTHER} answers with the next turn", f"{OTHER} gets", "in a window of")
+    terminal.sees(f"{OTHER} answers from the next turn on", f"{OTHER} gets", "in a window of")
     gate.open.set()
     terminal.hears("Done here.")
     terminal.says("And you?")
@@ -326,36 +327,36 @@ def test_a_model_without_a_key_is_not_switched_to_and_the_chat_survives_failures
     assert [request["model"] for request in cook.requests] == ["cook", "cook"]
 
 
-def test_undo_takes_the_last_turn_back_and_the_old_session_keeps_it(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+def test_undo_removes_the_last_turn_and_the_old_session_keeps_it(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
     cook.say("First.", "Second.", "Third.")
     terminal = chat()
     terminal.says("/undo")
-    terminal.sees("there is no turn to take back")
+    terminal.sees("there is no turn to undo")
     terminal.says("One?")
     terminal.hears("First.")
     terminal.says("Two?")
     terminal.hears("Second.")
     terminal.says("/undo")
-    terminal.sees("taken back", "› Two?")
+    terminal.sees("is undone", "› Two?")
     terminal.types(" Or three?")
     terminal.hears("Third.")
     assert [message["content"] for message in cook.requests[-1]["messages"]] == ["One?", "First.", "Two? Or three?"]
     with open_store(tmp_path / "sessions.db") as store:
         forked, first = store.sessions()
     assert forked.parent == first.id
-    assert len(said(tmp_path, first.id)) == len(said(tmp_path, forked.id)) == 4
+    assert len(messages(tmp_path, first.id)) == len(messages(tmp_path, forked.id)) == 4
 
 
-def test_a_fork_goes_on_apart_and_cost_and_help_and_nonsense_are_answered(
+def test_a_fork_continues_separately_and_cost_help_and_unknown_commands_work(
     chat: Chat, cook: StandIn, tmp_path: Path
 ) -> None:
     terminal = chat()
     terminal.says("/cost")
-    terminal.sees("nothing has been asked yet")
+    terminal.sees("nothing has been sent yet")
     terminal.says("One.")
     terminal.hears("Answer 1.")
     terminal.says("/fork")
-    terminal.sees("from here on this is session", "stays as it is")
+    terminal.sees("this is now session", "is unchanged")
     terminal.says("Two.")
     terminal.hears("Answer 2.")
     terminal.says("/cost")
@@ -363,15 +364,15 @@ def test_a_fork_goes_on_apart_and_cost_and_help_and_nonsense_are_answered(
     terminal.says("/help")
     terminal.sees("/model", "/undo", "/fork", "/compact", "/cost", "/quit")
     terminal.says("/bake")
-    terminal.sees("there is no such command")
+    terminal.sees("unknown command")
     terminal.says("/etc/hosts is what?")  # a message
     terminal.hears("Answer 3.")
     with open_store(tmp_path / "sessions.db") as store:
         forked, first = store.sessions()
-    assert (len(said(tmp_path, first.id)), len(said(tmp_path, forked.id))) == (2, 6)
+    assert (len(messages(tmp_path, first.id)), len(messages(tmp_path, forked.id))) == (2, 6)
 
 
-def test_compact_replaces_older_turns_by_a_summary(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
+def test_compact_replaces_older_turns_with_a_summary(chat: Chat, cook: StandIn, tmp_path: Path) -> None:
     cook.say("First.", "Second.", "They said two things.")
     terminal = chat()
     terminal.says("/compact")
@@ -384,7 +385,7 @@ def test_compact_replaces_older_turns_by_a_summary(chat: Chat, cook: StandIn, tm
     assert [entry for entry in log_of(tmp_path / "sessions.db") if isinstance(entry, Compacted)]
 
 
-def test_continue_shows_the_last_turn_and_goes_on(chat: Chat, cook: StandIn) -> None:
+def test_continue_shows_the_last_turn_and_continues(chat: Chat, cook: StandIn) -> None:
     cook.say("Leek.", "And cream.")
     terminal = chat(model=OTHER)
     terminal.says("Which soup?")
@@ -398,31 +399,31 @@ def test_continue_shows_the_last_turn_and_goes_on(chat: Chat, cook: StandIn) -> 
     assert cook.requests[-1]["model"] == "baker"
 
 
-def test_outside_of_a_terminal_it_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_the_error_names_segue_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["chat"]) == 2
     assert "segue run" in capsys.readouterr().err
 
 
-def test_completion_knows_commands_and_models() -> None:
+def test_completion_suggests_commands_and_models() -> None:
     assert [line for line, _ in completions("/co")] == ["/compact", "/cost"]
     assert "/model anthropic/claude-sonnet-4-5" in [line for line, _ in completions("/model sonnet-4-5")]
     assert list(completions("hello")) == []
 
 
-def test_lines_are_broken_where_the_terminal_ends_and_nothing_is_lost() -> None:
-    shown_as_they_are = st.characters(codec="utf-8", exclude_categories=["C"]).filter(lambda each: masked(each) == each)
+def test_lines_are_wrapped_to_the_terminal_and_nothing_is_lost() -> None:
+    safe_characters = st.characters(codec="utf-8", exclude_categories=["C"]).filter(lambda each: mask(each) == each)
 
-    @given(st.lists(st.text(shown_as_they_are | st.sampled_from(" \n"))))
-    def broken(pieces: list[str]) -> None:
+    @given(st.lists(st.text(safe_characters | st.sampled_from(" \n"))))
+    def wrapped(pieces: list[str]) -> None:
         file = io.StringIO()
         screen = Screen(file)
         screen.width = 20
-        view = View(screen)
+        view = TurnView(screen)
         for piece in pieces:
             view._grow(piece, "")
-        view.settle()
+        view.end_line()
         shown = file.getvalue()
         assert all(cell_len(line) <= 20 for line in shown.split("\n"))
         assert "".join(shown.split()) == "".join("".join(pieces).split())
 
-    broken()
+    wrapped()

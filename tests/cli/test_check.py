@@ -1,4 +1,4 @@
-"""`segue sessions check`: reads a stored session, says what a model would get of it, and changes nothing."""
+"""`segue sessions check`: reports what a model would receive of a session, and changes nothing."""
 
 import json
 import subprocess
@@ -11,7 +11,7 @@ from support.journeys import IMAGE, ORIGINS, journey
 from support.providers import MODELS
 
 from segue.cli import main
-from segue.session import Compacted, Said, TurnBegun, TurnEnded, export_session, open_store
+from segue.session import Compacted, MessageAdded, TurnBegun, TurnEnded, export_session, open_store
 from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessage, UserMessage
 
 Captured = pytest.CaptureFixture[str]
@@ -23,10 +23,10 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def stored(path: Path, *messages: Any, closed: bool = True) -> str:
-    """A store with one session of one turn."""
+    """Make a store with one session of one turn."""
     where = str(path / "sessions.db")
     log: list[Any] = [TurnBegun(key="begun", time=1, model="x/y", protocol="p", owner="elsewhere/1/0/x")]
-    log += [Said(key=f"k{number}", time=1, message=message) for number, message in enumerate(messages, 2)]
+    log += [MessageAdded(key=f"k{number}", time=1, message=message) for number, message in enumerate(messages, 2)]
     if closed:
         log.append(TurnEnded(key="ended", time=1, how="done"))
     with open_store(where) as store:
@@ -35,24 +35,29 @@ def stored(path: Path, *messages: Any, closed: bool = True) -> str:
     return where
 
 
-def check(where: str, model: str, *words: str) -> int:
-    return main(["sessions", "--store", where, "check", "one", "--to", model, *words])
+def check(where: str, model: str, *flags: str) -> int:
+    return main(["sessions", "--store", where, "check", "one", "--to", model, *flags])
 
 
 @pytest.mark.parametrize("origin", ORIGINS)
 @pytest.mark.parametrize("protocol", MODELS)
-def test_every_history_passes_and_says_what_would_be_repaired(
+def test_every_history_passes_with_a_report_of_repairs(
     tmp_path: Path, capsys: Captured, origin: str, protocol: str
 ) -> None:
     where = stored(tmp_path, *journey(origin))
     with open_store(where) as store:
         before = list(export_session(store, "one"))
     assert check(where, MODELS[protocol].ref, "--json") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["ok"] and told["fits"] and told["findings"] == told["limits"] == [] and told["interrupted"] is None
-    assert all(change["entry"] in (None, 2, 3, 4, 5, 6) for change in told["changes"])
+    report = json.loads(capsys.readouterr().out)
+    assert (
+        report["ok"]
+        and report["fits"]
+        and report["findings"] == report["limits"] == []
+        and report["interrupted"] is None
+    )
+    assert all(change["entry"] in (None, 2, 3, 4, 5, 6) for change in report["changes"])
     with open_store(where) as store:
-        assert list(export_session(store, "one")) == before, "nothing stored is changed"
+        assert list(export_session(store, "one")) == before, "the session is unchanged"
 
 
 def test_the_report_has_the_numbers_of_the_log(tmp_path: Path, capsys: Captured) -> None:
@@ -66,7 +71,7 @@ def test_the_report_has_the_numbers_of_the_log(tmp_path: Path, capsys: Captured)
     assert shown.err == "segue: 0 errors, 0 warnings\n"
 
 
-def test_a_turn_that_is_not_closed_is_told(tmp_path: Path, capsys: Captured) -> None:
+def test_a_turn_that_is_not_closed_is_reported(tmp_path: Path, capsys: Captured) -> None:
     where = stored(tmp_path, *journey("anthropic/claude-sonnet-4-5")[:3], closed=False)
     assert check(where, "openai/gpt-5.1") == 0
     assert "a turn is not closed: 1 of its calls not started, 0 with an unknown outcome" in capsys.readouterr().out
@@ -75,7 +80,7 @@ def test_a_turn_that_is_not_closed_is_told(tmp_path: Path, capsys: Captured) -> 
     assert [call["name"] for call in interrupted["notStarted"]] == ["my.tool"] and interrupted["unknown"] == []
 
 
-def test_a_compacted_session_is_judged_as_it_is_rendered(tmp_path: Path, capsys: Captured) -> None:
+def test_a_compacted_session_is_checked_as_it_would_be_sent(tmp_path: Path, capsys: Captured) -> None:
     where = stored(tmp_path, *journey("anthropic/claude-sonnet-4-5"))
     with open_store(where) as store:
         store.append("one", [Compacted(key="c", time=1, summary=UserMessage("Short."), first="", model="x/y")], after=7)
@@ -83,7 +88,7 @@ def test_a_compacted_session_is_judged_as_it_is_rendered(tmp_path: Path, capsys:
     assert json.loads(capsys.readouterr().out)["changes"] == []
 
 
-def test_what_would_be_refused_in_spite_of_all_is_a_finding(tmp_path: Path, capsys: Captured) -> None:
+def test_what_cannot_be_repaired_is_a_finding(tmp_path: Path, capsys: Captured) -> None:
     where = stored(tmp_path, *[UserMessage([TextContent("Look."), IMAGE])] * 120)
     assert check(where, "anthropic/claude-sonnet-4-5") == 1
     assert "over a limit: 120 images" in capsys.readouterr().out
@@ -91,7 +96,7 @@ def test_what_would_be_refused_in_spite_of_all_is_a_finding(tmp_path: Path, caps
     assert not json.loads(capsys.readouterr().out)["ok"]
 
 
-def test_an_empty_session_and_one_with_calls_that_share_an_id(tmp_path: Path, capsys: Captured) -> None:
+def test_an_empty_session_and_calls_that_share_an_id_pass(tmp_path: Path, capsys: Captured) -> None:
     call = ToolCall("call_0", "look", {})
     origin: Any = {"protocol": "p", "provider": "x", "model": "y", "stop_reason": "toolUse"}
     turn = [UserMessage("?"), AssistantMessage(content=[call], **origin)]
@@ -105,24 +110,24 @@ def test_an_empty_session_and_one_with_calls_that_share_an_id(tmp_path: Path, ca
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "message"),
     [
         (["nobody", "--to", "openai/gpt-5.1"], "there is no session nobody"),
         (["one", "--to", "nobody/nothing"], "nobody"),
         (["one"], "--to"),
     ],
 )
-def test_what_cannot_be_checked(tmp_path: Path, words: list[str], said: str) -> None:
+def test_bad_arguments_are_status_2(tmp_path: Path, arguments: list[str], message: str) -> None:
     where = stored(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-m", "segue", "sessions", "check", *words, "--store", where],
+        [sys.executable, "-m", "segue", "sessions", "check", *arguments, "--store", where],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (2, "") and said in done.stderr and "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and "Traceback" not in done.stderr
 
 
-def test_the_other_actions_load_no_http() -> None:
+def test_the_other_actions_do_not_import_http() -> None:
     code = "import sys, segue.cli.sessions; print('httpx2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

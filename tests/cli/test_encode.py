@@ -1,4 +1,4 @@
-"""`segue encode`: one body for a conversation, one line for each of many, on all cores, in constant memory."""
+"""`segue encode`: one body per conversation, many of them on all cores and in constant memory."""
 
 import json
 import os
@@ -15,7 +15,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
 TARGET = "anthropic/claude-sonnet-4-5"
 
 
-def talk(number: int) -> str:
+def conversation(number: int) -> str:
     return json.dumps({"messages": [{"role": "user", "content": f"number {number}"}]})
 
 
@@ -24,7 +24,7 @@ def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[byte
     return subprocess.run(command, input=stdin, capture_output=True, check=False)
 
 
-def test_it_prints_the_body(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+def test_the_body_is_printed(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["encode", str(EXAMPLE), "--to", TARGET]) == 0
     done = capsysbinary.readouterr()
     context = segue.Context.from_json(EXAMPLE.read_bytes())
@@ -33,7 +33,7 @@ def test_it_prints_the_body(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert b"1 \xc3\x97 failed-turn-dropped" in done.err
 
 
-def test_json_has_everything_beside_the_body(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_path_headers_and_changes_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["encode", str(EXAMPLE), "--to", TARGET, "--json", "--reasoning", "low", "--max-tokens", "4096"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["path"] == "/v1/messages"
@@ -52,13 +52,13 @@ def test_options_and_protocol_can_be_chosen(capsys: pytest.CaptureFixture[str]) 
 
 def test_a_bad_option_is_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["encode", str(EXAMPLE), "--to", TARGET, "--reasoning", "loud"]) == 2
-    assert "option reasoning 'loud' is none of off, minimal" in capsys.readouterr().err
+    assert "option reasoning must be one of off, minimal" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", [3, 500])
-def test_many_conversations_give_one_line_each_in_their_order(count: int, tmp_path: Path) -> None:
-    path = tmp_path / "talks.jsonl"
-    path.write_text("".join(talk(number) + "\n" for number in range(count)))
+def test_many_conversations_give_one_line_each_in_order(count: int, tmp_path: Path) -> None:
+    path = tmp_path / "conversations.jsonl"
+    path.write_text("".join(conversation(number) + "\n" for number in range(count)))
     done = run(str(path), "--to", TARGET)
     assert done.returncode == 0, done.stderr
     bodies = [json.loads(line) for line in done.stdout.splitlines()]
@@ -66,30 +66,30 @@ def test_many_conversations_give_one_line_each_in_their_order(count: int, tmp_pa
     assert f"{count} conversations".encode() in done.stderr
 
 
-def test_a_bad_line_is_told_with_its_number_and_the_others_go_on(tmp_path: Path) -> None:
-    lines = [talk(number) for number in range(300)]
+def test_a_bad_line_is_reported_with_its_number_and_the_others_are_encoded(tmp_path: Path) -> None:
+    lines = [conversation(number) for number in range(300)]
     lines[7] = "{oops"
     lines[200] = '{"messages":[]}'
-    path = tmp_path / "talks.jsonl"
+    path = tmp_path / "conversations.jsonl"
     path.write_text("\n".join(lines) + "\n")
     done = run(str(path), "--to", TARGET)
     assert done.returncode == 2
     assert len(done.stdout.splitlines()) == 298
-    told = done.stderr.decode().splitlines()
-    assert told[0] == f"segue: {path}:8: not JSON: object keys must be strings (byte 1)"
-    assert told[1].startswith(f"segue: {path}:201: there is nothing to send")
+    errors = done.stderr.decode().splitlines()
+    assert errors[0] == f"segue: {path}:8: not JSON: object keys must be strings (byte 1)"
+    assert errors[1].startswith(f"segue: {path}:201: there is nothing to send")
 
 
-def test_messages_line_by_line_are_one_conversation() -> None:
+def test_one_message_per_line_is_one_conversation() -> None:
     stdin = b'{"role":"user","content":"a"}\n{"role":"user","content":"b"}\n'
     done = run("-", "--to", TARGET, stdin=stdin)
     assert len(done.stdout.splitlines()) == 1
 
 
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one core only")
-def test_a_long_file_is_shared_among_processes(tmp_path: Path) -> None:
-    path = tmp_path / "talks.jsonl"
-    path.write_text((talk(0) + "\n") * 2_000)
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is only one core")
+def test_a_long_file_is_encoded_by_several_processes(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.jsonl"
+    path.write_text((conversation(0) + "\n") * 2_000)
     script = (
         "import resource, segue.cli, sys\n"
         f"status = segue.cli.main(['encode', {str(path)!r}, '--to', {TARGET!r}])\n"

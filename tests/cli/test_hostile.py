@@ -1,4 +1,4 @@
-"""Every command, with hostile text in every field, in a terminal: nothing comes through that segue did not write."""
+"""Every command with hostile text in every field, in a terminal: only segue's own control sequences are printed."""
 
 import json
 import re
@@ -25,7 +25,7 @@ from segue.session import (
 )
 from segue.testing import Reply
 from segue.types import TextContent, ThinkingContent
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 
@@ -49,11 +49,11 @@ def _terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def safe(*arguments: str) -> str:
-    """What a command shows, which must be safe and must not be a fault of ours."""
+    """Run a command and return its output, which must be safe and must not be an internal error."""
     status, shown = on_terminal(*arguments)
     assert status in (0, 1, 2), shown
     assert not leaks(shown), (arguments, leaks(shown))
-    assert "a fault of segue's own" not in shown and "Traceback" not in shown, (arguments, shown)
+    assert "internal error (" not in shown and "Traceback" not in shown, (arguments, shown)
     return shown
 
 
@@ -78,10 +78,10 @@ def test_every_field_of_a_conversation(command: str, words: tuple[str, ...], tmp
     for _, document in poisoned(TALK):
         shown = safe(command, written(tmp_path / "talk.json", document), *target, *full, *words)
         seen += WORD in shown
-    assert seen > 20, "most of them are shown"
+    assert seen > 20, "most of them are printed"
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
     context = segue.Context.from_json(EXAMPLE.read_bytes())
     body = json.loads(segue.encode(context, segue.get_model(TARGETS[protocol])).json())
@@ -91,11 +91,11 @@ def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
         seen += WORD in safe("lint", path, "--as", protocol, "--model", TARGETS[protocol])
         safe("lint", path, "--as", protocol, "--json")
         safe("import", path, "--from", protocol)
-    assert seen > 5, "findings repeat what they found"
+    assert seen > 5, "findings quote what they found"
 
 
 def _short(body: dict[str, Any]) -> dict[str, Any]:
-    """A body with its first messages and first tool: one of each kind is enough."""
+    """The body with only the first items of each list: one of each kind is enough."""
     return {key: value[:6] if isinstance(value, list) else value for key, value in body.items()}
 
 
@@ -109,7 +109,7 @@ def exported(tmp_path: Path) -> list[Any]:
 
 
 def test_every_field_of_a_session(tmp_path: Path) -> None:
-    """Each is imported, with its faults shown if it is refused; else it is listed, shown, checked, exported, forked."""
+    """Each one is imported. If it is refused, its errors are printed; otherwise it is listed, shown and exported."""
     lines = exported(tmp_path)
     where = str(tmp_path / "second.db")
     seen = refused = 0
@@ -140,7 +140,7 @@ def infos_of(where: str) -> list[SessionInfo]:
         return store.sessions()
 
 
-def test_titles_and_origins_are_one_line_each(tmp_path: Path) -> None:
+def test_a_session_is_listed_in_one_line(tmp_path: Path) -> None:
     where = str(tmp_path / "names.db")
     lines = exported(tmp_path)
     lines[0] |= {"title": EVIL, "parent": EVIL}
@@ -158,7 +158,7 @@ CATALOG = {
 
 
 def toml(document: Any) -> str:
-    """Tables of a catalog; strings are written as JSON, which TOML reads."""
+    """Write a catalog as TOML. Strings are written as JSON, which TOML can read."""
     lines = []
     for table, rows in document.items() if isinstance(document, dict) else []:
         for name, cells in rows.items() if isinstance(rows, dict) else []:
@@ -211,37 +211,37 @@ def test_every_argument_of_every_command(command: str, files: Path, monkeypatch:
             raise KeyboardInterrupt
 
     monkeypatch.chdir(files)
-    # It serves until it is interrupted.
+    # The command serves until Ctrl-C.
     monkeypatch.setattr("segue.cli.standin.threading", SimpleNamespace(Event=Interrupted))
     for arguments in with_value(command, BASE[command](files), EVIL):
         status, shown = on_terminal(*arguments)
         assert status in (0, 1, 2, 130), shown
         assert not leaks(shown), (arguments, leaks(shown))
-        assert "a fault of segue's own" not in shown and "Traceback" not in shown, (arguments, shown)
+        assert "internal error (" not in shown and "Traceback" not in shown, (arguments, shown)
 
 
 @pytest.mark.parametrize("command", ["show", "project", "encode", "lint", "import", "sessions import"])
 @pytest.mark.parametrize(
-    "content", [None, b"{", b'{"messages": 3}', EVIL.encode()], ids=["missing", "cut", "bad", "no JSON"]
+    "content", [None, b"{", b'{"messages": 3}', EVIL.encode()], ids=["missing", "cut", "bad", "not JSON"]
 )
-def test_names_of_files(command: str, content: bytes | None, files: Path) -> None:
+def test_hostile_file_names_are_printed_in_one_line(command: str, content: bytes | None, files: Path) -> None:
     path = files / f"{EVIL.replace('/', '')}.json"
     if content is not None:
         path.write_bytes(content)
     depth = len(command.split())
     base = BASE[command](files)
     shown = safe(*base[:depth], str(path), *base[depth + 1 :])
-    assert [WORD in line for line in shown.splitlines()].count(True) == 1, "one line that names the file"
+    assert [WORD in line for line in shown.splitlines()].count(True) == 1, "one line names the file"
 
 
-# -- models, providers and servers of tools ----------------------------------------------------------------------------
+# -- models, providers and MCP servers ---------------------------------------------------------------------------------
 
 ANSWER = Reply(
     [ThinkingContent(EVIL), TextContent(EVIL), *calls((f"look{EVIL}", {EVIL: EVIL, "list": [EVIL]})).content]
 )
 
 
-def test_what_a_model_says_calls_and_gets_in_a_run(tmp_path: Path) -> None:
+def test_answers_calls_and_results_of_a_run(tmp_path: Path) -> None:
     (tmp_path / "evil.txt").write_text(EVIL)
     with kitchen(ANSWER, calls(("read_file", {"path": "evil.txt"})), Reply([TextContent(EVIL)])) as server:
         environment(tmp_path, server.url)
@@ -263,15 +263,15 @@ def test_the_error_of_a_provider(status: int, words: tuple[str, ...], tmp_path: 
     assert WORD in shown
 
 
-def test_the_words_of_a_server_of_tools(tmp_path: Path) -> None:
+def test_the_stderr_of_an_mcp_server(tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text(f"import sys\nsys.exit({EVIL!r})\n")
     shown = safe("run", "hello", "--model", MODEL, "--mcp", shlex.join([sys.executable, str(program)]))
-    assert "its last words" in shown and WORD in shown
+    assert "its last output" in shown and WORD in shown
 
 
-def test_the_tools_of_a_server(tmp_path: Path) -> None:
-    """Names, descriptions, what is wrong with those that are left out, what a call is answered."""
+def test_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
+    """Names, descriptions, why tools are left out, and the results of calls."""
     right = {
         "name": f"good{EVIL}",
         "title": EVIL,
@@ -290,14 +290,14 @@ def test_the_tools_of_a_server(tmp_path: Path) -> None:
 
 
 class Watched(Terminal):
-    """A chat of which all output is kept."""
+    """A chat whose whole output is recorded."""
 
     def __init__(self, env: dict[str, str], *arguments: str, cwd: Path) -> None:
         super().__init__(env, *arguments, cwd=cwd)
-        self.child.logfile_read = self.kept = _Kept()
+        self.child.logfile_read = self.recorded = _Recorder()
 
 
-class _Kept(list[str]):
+class _Recorder(list[str]):
     def write(self, text: str) -> None:
         self.append(text)
 
@@ -306,12 +306,12 @@ class _Kept(list[str]):
 
 
 def test_a_chat(tmp_path: Path) -> None:
-    """What the model thinks, says and calls, what is asked and edited before a call, results, and the next start."""
+    """Thinking, text, calls, the question before a call, edited arguments, results, and the next start."""
     (tmp_path / "evil.txt").write_text(EVIL)
     with kitchen(ANSWER, calls(("shell", {"command": f"cat evil.txt #{EVIL}"})), Reply([TextContent(EVIL)])) as server:
         env = environment(tmp_path, server.url)
         with Watched(env, "--model", MODEL, cwd=tmp_path) as terminal:
-            terminal.sees("/help tells")
+            terminal.sees("/help lists")
             terminal.types("Go.")
             terminal.sees("may shell run?")
             terminal.types("e")
@@ -322,18 +322,18 @@ def test_a_chat(tmp_path: Path) -> None:
             terminal.types("/cost")
             terminal.sees("this session")
             terminal.types("/undo")
-            terminal.sees("taken back")
+            terminal.sees("is undone")
             terminal.presses("c")
             terminal.presses("d")
             terminal.leaves()
-            first = "".join(terminal.kept)
+            first = "".join(terminal.recorded)
         with Watched(env, "--model", MODEL, "--session", last_session(tmp_path), cwd=tmp_path) as terminal:
-            terminal.sees("/help tells")
-            terminal.child.send("\x1b[A")  # what was said before comes back into the line
+            terminal.sees("/help lists")
+            terminal.child.send("\x1b[A")  # brings back an earlier message
             terminal.presses("c")
             terminal.presses("d")
             terminal.leaves()
-            second = "".join(terminal.kept)
+            second = "".join(terminal.recorded)
     assert first.count(WORD) > 3 and not chat_leaks(first), chat_leaks(first)
     assert WORD in second and not chat_leaks(second), chat_leaks(second)
 
@@ -344,6 +344,6 @@ def last_session(tmp_path: Path) -> str:
 
 
 def chat_leaks(shown: str) -> list[str]:
-    """As ``leaks``, without what the input line writes: it moves the cursor, erases, and sets modes and colours."""
+    """Like ``leaks``, without the sequences of the input line, which move the cursor and set modes and colours."""
     moves = r"\x1b\[\d*[ABCDK]|\x1b\[0?J|\x1b\[\?(?:1|7|12|25|2004)[hl]|\x1b\[0(?:;\d+)*m|\x1b\[6n|\r|\x08|\x1b\[0? ?q"
     return leaks(re.sub(moves, "", shown))

@@ -1,4 +1,4 @@
-"""`segue lint` and `segue import`: bodies that others made."""
+"""`segue lint` and `segue import`: request bodies from other programs."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 import segue
 from segue.cli import main
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
 CONTEXT = segue.Context.from_json(EXAMPLE.read_bytes())
@@ -28,7 +28,7 @@ ORPHAN = {
 }
 
 
-@pytest.fixture(params=FOLDERS)
+@pytest.fixture(params=PROTOCOLS)
 def protocol(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -39,21 +39,21 @@ def body_file(tmp_path: Path, protocol: str) -> Path:
     return path
 
 
-def test_what_we_encode_lints_clean(protocol: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_bodies_that_segue_encodes_have_no_findings(
+    protocol: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = body_file(tmp_path, protocol)
     assert main(["lint", str(path), "--as", protocol, "--model", MODELS[protocol]]) == 0
     assert capsys.readouterr().err == "segue: 0 errors, 0 warnings\n"
 
 
-def test_the_protocol_is_recognised(protocol: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_protocol_is_detected(protocol: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["import", str(body_file(tmp_path, protocol))]) == 0
     read = segue.Context.from_json(capsys.readouterr().out)
     assert {message.protocol for message in read.messages if isinstance(message, segue.AssistantMessage)} == {protocol}
 
 
-def test_import_writes_what_encode_took(
-    protocol: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
-) -> None:
+def test_import_reverses_encode(protocol: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     path = body_file(tmp_path, protocol)
     assert main(["import", str(path), "--from", protocol, "--model", MODELS[protocol]]) == 0
     read = segue.Context.from_json(capsysbinary.readouterr().out)
@@ -86,10 +86,10 @@ def test_findings_are_printed_and_an_error_is_status_1(tmp_path: Path, capsys: p
         (b'"text"', "a request body is a JSON object"),
         (b"\xff", "not UTF-8"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"{}", "no request body of a known protocol"),
+        (b"{}", "does not look like a request body of"),
     ],
 )
-def test_what_is_no_body_is_status_2(command: str, data: bytes, text: str) -> None:
+def test_input_that_is_not_a_body_is_status_2(command: str, data: bytes, text: str) -> None:
     done = subprocess.run([sys.executable, "-m", "segue", command, "-"], input=data, capture_output=True, check=False)
     assert done.returncode == 2
     assert done.stdout == b""
@@ -98,14 +98,14 @@ def test_what_is_no_body_is_status_2(command: str, data: bytes, text: str) -> No
     assert done.stderr.count(b"\n") == 1
 
 
-def test_a_body_of_another_protocol_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_body_of_another_protocol_is_reported_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = body_file(tmp_path, "google-generative-ai")
     for command, option in (("lint", "--as"), ("import", "--from")):
         assert main([command, str(path), option, "anthropic-messages"]) == 2
-        assert "no anthropic-messages body; it looks like google-generative-ai" in capsys.readouterr().err
+        assert "not a body of anthropic-messages; it looks like google-generative-ai" in capsys.readouterr().err
 
 
-def test_a_body_of_50_megabytes_is_no_trouble(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_body_of_50_megabytes_can_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = {"type": "text", "text": "x" * 1_000_000}
     body = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": [text] * 50}]}
     path = tmp_path / "large.json"

@@ -1,4 +1,4 @@
-"""The command line: data on stdout, all else on stderr, and an exit status that says how it went."""
+"""The command line: data on stdout, everything else on stderr, and an exit status for each outcome."""
 
 import os
 import subprocess
@@ -41,11 +41,11 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     "a truncated file": (EXAMPLE.read_bytes()[:900], "not JSON: the text ends in the middle of a value"),
     "a wrong role": (
         b'{"messages":[{"role":"bot"}]}',
-        "messages[0]: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "messages[0]: unknown role 'bot'; the roles are user, assistant and toolResult",
     ),
     "a block in the wrong message": (
         b'{"messages":[{"role":"user","content":[{"type":"thinking","thinking":""}]}]}',
-        "messages[0].content[0]: a thinking block may not stand in a user message",
+        "messages[0].content[0]: a thinking block is not allowed in a user message",
     ),
     "a number for a string": (
         b'{"messages":[{"role":"user","content":[{"type":"text","text":7}]}]}',
@@ -53,7 +53,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     ),
     "version 99": (
         b'{"version":99,"messages":[]}',
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "invalid UTF-8": (b'{"messages":[{"role":"user","content":"\xff"}]}', "not UTF-8: byte 0xff at offset 39"),
     "nesting 100,000 deep": (b'{"messages":' + b"[" * 100_000, "nested too deeply to be read"),
@@ -63,7 +63,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("how", ["file", "stdin"])
 @pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: str, tmp_path: Path) -> None:
+def test_bad_input_is_status_2_and_one_line_with_file_and_path(name: str, how: str, tmp_path: Path) -> None:
     data, text = BAD_FILES[name]
     path = tmp_path / "talk.json"
     path.write_bytes(data)
@@ -74,7 +74,7 @@ def test_bad_input_is_one_line_with_file_and_path_and_status_2(name: str, how: s
     assert done.stderr.decode() == f"segue: {source}: {text}\n"
 
 
-def test_closed_streams_and_narrow_encodings_are_no_traceback() -> None:
+def test_closed_streams_and_narrow_encodings_give_no_traceback() -> None:
     for command in ("show - <&-", f"show {EXAMPLE} >&-", f"show {EXAMPLE}"):
         done = subprocess.run(
             ["bash", "-c", f'"{sys.executable}" -m segue {command}'],
@@ -98,7 +98,7 @@ def test_a_directory_is_status_2(tmp_path: Path) -> None:
     assert done.stderr.decode() == f"segue: {tmp_path}: Is a directory\n"
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     shown = f'"{sys.executable}" -m segue show "{EXAMPLE}" | head -n 1; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""``segue models``: filters, columns, JSON, exit status."""
+"""`segue models`: filters, columns, JSON, exit status."""
 
 import json
 from pathlib import Path
@@ -47,14 +47,14 @@ def test_json_has_the_resolved_models_with_the_cells_that_differ(capsys: pytest.
     assert {"contextWindow", "maxTokens", "cost", "input", "reasoning"} <= set(model)
 
 
-def test_nothing_found_is_status_one_with_a_word_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_match_is_status_1_with_a_message_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     assert segue_models("no-such-model-anywhere") == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "no-such-model-anywhere" in captured.err
 
 
-def test_an_unknown_provider_or_a_bad_file_is_status_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_provider_or_a_bad_file_is_status_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert segue_models("--provider", "gemini") == 2
     assert "did you mean google?" in capsys.readouterr().err
     (tmp_path / "bad.toml").write_text("[models.plain]", encoding="utf-8")
@@ -62,7 +62,7 @@ def test_an_unknown_provider_or_a_bad_file_is_status_two(tmp_path: Path, capsys:
     assert "models.plain" in capsys.readouterr().err
 
 
-def test_a_file_of_the_user_s_own_is_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_models_of_a_user_catalog_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('[models."vllm/my-model"]\ncontext_window = 9_000\n', encoding="utf-8")
     assert segue_models("--catalog", str(path), "vllm") == 0

@@ -1,8 +1,7 @@
-"""One way to run tools: the same turn with five calls through the chat, `segue run` and a sub-agent.
+"""Tools run in the same way everywhere: one turn with five calls in the chat, in `segue run` and in a sub-agent.
 
-The schedule, what is filtered, the results and the stored history are the same, byte for byte apart from times, keys
-and the names of sessions. The log has results in the order in which they were ready; what is compared is the state that
-follows from it, with results in the order of their calls.
+Schedule, approval, results and stored history are the same, byte for byte, apart from times, keys and session names.
+The log has results in the order of completion; the tests compare the state, which has them in the order of the calls.
 """
 
 import asyncio
@@ -15,31 +14,31 @@ from typing import Any, cast
 import msgspec
 import pytest
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 from support.waiting import free_port
 
 import segue
 from segue.agent import Agent
-from segue.agent.meter import MARK
+from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
 from segue.cli.run import DENIED
-from segue.session import CallStarted, Said, open_store
+from segue.session import CallStarted, MessageAdded, open_store
 from segue.testing import Reply, StandIn
-from segue.tools import Allow, Approval, Asked, Deny
+from segue.tools import Allow, Approval, ApprovalRequest, Deny
 from segue.tools.files import file_tools
 from segue.tools.shell import shell_tool
 from segue.types import TextContent, ThinkingContent, ToolCall, ToolResultMessage
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
 
-SAID = "Do all five."
+PROMPT = "Do all five."
 BATCHES = {
     "results of every kind": [
         ("read_file", {"path": "menu.txt"}),
-        ("shell", {"command": "seq 1 40000"}),  # more than a result may hold
+        ("shell", {"command": "seq 1 40000"}),  # longer than a result may be
         ("write_file", {"path": "menu.txt", "content": "stew"}),  # denied
         ("bake", {"bread": 3}),  # there is no such tool
         ("read_file", {"road": "menu.txt"}),  # arguments that do not fit
@@ -66,15 +65,15 @@ PIXEL = bytes.fromhex(
 
 
 def script(batch: str) -> list[Any]:
-    """What the model says, each time."""
+    """The answers of the model."""
     asks = [ThinkingContent("All at once."), TextContent("I do."), *calls(*BATCHES[batch]).content]
     return [Reply(asks), "All done."]
 
 
 def through_chat(folder: Path, server: StandIn, batch: str) -> None:
     with Terminal(environment(folder, server.url), "--model", MODEL, "--root", "pantry", cwd=folder) as terminal:
-        terminal.sees("/help tells")
-        terminal.says(SAID)
+        terminal.sees("/help lists")
+        terminal.says(PROMPT)
         for asking, answer in (("shell", "y"), ("write_file", f"n {DENIED}")):
             if asking in dict(BATCHES[batch]):
                 terminal.sees(f"may {asking} run?")
@@ -88,20 +87,20 @@ def through_run(folder: Path, server: StandIn, monkeypatch: pytest.MonkeyPatch) 
     for name, value in environment(folder, server.url).items():
         monkeypatch.setenv(name, value)
     where = ["--store", str(folder / "sessions.db"), "--root", str(folder / "pantry")]
-    assert main(["run", SAID, "--model", MODEL, "--allow", "shell", "--quiet", *where]) == 0
+    assert main(["run", PROMPT, "--model", MODEL, "--allow", "shell", "--quiet", *where]) == 0
 
 
 def through_sub_agent(folder: Path, server: StandIn) -> None:
-    """A chief, on a stand-in of its own, sends the sub-agent."""
+    """An agent, on its own stand-in, calls the sub-agent."""
 
-    def approve(asked: Asked) -> Approval:
-        return Allow() if asked.tool.name == "shell" else Deny(DENIED)
+    def approve(request: ApprovalRequest) -> Approval:
+        return Allow() if request.tool.name == "shell" else Deny(DENIED)
 
     async def sent() -> None:
         tools = [*file_tools(folder / "pantry"), shell_tool(folder / "pantry")]
         here = segue.Connection(base_url=server.url)
         store = open_store(folder / "sessions.db")
-        order = Reply([ToolCall("toolu_1", "cook", {"task": SAID})])
+        order = Reply([ToolCall("toolu_1", "cook", {"task": PROMPT})])
         with kitchen(order, "Well done.") as office, store:
             there = segue.Connection(base_url=office.url)
             model = Catalog.default().resolve(MODEL)
@@ -115,16 +114,16 @@ def through_sub_agent(folder: Path, server: StandIn) -> None:
 
 
 def stored(folder: Path) -> list[Any]:
-    """The state of the session that ran the batch, without what must differ, and the entries that are not messages."""
+    """The state of the session that ran the batch, and its entries that are not messages, without what must differ."""
     with open_store(folder / "sessions.db", create=False) as store:
         sessions = store.sessions()
-        below = [info.id for info in sessions if MARK in info.id]
+        below = [info.id for info in sessions if SEPARATOR in info.id]
         [session] = below or [info.id for info in sessions]
         log = [stored.entry for stored in store.read(session)]
     state = rebuilt(log)
-    steps = [entry for entry in log if not isinstance(entry, Said)]
-    made = msgspec.to_builtins([state.system_prompt, state.messages, state.model, state.origins, steps])
-    return cast(list[Any], _without(made, {"key", "time", "timestamp", "owner"}))
+    steps = [entry for entry in log if not isinstance(entry, MessageAdded)]
+    values = msgspec.to_builtins([state.system_prompt, state.messages, state.model, state.origins, steps])
+    return cast(list[Any], _without(values, {"key", "time", "timestamp", "owner"}))
 
 
 def _without(value: Any, names: set[str]) -> Any:
@@ -134,11 +133,11 @@ def _without(value: Any, names: set[str]) -> Any:
 
 
 @pytest.mark.parametrize("batch", BATCHES)
-def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
+def test_five_calls_run_and_are_stored_in_the_same_way_in_every_mode(
     batch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))  # whole outputs are kept there, under one name
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # which this process has asked for already
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # long outputs are stored there, under the same name in each mode
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # this process has read TMPDIR before
     (tmp_path / "secret.txt").write_text("not for you")
     (tmp_path / "pantry").mkdir()
     modes: dict[str, Callable[[Path, StandIn], None]] = {
@@ -146,7 +145,11 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
         "sub-agent": through_sub_agent,
         "chat": lambda folder, server: through_chat(folder, server, batch),
     }
-    histories, requests, port = {}, {}, free_port()  # answers carry a fingerprint of where they came from
+    histories, requests, port = (
+        {},
+        {},
+        free_port(),
+    )  # answers have a fingerprint of their endpoint, so all modes use the same one
     for mode, drive in modes.items():
         folder = tmp_path / mode
         folder.mkdir()
@@ -161,11 +164,11 @@ def test_five_calls_are_run_filtered_and_stored_alike_in_every_mode(
     assert histories["run"] == histories["chat"]
     assert histories["run"] == histories["sub-agent"]
     assert requests["run"] == requests["chat"] == requests["sub-agent"]
-    _is_what_was_asked_for(batch, tmp_path / "chat")
+    _check_results(batch, tmp_path / "chat")
 
 
-def _is_what_was_asked_for(batch: str, folder: Path) -> None:
-    """One result for each call, in the order of the calls; and the calls that may run have run."""
+def _check_results(batch: str, folder: Path) -> None:
+    """Check that each call has one result, in the order of the calls, and that the allowed calls have run."""
     with open_store(folder / "sessions.db", create=False) as store:
         log = [stored.entry for stored in store.read(store.sessions()[0].id)]
     results = [message for message in rebuilt(log).messages if isinstance(message, ToolResultMessage)]
@@ -174,4 +177,4 @@ def _is_what_was_asked_for(batch: str, folder: Path) -> None:
     started = [entry.call for entry in log if isinstance(entry, CallStarted)]
     allowed = [1, 2] if batch == "results of every kind" else [1, 2, 3, 4, 5]
     assert started == [f"call_{at}" for at in allowed]
-    assert (folder / "pantry" / "menu.txt").read_text() == "leek soup\nbread\n", "what was denied was not done"
+    assert (folder / "pantry" / "menu.txt").read_text() == "leek soup\nbread\n", "the denied call did not run"

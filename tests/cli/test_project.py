@@ -1,4 +1,4 @@
-"""`segue project`: at a glance, what the new model will get and what it will not."""
+"""`segue project`: what another model would receive of a conversation, and what is changed for it."""
 
 import json
 import re
@@ -17,27 +17,27 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
 
 
-def test_it_shows_the_summary_the_rendering_and_each_change(capsys: pytest.CaptureFixture[str]) -> None:
+def test_summary_rendered_messages_and_changes_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", str(EXAMPLE), "--to", "mistral/mistral-large-latest"]) == 0
     shown = capsys.readouterr().out
     for part in (
         "mistral/mistral-large-latest gets 14 messages\n  lost: 1 failed turn left out\n",
         "fits: about 2,",
         "[Reasoning] The chart falls at 09:10.",
-        "✗ stand-in: No result provided",
+        "✗ placeholder: No result provided",
         " 10 left out\n    ~ failed-turn-dropped  the turn ended in aborted",
         "~ id-projected  'toolu_01A7deploys' is sent as ",
     ):
         assert part in shown
 
 
-def test_messages_keep_the_numbers_that_they_are_stored_under(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_keep_the_numbers_of_the_stored_conversation(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", str(EXAMPLE), "--to", "mistral/mistral-large-latest"]) == 0
     numbers = re.findall(r"^ *(\d+) (?:user|left out|[a-z-]+/)", capsys.readouterr().out, flags=re.MULTILINE)
     assert numbers == ["0", "1", "4", "5", "6", "9", "10", "11", "12"]
 
 
-def test_every_change_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_change_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     context = segue.Context.from_json(EXAMPLE.read_bytes())
     changes = segue.encode(context, segue.get_model("deepseek/deepseek-v4-pro"), policy="or").changes
     assert main(["project", str(EXAMPLE), "--to", "deepseek/deepseek-v4-pro", "--policy", "or"]) == 0
@@ -45,7 +45,7 @@ def test_every_change_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.count("~ ") == len(changes)
 
 
-def test_json_has_the_rendering_and_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_the_rendered_conversation_and_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", str(EXAMPLE), "--to", "moonshot/kimi-k2-thinking", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     expected = segue.encode(segue.Context.from_json(EXAMPLE.read_bytes()), segue.get_model("moonshot/kimi-k2-thinking"))
@@ -55,8 +55,8 @@ def test_json_has_the_rendering_and_the_report(capsys: pytest.CaptureFixture[str
     assert document["tokens"]["low"] <= document["tokens"]["tokens"] <= document["tokens"]["high"]
 
 
-def test_jsonl_gives_one_line_for_each_conversation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "talks.jsonl"
+def test_jsonl_gives_one_line_per_conversation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "conversations.jsonl"
     path.write_text(
         '{"messages":[{"role":"user","content":"a"}]}\n{"messages":[]}\n{"messages":[{"role":"user","content":"c"}]}\n'
     )
@@ -76,12 +76,12 @@ def test_jsonl_gives_one_line_for_each_conversation(tmp_path: Path, capsys: pyte
         ("gpt-5.4", "provider/model"),
     ],
 )
-def test_a_target_that_nobody_knows_is_status_2(target: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_target_is_status_2(target: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["project", str(EXAMPLE), "--to", target]) == 2
     assert text in capsys.readouterr().err
 
 
-def test_a_policy_that_nobody_knows_is_bad_usage() -> None:
+def test_an_unknown_policy_is_bad_usage() -> None:
     with pytest.raises(SystemExit) as left:
         main(["project", str(EXAMPLE), "--to", "openai/gpt-5.4", "--policy", "nope"])
     assert left.value.code == 2

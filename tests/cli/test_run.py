@@ -1,4 +1,4 @@
-"""`segue run`: the answer on stdout, all else on stderr, and an exit status that says how it went."""
+"""`segue run`: the answer on stdout, everything else on stderr, and an exit status for each outcome."""
 
 import io
 import json
@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, calls, environment, kitchen, log_of
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 
-from segue.agent.meter import MARK
+from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
@@ -23,7 +23,7 @@ from segue.session import TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import TextContent, ThinkingContent, ToolResultMessage, Usage, UserMessage
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 
 Run = Callable[..., int]
 Captured = pytest.CaptureFixture[str]
@@ -37,7 +37,7 @@ def cook() -> Iterator[StandIn]:
 
 @pytest.fixture
 def run(cook: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, in this process, with the stand-in as its model and a store in the folder."""
+    """Runs the command in this process, with the stand-in as its model and a store in ``tmp_path``."""
     for name in {key for provider in Catalog.load().providers.values() for key in provider.keys}:
         monkeypatch.delenv(name, raising=False)
     for name, value in environment(tmp_path, cook.url).items():
@@ -54,7 +54,9 @@ def run(cook: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 def results(folder: Path) -> list[ToolResultMessage]:
-    history = rebuilt(log_of(folder / "sessions.db")).messages  # in the order of the calls, as no log need be
+    history = rebuilt(
+        log_of(folder / "sessions.db")
+    ).messages  # in the order of the calls; the log has the order of completion
     return [message for message in history if isinstance(message, ToolResultMessage)]
 
 
@@ -62,18 +64,16 @@ def text_of(result: ToolResultMessage) -> str:
     return "".join(block.text for block in result.content if isinstance(block, TextContent))
 
 
-def test_the_last_answer_alone_is_on_stdout_and_what_was_called_on_stderr(
-    run: Run, cook: StandIn, capsys: Captured
-) -> None:
+def test_only_the_last_answer_is_on_stdout_and_calls_are_on_stderr(run: Run, cook: StandIn, capsys: Captured) -> None:
     asks = Reply([TextContent("I look."), *calls(("read_file", {"path": "menu.txt"})).content])
     cook.say(asks, Reply([ThinkingContent("easy"), TextContent("There is soup.")]))
     assert run("What is there?") == 0
-    told = capsys.readouterr()
-    assert told.out == "There is soup.\n"
-    assert "read_file" in told.err and "soup" in told.err and "easy" not in told.err
+    printed = capsys.readouterr()
+    assert printed.out == "There is soup.\n"
+    assert "read_file" in printed.err and "soup" in printed.err and "easy" not in printed.err
 
 
-def test_quiet_says_nothing_on_stderr(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_quiet_prints_nothing_on_stderr(run: Run, cook: StandIn, capsys: Captured) -> None:
     cook.say(calls(("list_files", {})), "Yes.")
     assert run("Anything?", "--quiet") == 0
     assert capsys.readouterr() == ("Yes.\n", "")
@@ -104,7 +104,7 @@ def test_an_empty_prompt_is_bad_usage(prompt: str, run: Run, capsys: Captured) -
         (["--allow-all"], True),
     ],
 )
-def test_the_shell_runs_only_if_a_flag_says_so_and_else_the_model_is_told(
+def test_the_shell_runs_only_if_a_flag_allows_it_and_otherwise_the_result_says_why(
     flags: list[str], runs: bool, run: Run, cook: StandIn, tmp_path: Path
 ) -> None:
     cook.say(calls(("shell", {"command": "echo done > proof; cat proof"})), "Well.")
@@ -115,19 +115,19 @@ def test_the_shell_runs_only_if_a_flag_says_so_and_else_the_model_is_told(
     assert ("done" if runs else "not allowed beforehand") in text_of(result)
 
 
-def test_to_allow_a_tool_that_is_not_there_is_bad_usage(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_allowing_an_unknown_tool_is_bad_usage(run: Run, cook: StandIn, capsys: Captured) -> None:
     assert run("Go.", "--allow", "shell,oven") == 2
-    assert "there is no tool oven; there are read_file" in capsys.readouterr().err
+    assert "unknown tool oven; the tools are read_file" in capsys.readouterr().err
     assert run("Go.", "--no-tools", "--allow", "shell") == 2
     assert cook.requests == []
 
 
-def test_without_tools_none_is_offered(run: Run, cook: StandIn) -> None:
+def test_no_tools_offers_none(run: Run, cook: StandIn) -> None:
     assert run("Go.", "--no-tools") == 0
     assert "tools" not in cook.requests[0]
 
 
-def test_tools_work_below_the_root(run: Run, cook: StandIn, tmp_path: Path) -> None:
+def test_tools_cannot_leave_the_root(run: Run, cook: StandIn, tmp_path: Path) -> None:
     below = tmp_path / "below"
     below.mkdir()
     cook.say(calls(("read_file", {"path": "../pantry/menu.txt"}), ("list_files", {})), "Well.")
@@ -136,18 +136,18 @@ def test_tools_work_below_the_root(run: Run, cook: StandIn, tmp_path: Path) -> N
     assert not any("soup" in text_of(result) for result in results(tmp_path))
 
 
-# -- how it ends ------------------------------------------------------------------------------------------------------
+# -- how a run ends ---------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_that_fails_is_status_1_and_says_why(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_a_failed_turn_is_status_1_with_the_reason(run: Run, cook: StandIn, capsys: Captured) -> None:
     cook.say(Fault("wrong-key"))
     assert run("Go.", "--quiet") == 1
-    told = capsys.readouterr()
-    assert told.out == "" and "failed" in told.err and "authentication" in told.err
+    printed = capsys.readouterr()
+    assert printed.out == "" and "failed" in printed.err and "authentication" in printed.err
 
 
 @pytest.mark.parametrize("limit", [["--max-steps", "1"], ["--max-tokens", "40"], ["--max-cost", "0.01"]])
-def test_a_limit_is_status_1_and_says_which(limit: list[str], run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_a_limit_is_status_1_with_the_reason(limit: list[str], run: Run, cook: StandIn, capsys: Captured) -> None:
     cook.say(*[calls(("list_files", {}))] * 3)
     assert run("Go.", "--quiet", *limit) == 1
     assert "segue: limit: " in capsys.readouterr().err
@@ -173,25 +173,25 @@ def test_bad_usage_is_status_2_before_anything_is_sent(arguments: list[str], run
     assert left.value.code == 2 and cook.requests == []
 
 
-def test_a_name_of_a_model_that_is_no_text_is_status_2(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_a_model_name_that_is_not_valid_unicode_is_status_2(run: Run, cook: StandIn, capsys: Captured) -> None:
     assert run("Go.", model="local/co\udcffok") == 2
-    assert "fault" not in capsys.readouterr().err and cook.requests == []
+    assert "internal error (" not in capsys.readouterr().err and cook.requests == []
 
 
-def test_a_system_prompt_for_a_session_that_has_begun_is_refused(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_a_system_prompt_for_an_existing_session_is_refused(run: Run, cook: StandIn, capsys: Captured) -> None:
     assert run("One.") == 0
     assert run("Two.", "--continue", "--system", "Be brief.") == 2
     assert "--system" in capsys.readouterr().err and len(cook.requests) == 1
 
 
-def test_where_the_system_lacks_what_a_tool_needs_the_others_are_offered_and_that_is_told(
+def test_tools_that_the_system_does_not_support_are_left_out_with_a_note(
     run: Run, cook: StandIn, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "supports_dir_fd", set())
     assert run("Go.", "--quiet") == 0
     assert [tool["function"]["name"] for tool in cook.requests[0]["tools"]] == ["shell"]
     assert "tools for files need a POSIX system" in capsys.readouterr().err
-    assert run("Go.", "--root", "nowhere") == 2, "a root that is not there is another matter"
+    assert run("Go.", "--root", "nowhere") == 2, "a root that does not exist is an error"
 
 
 def test_a_missing_key_is_status_2(run: Run, capsys: Captured) -> None:
@@ -199,18 +199,18 @@ def test_a_missing_key_is_status_2(run: Run, capsys: Captured) -> None:
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
 
 
-HEEDING = """
+WITH_SIGNALS = """
 import runpy, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 runpy.run_module("segue", run_name="__main__", alter_sys=True)
 """
-"""The command as in a terminal, also where tests run in the background and hand on that signals are ignored."""
+"""Runs the command with the signal handlers of a terminal, even if the tests run with signals ignored."""
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
-@pytest.mark.parametrize("told", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(name: str, tmp_path: Path) -> None:
     asked = threading.Event()
 
     def endless(context: Any) -> Fault:
@@ -221,12 +221,12 @@ def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tm
         command = ["run", "Go.", "--model", MODEL, "--store", "s.db", "--json"]
         env = environment(tmp_path, cook.url)
         child = subprocess.Popen(
-            [sys.executable, "-c", HEEDING, *command], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WITH_SIGNALS, *command], cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True
         )
         assert asked.wait(WAIT) and child.stdout is not None
         while "text_delta" not in child.stdout.readline():
             pass
-        os.kill(child.pid, getattr(signal, told))
+        os.kill(child.pid, getattr(signal, name))
         out, _ = child.communicate(timeout=WAIT)
     assert child.returncode == 130
     assert json.loads(out.splitlines()[-1])["how"] == "cancelled"
@@ -234,7 +234,7 @@ def test_a_signal_cancels_the_run_closes_the_log_and_is_status_130(told: str, tm
     assert isinstance(end, TurnEnded) and end.how == "cancelled"
 
 
-def test_a_reader_that_leaves_early_is_no_traceback(run: Run, cook: StandIn, tmp_path: Path) -> None:
+def test_a_closed_pipe_gives_no_traceback(run: Run, cook: StandIn, tmp_path: Path) -> None:
     shown = f'"{sys.executable}" -m segue run Go. --json --model {MODEL} --store s.db | head -n 1'
     done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert json.loads(done.stdout)["type"] == "session" and "Traceback" not in done.stderr
@@ -243,7 +243,7 @@ def test_a_reader_that_leaves_early_is_no_traceback(run: Run, cook: StandIn, tmp
 # -- JSON Lines -------------------------------------------------------------------------------------------------------
 
 
-def test_json_is_one_event_a_line_from_the_session_to_the_outcome(
+def test_json_is_one_event_per_line_from_the_session_to_the_outcome(
     run: Run, cook: StandIn, capsys: Captured, tmp_path: Path
 ) -> None:
     cook.say(
@@ -251,9 +251,9 @@ def test_json_is_one_event_a_line_from_the_session_to_the_outcome(
         Reply([TextContent("Soup.")], usage=Usage(input=7, output=3, total_tokens=10)),
     )
     assert run("What?", "--json") == 0
-    told = capsys.readouterr()
-    lines = [json.loads(line) for line in told.out.splitlines()]
-    assert told.err == ""
+    printed = capsys.readouterr()
+    lines = [json.loads(line) for line in printed.out.splitlines()]
+    assert printed.err == ""
     kinds = [line["type"] for line in lines]
     assert kinds[:2] == ["session", "turn_start"] and kinds[-2:] == ["turn_end", "outcome"]
     assert {"text_delta", "toolcall_end", "call_state", "call_start", "result", "done"} <= set(kinds)
@@ -269,7 +269,7 @@ def test_json_is_one_event_a_line_from_the_session_to_the_outcome(
     assert stored[0] == UserMessage("What?")
 
 
-def test_json_tells_a_failure_with_its_kind(run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_json_has_the_kind_of_a_failure(run: Run, cook: StandIn, capsys: Captured) -> None:
     cook.say(Fault("wrong-key"))
     assert run("Go.", "--json") == 1
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -281,7 +281,7 @@ def test_json_tells_a_failure_with_its_kind(run: Run, cook: StandIn, capsys: Cap
 # -- sessions ---------------------------------------------------------------------------------------------------------
 
 
-def test_continue_goes_on_with_the_last_session_and_its_model(run: Run, cook: StandIn, tmp_path: Path) -> None:
+def test_continue_uses_the_last_session_and_its_model(run: Run, cook: StandIn, tmp_path: Path) -> None:
     assert run("One.", model=OTHER) == 0
     assert run("Two.", "--continue", model=None) == 0
     assert [message["content"] for message in cook.requests[1]["messages"]] == ["One.", "Answer 1.", "Two."]
@@ -289,16 +289,16 @@ def test_continue_goes_on_with_the_last_session_and_its_model(run: Run, cook: St
     assert begun == [OTHER, OTHER]
 
 
-def test_continue_passes_over_the_sessions_of_sub_agents(run: Run, cook: StandIn, tmp_path: Path) -> None:
+def test_continue_skips_the_sessions_of_sub_agents(run: Run, cook: StandIn, tmp_path: Path) -> None:
     assert run("One.") == 0
     with open_store(tmp_path / "sessions.db") as store:
         [own] = store.sessions()
-        store.fork(own.id, 1, f"{own.id}{MARK}call_1", time=own.changed + 1_000_000)
+        store.fork(own.id, 1, f"{own.id}{SEPARATOR}call_1", time=own.changed + 1_000_000)
     assert run("Two.", "--continue", model=None) == 0
     assert len(cook.requests[1]["messages"]) == 3
 
 
-def test_a_session_that_is_named_goes_on_with_the_model_that_is_named(
+def test_a_named_session_continues_with_a_named_model(
     run: Run, cook: StandIn, tmp_path: Path, capsys: Captured
 ) -> None:
     assert run("One.", "--json") == 0
@@ -309,7 +309,7 @@ def test_a_session_that_is_named_goes_on_with_the_model_that_is_named(
     assert begun == [MODEL, OTHER]
 
 
-def test_what_is_not_there_cannot_be_gone_on_with(run: Run, capsys: Captured, cook: StandIn) -> None:
+def test_continuing_without_a_session_is_status_2(run: Run, capsys: Captured, cook: StandIn) -> None:
     assert run("Go.", "--continue") == 2
     assert "there is no store of sessions" in capsys.readouterr().err
     assert run("Go.") == 0
@@ -317,7 +317,7 @@ def test_what_is_not_there_cannot_be_gone_on_with(run: Run, capsys: Captured, co
     assert "nobody" in capsys.readouterr().err and len(cook.requests) == 1
 
 
-def test_a_session_whose_model_has_no_key_any_more_goes_on_with_what_can_be_had(
+def test_a_session_whose_model_has_lost_its_key_continues_with_another_model(
     run: Run, cook: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Captured
 ) -> None:
     catalog = tmp_path / "catalog.toml"
@@ -333,26 +333,26 @@ def test_a_session_whose_model_has_no_key_any_more_goes_on_with_what_can_be_had(
     assert begun == ["mistral/mistral-large-latest", MODEL]
 
 
-def test_a_system_prompt_is_passed_on(run: Run, cook: StandIn) -> None:
+def test_the_system_prompt_is_sent(run: Run, cook: StandIn) -> None:
     assert run("Go.", "--system", "Be brief.") == 0
     assert cook.requests[0]["messages"][0] == {"role": "system", "content": "Be brief."}
 
 
-def test_a_store_in_memory_leaves_nothing(cook: StandIn, run: Run, tmp_path: Path) -> None:
+def test_a_store_in_memory_leaves_no_file(cook: StandIn, run: Run, tmp_path: Path) -> None:
     assert main(["run", "Go.", "--model", MODEL, "--store", ":memory:"]) == 0
     assert not (tmp_path / "sessions.db").exists() and not (tmp_path / "home" / "data").exists()
 
 
-def test_without_a_key_and_a_server_it_says_so_and_answers_offline(
+def test_without_a_key_and_a_server_it_answers_offline_with_a_note(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured, run: Run
 ) -> None:
     for name, value in environment(tmp_path, CLOSED).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr("segue.testing.local.find_spec", lambda name: None)
     assert run("list the files", model=None) == 0
-    told = capsys.readouterr()
-    assert "menu.txt" in told.out
-    assert "local/stand-in answers" in told.err and "ANTHROPIC_API_KEY" in told.err
+    printed = capsys.readouterr()
+    assert "menu.txt" in printed.out
+    assert "local/stand-in answers" in printed.err and "ANTHROPIC_API_KEY" in printed.err
 
 
 # -- MCP --------------------------------------------------------------------------------------------------------------
@@ -361,9 +361,7 @@ def test_without_a_key_and_a_server_it_says_so_and_answers_offline(
 SERVER = f'"{sys.executable}" "{Path(__file__).parents[1] / "tools" / "mcp_server.py"}"'
 
 
-def test_the_tools_of_an_mcp_server_are_offered_and_ask_before_they_run(
-    run: Run, cook: StandIn, tmp_path: Path
-) -> None:
+def test_the_tools_of_an_mcp_server_are_offered_and_need_approval(run: Run, cook: StandIn, tmp_path: Path) -> None:
     cook.say(calls(("add", {"a": 2, "b": 3}), ("picture", {})), "Well.")
     assert run("Go.", "--no-tools", "--mcp", SERVER, "--allow", "add") == 0
     added, picture = results(tmp_path)
@@ -375,7 +373,9 @@ def test_the_tools_of_an_mcp_server_are_offered_and_ask_before_they_run(
 @pytest.mark.parametrize(
     "server", ["", "'", "/no/such/program", "http://127.0.0.1:9/mcp", "http://[bad", "http://127.0.0.1:nine/mcp"]
 )
-def test_an_mcp_server_that_cannot_be_had_is_status_2(server: str, run: Run, cook: StandIn, capsys: Captured) -> None:
+def test_an_mcp_server_that_cannot_be_reached_is_status_2(
+    server: str, run: Run, cook: StandIn, capsys: Captured
+) -> None:
     assert run("Go.", "--mcp", server) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("segue: ") and told.count("\n") == 1 and cook.requests == []
+    errors = capsys.readouterr().err
+    assert errors.startswith("segue: ") and errors.count("\n") == 1 and cook.requests == []

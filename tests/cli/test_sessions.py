@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 
 from segue.cli import main
 from segue.session import (
+    AttemptFailed,
     CallStarted,
     Compacted,
     ExposedStoreWarning,
-    Failed,
+    MessageAdded,
     ModelChosen,
-    Prompted,
-    Said,
     SQLiteStore,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     open_store,
@@ -38,22 +38,22 @@ def answer(text: str, model: str, **fields: Any) -> AssistantMessage:
 
 
 def entries() -> list[Any]:
-    """A turn with a call, a switch, a turn that failed over, a compaction, a turn that was cancelled."""
+    """A turn with a call, a switch, a failed attempt, a compaction, and a cancelled turn."""
     found = ToolResultMessage("c1", "look", [TextContent("it is warm")])
     made: list[Any] = [
-        (Prompted, {"system_prompt": "Be brief."}),
+        (SystemPromptSet, {"system_prompt": "Be brief."}),
         (TurnBegun, {"model": "bakery/rye", "protocol": "p"}),
-        (Said, {"message": UserMessage("Is the oven on?")}),
-        (Said, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
+        (MessageAdded, {"message": UserMessage("Is the oven on?")}),
+        (MessageAdded, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
         (CallStarted, {"call": "c1"}),
-        (Said, {"message": found}),
-        (Said, {"message": answer("It is.", "rye")}),
+        (MessageAdded, {"message": found}),
+        (MessageAdded, {"message": answer("It is.", "rye")}),
         (TurnEnded, {"how": "done"}),
         (ModelChosen, {"model": "bakery/spelt", "protocol": "q"}),
         (TurnBegun, {"model": "bakery/spelt", "protocol": "q"}),
-        (Said, {"message": UserMessage("And now?")}),
+        (MessageAdded, {"message": UserMessage("And now?")}),
         (
-            Failed,
+            AttemptFailed,
             {
                 "model": "bakery/spelt",
                 "protocol": "q",
@@ -63,10 +63,10 @@ def entries() -> list[Any]:
                 "status": 429,
             },
         ),
-        (Said, {"message": answer("Still on.", "spelt")}),
+        (MessageAdded, {"message": answer("Still on.", "spelt")}),
         (TurnEnded, {"how": "done"}),
         (Compacted, {"summary": UserMessage("They asked about an oven."), "first": "k11", "model": "bakery/spelt"}),
-        (Said, {"message": UserMessage("Off with it!")}),
+        (MessageAdded, {"message": UserMessage("Off with it!")}),
         (TurnEnded, {"how": "cancelled", "reason": "by the user"}),
     ]
     numbered = enumerate(made, 1)
@@ -88,8 +88,8 @@ def path(tmp_path: Path) -> str:
     return where
 
 
-def sessions(path: str, *words: str) -> int:
-    return main(["sessions", "--store", path, *words])
+def sessions(path: str, *arguments: str) -> int:
+    return main(["sessions", "--store", path, *arguments])
 
 
 def test_list(path: str, capsys: Captured) -> None:
@@ -117,14 +117,14 @@ def test_list_as_json(path: str, capsysbinary: pytest.CaptureFixture[bytes]) -> 
     }
 
 
-def test_titles_and_times_from_elsewhere_do_no_harm(path: str, capsys: Captured) -> None:
+def test_hostile_titles_and_times_are_printed_safely(path: str, capsys: Captured) -> None:
     with open_store(path) as store:
         store.create("odd", time=2**62, title="two\nlines \x1b[2J")
     assert sessions(path, "list") == 0
     assert "two lines \N{REPLACEMENT CHARACTER}[2J" in capsys.readouterr().out.splitlines()[0]
 
 
-def test_show_draws_the_conversation_and_what_happened_besides(path: str, capsys: Captured) -> None:
+def test_show_prints_the_messages_and_the_other_entries(path: str, capsys: Captured) -> None:
     assert sessions(path, "show", "oven") == 0
     shown = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     assert shown == [
@@ -145,7 +145,7 @@ def test_show_draws_the_conversation_and_what_happened_besides(path: str, capsys
         "12 ✗ bakery/spelt failed: rate-limit, HTTP 429; tried again  slow down",
         "13 bakery/spelt  ⇄ was bakery/rye",
         "Still on.",
-        "15 ≡ compacted by bakery/spelt: what stands before entry 11 is now this summary",
+        "15 ≡ compacted by bakery/spelt: everything before entry 11 is now this summary",
         "They asked about an oven.",
         "16 user",
         "Off with it!",
@@ -158,10 +158,10 @@ def test_show_as_json_is_a_conversation(path: str, capsysbinary: pytest.CaptureF
     assert sessions(path, "show", "oven", "--json") == 0
     context = Context.from_json(capsysbinary.readouterr().out)
     assert context.system_prompt == "Be brief."
-    assert context.messages == [entry.message for entry in entries() if isinstance(entry, Said)]
+    assert context.messages == [entry.message for entry in entries() if isinstance(entry, MessageAdded)]
 
 
-def test_fork_finds_a_name_and_prints_it(path: str, capsys: Captured) -> None:
+def test_fork_chooses_a_name_and_prints_it(path: str, capsys: Captured) -> None:
     for expected in ("oven-at-17", "oven-at-17-2", "oven-at-17-3"):
         assert sessions(path, "fork", "oven") == 0
         assert capsys.readouterr().out == f"{expected}\n"
@@ -194,7 +194,7 @@ def test_import_from_standard_input(path: str, monkeypatch: pytest.MonkeyPatch, 
     assert capsys.readouterr().out == "piped\n"
 
 
-def test_every_bad_line_of_an_import_is_told(path: str, tmp_path: Path, capsys: Captured) -> None:
+def test_every_bad_line_of_an_import_is_reported(path: str, tmp_path: Path, capsys: Captured) -> None:
     file = tmp_path / "bad.jsonl"
     header = '{"entry":"session","version":1,"id":"bad","created":1,"changed":1,"entries":2}\n'
     file.write_text(header + "{oops\n" + '{"entry":"whatever"}\n')
@@ -218,19 +218,19 @@ def test_delete(path: str, capsys: Captured) -> None:
 
 
 @pytest.mark.parametrize("action", [["show", "none"], ["fork", "none"], ["export", "none"]])
-def test_a_session_that_is_not_there(path: str, action: list[str], capsys: Captured) -> None:
+def test_an_unknown_session_is_status_2(path: str, action: list[str], capsys: Captured) -> None:
     assert sessions(path, *action) == 2
     assert capsys.readouterr().err == "segue: there is no session none\n"
 
 
-def test_a_store_that_is_not_there_is_not_made(tmp_path: Path, capsys: Captured) -> None:
+def test_a_missing_store_is_not_created(tmp_path: Path, capsys: Captured) -> None:
     for action in (["list"], ["show", "x"], ["fork", "x"], ["export", "x"], ["delete", "x"]):
         assert sessions(str(tmp_path / "typo.db"), *action) == 2
         assert "typo.db: there is no store of sessions" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
-def test_where_nothing_was_ever_stored_the_list_is_empty(
+def test_the_list_is_empty_if_nothing_was_ever_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     monkeypatch.delenv("SEGUE_SESSIONS", raising=False)
@@ -242,32 +242,34 @@ def test_where_nothing_was_ever_stored_the_list_is_empty(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_store_may_be_named_before_or_behind(path: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+def test_the_store_may_come_before_or_after_the_action(
+    path: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
     assert main(["sessions", "list", "--store", path]) == 0
-    behind = capsys.readouterr().out
+    after = capsys.readouterr().out
     monkeypatch.setenv("SEGUE_SESSIONS", path)
     assert main(["sessions", "list"]) == 0
-    assert capsys.readouterr().out == behind != ""
+    assert capsys.readouterr().out == after != ""
 
 
-def test_a_users_own_postgresql(postgres: Postgres) -> None:
+def test_sessions_in_postgresql(postgres: Postgres) -> None:
     where = postgres.fresh()
     with open_store(where) as store:
         store.create("s", time=0, title="on a server")
-        store.append("s", [said("a", "hello there")], after=0)
-    for action, words in ((["list"], "on a server"), (["show", "s"], "hello there")):
+        store.append("s", [message_entry("a", "hello there")], after=0)
+    for action, text in ((["list"], "on a server"), (["show", "s"], "hello there")):
         done = subprocess.run(
             [sys.executable, "-m", "segue", "sessions", "--store", where, *action], capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        assert words in done.stdout
+        assert text in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-class TestWhoMayRead:
-    """Conversations are their owner's alone: in exports, too, and a store that is not is named."""
+class TestPermissions:
+    """Only their owner may read conversations, also in exports. A store that others may read gives a warning."""
 
-    def test_an_export_is_its_owners_alone_whatever_was_there(self, path: str, tmp_path: Path) -> None:
+    def test_only_the_owner_may_read_an_export_even_over_an_older_file(self, path: str, tmp_path: Path) -> None:
         new, old, link = tmp_path / "new.jsonl", tmp_path / "old.jsonl", tmp_path / "link.jsonl"
         old.write_text("old")
         old.chmod(0o666)
@@ -277,8 +279,8 @@ class TestWhoMayRead:
         assert link.is_symlink() and old.read_bytes() == new.read_bytes()
         assert {each.stat().st_mode & 0o777 for each in (new, old)} == {0o600}
 
-    def test_an_export_that_fails_leaves_what_was_there(self, path: str, tmp_path: Path, capsys: Captured) -> None:
-        """The second half cannot be read: the file is the old one, and nothing lies beside it."""
+    def test_a_failed_export_leaves_the_old_file(self, path: str, tmp_path: Path, capsys: Captured) -> None:
+        """The second half of the session cannot be read: the old file stays, and no other file is left."""
         with SQLiteStore(path) as store, store._writing() as tables:
             tables.run("UPDATE segue_entries SET body = ? WHERE number = 9", b"{")
         folder = tmp_path / "exports"
@@ -290,7 +292,7 @@ class TestWhoMayRead:
         assert [file.name for file in folder.iterdir()] == ["oven.jsonl"]
         assert (folder / "oven.jsonl").read_text() == "old"
 
-    def test_an_export_to_a_place_that_is_not_there_names_it(self, path: str, tmp_path: Path, capsys: Captured) -> None:
+    def test_an_export_to_a_missing_directory_names_the_path(self, path: str, tmp_path: Path, capsys: Captured) -> None:
         to = tmp_path / "nowhere" / "oven.jsonl"
         assert sessions(path, "export", "oven", "-o", str(to)) == 2
         assert capsys.readouterr().err == f"segue: {to}: No such file or directory\n"
@@ -298,29 +300,32 @@ class TestWhoMayRead:
     @pytest.mark.parametrize(
         ("mode", "may"), [(0o666, "read and change"), (0o644, "read"), (0o640, "read"), (0o602, "read and change")]
     )
-    def test_a_store_that_others_may_use_is_named(
+    def test_a_store_that_others_may_use_gives_a_warning(
         self, path: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, mode: int, may: str
     ) -> None:
-        monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # `main` sets its own, for good
+        monkeypatch.setattr("warnings.showwarning", lambda *_: None)  # `main` sets its own and does not restore it
         Path(path).chmod(mode)
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             assert sessions(path, "list") == 0
-        [told] = capsys.readouterr().err.splitlines()
-        assert told.startswith(f"segue: note: {path}: other users of this machine may {may} these sessions")
-        assert told.endswith(f"chmod 600 {path}")
+        [warning] = capsys.readouterr().err.splitlines()
+        assert warning.startswith(f"segue: note: {path}: other users of this machine may {may} these sessions")
+        assert warning.endswith(f"chmod 600 {path}")
         with pytest.warns(ExposedStoreWarning, match=f"mode {mode:04o}"), open_store(path):
             pass
 
 
 def test_the_json_of_a_session_has_results_in_the_order_of_their_calls(tmp_path: Path, capsys: Captured) -> None:
-    """The log has them in the order in which they were ready; a model that gets the conversation need not know."""
+    """The log has them in the order of completion."""
     calls = [ToolCall(f"c{at}", "look", {}) for at in range(3)]
     asks = AssistantMessage(content=calls, protocol="p", provider="bakery", model="rye", stop_reason="toolUse")
     ready = [ToolResultMessage(f"c{at}", "look", [TextContent(str(at))]) for at in (2, 0, 1)]
     log: list[Any] = [
         TurnBegun(key="t", time=1, model="bakery/rye", protocol="p"),
-        *[Said(key=f"k{at}", time=1, message=each) for at, each in enumerate([UserMessage("Look."), asks, *ready])],
+        *[
+            MessageAdded(key=f"k{at}", time=1, message=each)
+            for at, each in enumerate([UserMessage("Look."), asks, *ready])
+        ],
     ]
     with open_store(tmp_path / "s.db") as store:
         store.create("monday", time=1)

@@ -1,4 +1,4 @@
-"""`segue show`: who said what, which model, calls with their results, thinking folded, tokens and cost."""
+"""`segue show`: messages with their models, calls with their results, shortened thinking, tokens and cost."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,7 @@ def show(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return capsys.readouterr().out
 
 
-def test_the_example_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_is_printed_in_full(capsys: pytest.CaptureFixture[str]) -> None:
     shown = show(capsys, str(EXAMPLE))
     for part in (
         "You help run a small bakery's web shop.",
@@ -36,22 +36,22 @@ def test_the_example_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert "first the rollback" not in shown.lower().replace("**rolling back** first the rollback", "")
 
 
-def test_a_result_stands_under_its_call(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_result_is_below_its_call(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [line.strip() for line in show(capsys, str(EXAMPLE)).splitlines()]
     after = lines.index('→ rollback(service="web", version="v2.13.2")') + 1
     assert lines[after] == "✓ web is at v2.13.2"
     assert lines[lines.index('→ probe(region="asia")') + 1] == "no result"
 
 
-def test_thinking_unfolds_and_long_results_are_whole_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    folded = show(capsys, str(EXAMPLE))
-    whole = show(capsys, "--thinking", "--full", str(EXAMPLE))
+def test_flags_show_thinking_and_long_results_in_full(capsys: pytest.CaptureFixture[str]) -> None:
+    shortened = show(capsys, str(EXAMPLE))
+    full = show(capsys, "--thinking", "--full", str(EXAMPLE))
     thought = "I should look at the deploys and at the error log before guessing."
-    assert thought not in folded
-    assert thought in " ".join(whole.split())
-    assert "more lines" in folded
-    assert "more lines" not in whole
-    assert whole.count("card_token missing") == 18
+    assert thought not in shortened
+    assert thought in " ".join(full.split())
+    assert "more lines" in shortened
+    assert "more lines" not in full
+    assert full.count("card_token missing") == 18
 
 
 def test_json_is_the_canonical_form(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -59,7 +59,7 @@ def test_json_is_the_canonical_form(capsysbinary: pytest.CaptureFixture[bytes]) 
     assert capsysbinary.readouterr().out == Context.from_json(EXAMPLE.read_bytes()).to_json() + b"\n"
 
 
-def test_results_that_answer_nothing_are_shown_where_they_stand(
+def test_results_that_answer_no_call_are_shown_at_their_position(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "torn.json"
@@ -68,9 +68,7 @@ def test_results_that_answer_nothing_are_shown_where_they_stand(
     assert "1 orphan result  weather x9" in show(capsys, str(path))
 
 
-def test_control_characters_of_a_tool_do_not_reach_the_terminal(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_control_characters_do_not_reach_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "escape.json"
     path.write_text(json.dumps({"messages": [{"role": "user", "content": "\x1b[2Jgone [red]markup[/red]"}]}))
     shown = show(capsys, str(path))
@@ -78,7 +76,7 @@ def test_control_characters_of_a_tool_do_not_reach_the_terminal(
     assert "\N{REPLACEMENT CHARACTER}[2Jgone [red]markup[/red]" in shown
 
 
-def test_ordinary_characters_are_shown_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ordinary_characters_are_shown_unchanged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = "a\u00a0b 日本\u3000語 👨\u200d👩\u200d👧 \u0915\u094d\u200d\u0937\r\ndef f():\n\treturn 1"
     path = tmp_path / "wide.json"
     path.write_text(json.dumps({"messages": [{"role": "user", "content": text}]}))
@@ -88,15 +86,15 @@ def test_ordinary_characters_are_shown_as_they_are(tmp_path: Path, capsys: pytes
     assert "        return 1" in shown
 
 
-def test_a_long_line_is_folded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_line_is_shortened(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "long.json"
     path.write_text(json.dumps({"messages": [{"role": "user", "content": "x" * 300_000}]}))
     assert len(show(capsys, str(path))) < 3_000
     assert len(show(capsys, "--full", str(path))) > 300_000
 
 
-def test_a_bad_line_is_told_and_the_others_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "talks.jsonl"
+def test_a_bad_line_is_reported_and_the_others_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "conversations.jsonl"
     good = '{"messages":[{"role":"user","content":"number %d"}]}\n'
     path.write_text(good % 1 + "{oops\n" + good % 3)
     assert main(["show", str(path)]) == 2

@@ -1,4 +1,4 @@
-"""The one way to the terminal: what is made safe, what stays as it is, and that no module goes round it."""
+"""Output to the terminal: what is made safe, what stays unchanged, and that no module bypasses it."""
 
 import ast
 import io
@@ -9,17 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.kitchen import MODEL, Terminal, environment, kitchen
 from support.terminals import EVIL, leaks, pseudo_terminal
 
 import segue.cli
 from segue.cli import terminal
-from segue.cli.above import Above
-from segue.cli.printable import escaped, flat, masked, printable
-from segue.cli.terminal import Screen, broken
-from segue.cli.view import View
+from segue.cli.printable import escape_json, mask, one_line, printable
+from segue.cli.prompt_output import PromptOutput
+from segue.cli.terminal import Screen, wrap_line
+from segue.cli.turn_view import TurnView
 
 CLI = Path(segue.cli.__file__).parent
 TEXTS = st.text(st.characters() | st.sampled_from(sorted(set(EVIL))) | st.sampled_from("\ufe0f\u200d👩❤1⃣"))
@@ -37,46 +36,46 @@ ORDINARY = [
 
 
 @pytest.mark.parametrize("text", ORDINARY)
-def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
-    assert printable(text) == text and escaped(text) == text
+def test_ordinary_text_is_shown_unchanged(text: str) -> None:
+    assert printable(text) == text and escape_json(text) == text
 
 
 @pytest.mark.parametrize("character", sorted(set("".join(each for each in EVIL if not each.isprintable()))))
-def test_each_hostile_character_is_replaced_wherever_it_is(character: str) -> None:
+def test_each_hostile_character_is_replaced_at_any_position(character: str) -> None:
     for text in (character, f"a{character}", f"{character}b", f"a{character}{character}b"):
-        assert character not in masked(text)
+        assert character not in mask(text)
 
 
 @given(TEXTS)
-def test_what_is_made_safe_has_no_controls_and_stays_the_same_when_it_is_done_again(text: str) -> None:
-    assert len(masked(text)) == len(text)
-    for made in (masked, printable, flat):
-        safe = made(text)
-        assert made(safe) == safe and not leaks(safe)
-    assert "\n" not in flat(text)
+def test_safe_text_has_no_controls_and_is_not_changed_again(text: str) -> None:
+    assert len(mask(text)) == len(text)
+    for make_safe in (mask, printable, one_line):
+        safe = make_safe(text)
+        assert make_safe(safe) == safe and not leaks(safe)
+    assert "\n" not in one_line(text)
 
 
 @given(st.recursive(TEXTS, lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner)))
 def test_json_for_a_terminal_is_safe_and_has_the_same_values(value: object) -> None:
     document = json.dumps(value, ensure_ascii=False)
-    assert json.loads(escaped(document)) == value and not leaks(escaped(document).replace("\t", ""))
+    assert json.loads(escape_json(document)) == value and not leaks(escape_json(document).replace("\t", ""))
 
 
 @given(st.text(st.characters(codec="utf-8")))
-def test_data_for_a_program_is_exact(text: str) -> None:
+def test_data_for_another_program_is_exact(text: str) -> None:
     data = io.BytesIO()
     before, sys.stdout = sys.stdout, io.TextIOWrapper(data, encoding="utf-8", newline="")
     try:
-        terminal.say(text)
-        terminal.write(json.dumps(text, ensure_ascii=False).encode())
+        terminal.print_text(text)
+        terminal.write_json(json.dumps(text, ensure_ascii=False).encode())
         terminal.flush()
         assert data.getvalue().decode() == f"{text}\n{json.dumps(text, ensure_ascii=False)}"
     finally:
         sys.stdout = before
 
 
-def test_what_libraries_print_log_and_warn_is_safe() -> None:
-    with pseudo_terminal() as shown, terminal.guarded():
+def test_prints_logs_and_warnings_of_libraries_are_safe() -> None:
+    with pseudo_terminal() as shown, terminal.safe_output():
         print(EVIL)
         print(EVIL, file=sys.stderr)
         sys.stderr.write(EVIL)
@@ -84,19 +83,19 @@ def test_what_libraries_print_log_and_warn_is_safe() -> None:
     assert not leaks(shown[0]), leaks(shown[0])
 
 
-# -- nothing goes round it ---------------------------------------------------------------------------------------------
+# -- no module bypasses it ---------------------------------------------------------------------------------------------
 
 ALLOWED = {
     "terminal.py": {"print", "rich", "sys.stdout", "sys.stderr"},
-    "__init__.py": {"print"},  # its own version, without loading anything
+    "__init__.py": {"print"},  # prints its version without importing anything
     "keyboard.py": {"prompt_toolkit"},
-    "above.py": {"prompt_toolkit"},
+    "prompt_output.py": {"prompt_toolkit"},
 }
 WRITERS = ("print", "input", "rich", "prompt_toolkit", "sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__")
 
 
 def writers_of(source: str) -> set[str]:
-    """The ways to a terminal that a module uses."""
+    """The functions and files that a module could use to write to a terminal."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         match node:
@@ -128,8 +127,8 @@ def test_the_test_finds_writers() -> None:
 # -- long lines, logs, closed files ------------------------------------------------------------------------------------
 
 
-def handled(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[int, int]:
-    """How many characters are measured and drawn for one delta."""
+def count_work(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[int, int]:
+    """Count the characters that are measured and drawn for one delta."""
     from rich import cells
 
     measured, drawn = [0], [0]
@@ -141,48 +140,48 @@ def handled(monkeypatch: pytest.MonkeyPatch, text: str) -> tuple[int, int]:
 
     class Counting(Screen):
         def line(self, *parts: terminal.Part, indent: int = 0, wrap: bool = True) -> None:
-            drawn[0] += 1 + sum(len(words) for words, _ in parts)
+            drawn[0] += 1 + sum(len(text) for text, _ in parts)
 
     monkeypatch.setattr(cells, "get_character_cell_size", counting)
     screen = Counting(io.StringIO())
     screen.width = 80
-    view = View(screen)
+    view = TurnView(screen)
     view._grow(text, "")
-    view.settle()
+    view.end_line()
     monkeypatch.setattr(cells, "get_character_cell_size", measure)
     return measured[0], drawn[0]
 
 
 @pytest.mark.parametrize("piece", ["x", "word ", "日本", "e\u0301", "👩\u200d", "\x1b[2J", "a\u0301\u0301\u0301"])
-def test_a_long_line_costs_as_much_as_it_is_long(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_work_for_a_line_is_linear_in_its_length(piece: str, monkeypatch: pytest.MonkeyPatch) -> None:
     once = piece * (80_000 // len(piece))
-    measured, drawn = handled(monkeypatch, once)
-    twice, more = handled(monkeypatch, once * 2)
+    measured, drawn = count_work(monkeypatch, once)
+    twice, more = count_work(monkeypatch, once * 2)
     assert measured <= len(once) and twice <= 2 * len(once)
     assert drawn <= 1.2 * len(once) and more <= 2.1 * drawn
 
 
 @given(st.text(st.sampled_from("ab 日👩\u200d\ufe0fe\u0301")), st.integers(2, 30))
-def test_a_broken_line_has_the_same_characters_and_its_parts_fit(text: str, width: int) -> None:
+def test_a_wrapped_line_has_the_same_characters_and_its_parts_fit(text: str, width: int) -> None:
     from rich.cells import cell_len
 
-    lines = broken(text, width)
+    lines = wrap_line(text, width)
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert all(cell_len(line) <= max(width, 3) for line in lines)
 
 
-def test_lines_that_wait_are_kept_in_pieces() -> None:
-    """Appending to one text would copy it for every line."""
+def test_pending_lines_are_not_joined() -> None:
+    """Appending to one string would copy it for every line."""
 
     class App:
         is_running = False
 
     async def wait() -> list[str]:
-        above = Above(App())  # type: ignore[arg-type]
-        above._later = lambda: None  # type: ignore[method-assign]
+        output = PromptOutput(App())  # type: ignore[arg-type]
+        output._schedule = lambda: None  # type: ignore[method-assign]
         for number in range(3):
-            above.write(f"{number}\n")
-        return above._waiting
+            output.write(f"{number}\n")
+        return output._pending
 
     import asyncio
 
@@ -190,23 +189,23 @@ def test_lines_that_wait_are_kept_in_pieces() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
-@pytest.mark.parametrize("asked", [False, True])
-def test_no_log_record_reaches_the_chat_unless_asked_for(asked: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("debug", [False, True])
+def test_log_records_reach_the_chat_only_with_segue_debug(debug: bool, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import segue.cli.commands as commands, logging, warnings\n"
+        "import segue.cli.chat_commands as commands, logging, warnings\n"
         "async def _noise(chat, _):\n"
         "    for name in ('psycopg', 'psycopg.pool', 'anything'):\n"
         "        logging.getLogger(name).error('NOISE')\n"
-        "    chat.note('quiet again')\n"
+        "    chat.view.note('quiet again')\n"
         "commands.COMMANDS['/noise'] = commands.Command('', _noise)\n"
     )
     with kitchen() as server:
-        env = environment(tmp_path, server.url, PYTHONPATH=str(tmp_path), SEGUE_DEBUG="1" if asked else "")
+        env = environment(tmp_path, server.url, PYTHONPATH=str(tmp_path), SEGUE_DEBUG="1" if debug else "")
         with Terminal(env, "--model", MODEL, cwd=tmp_path) as shown:
-            shown.sees("/help tells")
+            shown.sees("/help lists")
             shown.types("/noise")
             shown.child.expect("quiet again")
-            assert ("NOISE" in str(shown.child.before)) == asked
+            assert ("NOISE" in str(shown.child.before)) == debug
             shown.presses("d")
             shown.leaves()
 
@@ -220,7 +219,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
 @pytest.mark.parametrize(
     "ending", ["| true", "2>&1 | true", "| head -c 1", ">&-", "2>&-", ">/dev/full", "<&-", ">&- 2>&- <&-"]
 )
-def test_broken_pipes_full_disks_and_closed_files_are_no_traceback(command: str, ending: str) -> None:
+def test_broken_pipes_full_disks_and_closed_files_give_no_traceback(command: str, ending: str) -> None:
     line = f'"{sys.executable}" -m segue {command} {ending}; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
     assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr, done.stderr

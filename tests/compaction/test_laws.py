@@ -1,12 +1,11 @@
-"""Laws of compaction over torn conversations, for every protocol and for windows of any size."""
+"""Properties of compaction over torn conversations, for every protocol and windows of any size."""
 
 import re
 from collections.abc import Callable
 from typing import Any
 
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 from support import torn
 from support.structure import faults
@@ -26,10 +25,10 @@ from segue.types import (
     UserMessage,
 )
 from segue.types.text import scrub
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODELS = {
-    f"{name} ({protocol})": model for protocol in FOLDERS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
 }
 WINDOWS = [2_000, 3_000, 4_096, 8_192, 32_000, 200_000, 1_000_000]
 SHORT = 200
@@ -45,7 +44,7 @@ def models(draw: Callable[..., Any]) -> Model:
 
 @st.composite
 def histories(draw: Callable[..., Any], model: Model) -> Context:
-    """Torn conversations in which some texts are long, some answers are measured, and a summary may come first."""
+    """Torn conversations with some long texts, some measured answers, and possibly a summary at the start."""
     context: Context = draw(torn.torn_contexts(model))
     messages = [_lengthened(draw, message, model) for message in context.messages]
     if draw(st.booleans()):
@@ -59,9 +58,9 @@ def _lengthened(draw: Callable[..., Any], message: Message, model: Model) -> Mes
     share = draw(st.sampled_from([0, 0, 0, 0.05, 0.3, 1.5]))
     if not share:
         return message
-    words = draw(st.sampled_from(["word ", "日本語 ", "0123456789abcdef\n"]))
-    count = min(int(model.context_window * share * 3.7), 400_000) // len(words.encode())
-    return replace(message, content=[*message.content, TextContent(words * count)])
+    piece = draw(st.sampled_from(["word ", "日本語 ", "0123456789abcdef\n"]))
+    count = min(int(model.context_window * share * 3.7), 400_000) // len(piece.encode())
+    return replace(message, content=[*message.content, TextContent(piece * count)])
 
 
 @st.composite
@@ -92,7 +91,7 @@ def pairs(messages: list[Message], shift: int = 0) -> set[tuple[int, int]]:
 
 @many
 @given(cases())
-def test_a_cut_parts_no_call_from_its_result_and_leaves_the_running_turn_alone(case: Any) -> None:
+def test_a_cut_separates_no_call_from_its_result_and_keeps_the_running_turn(case: Any) -> None:
     context, target, summariser, how = case
     made = plan(context, target, summariser, **how)
     if made is None:
@@ -103,11 +102,11 @@ def test_a_cut_parts_no_call_from_its_result_and_leaves_the_running_turn_alone(c
         assert cut <= how["running_from"]
     assert all((call < cut) == (result < cut) for call, result in pairs(messages))
     assert cut == len(messages) or cut == how["running_from"] or not isinstance(messages[cut], ToolResultMessage)
-    # What is left pairs as it did before: nothing finds another partner.
+    # The messages that stay have the same pairs as before.
     kept = {pair for pair in pairs(messages) if pair[0] >= cut}
     rest = compacted(messages, made, summary_message("so far"))
     assert pairs(rest, cut - 1) == kept
-    # And no result that came twice turns up as one without a call (without an id, nobody can tell whose it was).
+    # A duplicate result does not become one without a call (a result without an id cannot be assigned).
     strays = Pairing(messages).strays
     for at, kind in Pairing(rest).strays.items():
         result = rest[at]
@@ -117,7 +116,7 @@ def test_a_cut_parts_no_call_from_its_result_and_leaves_the_running_turn_alone(c
 
 @many
 @given(cases())
-def test_the_parts_are_all_of_what_is_summarised_in_order(case: Any) -> None:
+def test_the_parts_cover_the_summarised_messages_in_order(case: Any) -> None:
     context, target, summariser, how = case
     made = plan(context, target, summariser, **how)
     if made is not None:
@@ -127,7 +126,7 @@ def test_the_parts_are_all_of_what_is_summarised_in_order(case: Any) -> None:
 
 @many
 @given(cases())
-def test_what_stays_and_the_longest_summary_fit_where_the_plan_says_so(case: Any) -> None:
+def test_the_rest_and_the_longest_summary_fit_if_the_plan_fits(case: Any) -> None:
     context, target, summariser, how = case
     made = plan(context, target, summariser, **how)
     if made is None:
@@ -157,7 +156,7 @@ def test_every_request_for_a_summary_fits_and_is_clean(case: Any) -> None:
 
 
 def marked(asking: Context) -> list[tuple[str, str]]:
-    """The marks of a request, each with the text below it."""
+    """The marks of a request, each with its text."""
     block = asking.messages[0].content[0]
     assert isinstance(block, TextContent)
     found = re.match(r'Lines that begin with "\[(\w+)"', block.text)
@@ -188,13 +187,13 @@ def test_every_short_real_result_is_in_a_request_marked_as_a_tool_result(case: A
 
 @many
 @given(cases(), st.booleans())
-def test_the_compacted_conversation_is_clean_for_every_protocol(case: Any, goes_on: bool) -> None:
+def test_the_compacted_conversation_is_clean_for_every_protocol(case: Any, continues: bool) -> None:
     context, target, summariser, how = case
     made = plan(context, target, summariser, **how)
     if made is None:
         return
     short = after(context, made, "The user wants the tests to pass.")
-    if goes_on:
+    if continues:
         short = Context(
             system_prompt=short.system_prompt, messages=[*short.messages, UserMessage("next")], tools=short.tools
         )
@@ -205,7 +204,7 @@ def test_the_compacted_conversation_is_clean_for_every_protocol(case: Any, goes_
 
 @many
 @given(cases())
-def test_compaction_after_compaction_comes_to_an_end(case: Any) -> None:
+def test_repeated_compaction_ends(case: Any) -> None:
     context, target, summariser, how = case
     running_from = how["running_from"]
     for _ in range(len(context.messages) + 1):

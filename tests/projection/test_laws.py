@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.structure import faults
 from support.targets import distinct

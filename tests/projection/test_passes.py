@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from typing import get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import torn
 from support.targets import distinct
 
@@ -67,7 +66,7 @@ def concerned(messages: list[Message], bit: str) -> set[int]:
 
 def any_of(message: Message, bit: str) -> bool:
     if bit == "failed":
-        return isinstance(message, AssistantMessage) and message.stop_reason in ("error", "aborted")
+        return isinstance(message, AssistantMessage) and message.failed
     if bit == "odd":
         return not message.content or any(map(is_odd, message.content))
     return any(

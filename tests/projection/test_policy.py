@@ -159,7 +159,7 @@ class TestStrategy:
             def translate_for_provider(self, messages: list[Message], target: Model) -> Any:
                 return ["text"]
 
-        with pytest.raises(TypeError, match=r"messages\[0\]: a Context holds no str there"):
+        with pytest.raises(TypeError, match=r"messages\[0\] of a Context must be .*, not str"):
             segue.project(TORN, MISTRAL, Wrong())
 
     def test_the_built_in_one_is_a_strategy(self) -> None:

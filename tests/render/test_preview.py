@@ -1,4 +1,4 @@
-"""Before the switch: does it fit, what is lost, which limits break, what does it cost, and how sure is that."""
+"""Previews: whether a request fits, what is lost, which limits it exceeds, what it costs, and how sure that is."""
 
 import base64
 import struct
@@ -8,7 +8,6 @@ import pytest
 from msgspec.structs import replace
 
 import segue
-from segue.render.images import image_size
 from segue.types import (
     AssistantMessage,
     Context,
@@ -20,6 +19,7 @@ from segue.types import (
     Usage,
     UserMessage,
 )
+from segue.wire.common.images import size_of
 
 CLAUDE = segue.get_model("anthropic/claude-sonnet-4-5")
 MISTRAL = segue.get_model("mistral/mistral-large-latest")
@@ -156,17 +156,17 @@ SIZES = {
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_the_size_of_an_image_is_read_from_its_head(kind: str) -> None:
-    assert image_size(encoded(SIZES[kind])) == (640, 480)
+def test_the_size_of_an_image_is_read_from_its_header(kind: str) -> None:
+    assert size_of(encoded(SIZES[kind]).data) == (640, 480)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8?", b"BM"]
 )
-def test_an_image_that_is_broken_or_not_known_has_no_size(data: bytes) -> None:
-    assert image_size(encoded(data)) is None
+def test_a_broken_or_unknown_image_has_no_size(data: bytes) -> None:
+    assert size_of(encoded(data).data) is None
 
 
-def test_base64_that_is_broken_has_no_size() -> None:
-    assert image_size(ImageContent("a", "image/png")) is None
-    assert image_size(ImageContent("\u00e9", "image/png")) is None
+def test_broken_base64_has_no_size() -> None:
+    assert size_of("a") is None
+    assert size_of("\u00e9") is None

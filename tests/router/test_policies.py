@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.routers import LARGE, A, B, C, at, error
 
@@ -143,7 +142,7 @@ def test_a_policy_that_names_a_stranger_is_told() -> None:
         def rank(self, situation: Situation) -> Sequence[segue.Model]:
             return [LARGE]
 
-    with pytest.raises(ValueError, match=r"Odd\.rank gave .*, which is no member"):
+    with pytest.raises(ValueError, match=r"Odd\.rank returned .*, which is not a member"):
         Odd(MEMBERS).begin(at(0))
 
 

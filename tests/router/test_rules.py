@@ -99,7 +99,7 @@ def test_an_overflow_goes_to_a_larger_window_then_to_compaction_then_to_a_clear_
     assert isinstance(router.failed(LARGE, error("overflow"), 1, at(1)), Compact)
     end = router.failed(LARGE, error("overflow"), 2, at(2, compacted=True))
     assert isinstance(end, GiveUp)
-    assert "no member has a larger window" in end.reason and "compacted already" in end.reason
+    assert "no member has a larger window" in end.reason and "already compacted" in end.reason
     assert router.resting(2) == {}
 
 
@@ -158,7 +158,7 @@ def test_when_all_rest_for_long_the_reason_says_until_when() -> None:
     router.failed(B, error("server"), 3, at(0))
     decision = router.failed(A, error("server"), 3, at(10))
     assert isinstance(decision, GiveUp)
-    assert f"{B.ref} is back in 20 s" in decision.reason and f"{C.ref} is back in 890 s" in decision.reason
+    assert f"{B.ref} returns in 20 s" in decision.reason and f"{C.ref} returns in 890 s" in decision.reason
 
 
 def test_members_that_are_well_for_others_are_not_tried_for_ever() -> None:
@@ -177,7 +177,7 @@ def test_members_that_are_well_for_others_are_not_tried_for_ever() -> None:
 
 
 def test_patience_is_a_setting() -> None:
-    router = segue.Failover([A, B], patience=Patience(retries=0, rest=5))
+    router = segue.Failover([A, B], patience=Patience(retries=segue.Retries(count=0), rest=5))
     assert isinstance(router.failed(A, error("server"), 1, at(0)), Next)
     assert router.resting(1) == {A.ref: 4}
 

@@ -1,4 +1,4 @@
-"""Both stores, empty, for tests that must hold for each."""
+"""Fixtures: both stores, empty, for tests that apply to each."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from segue.session import Store, open_store
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of a store where nothing is yet; it can be opened more than once."""
+    """The location of a store that does not exist yet; it can be opened more than once."""
     if request.param == "sqlite":
         return str(tmp_path / "sessions.db")
     address: str = request.getfixturevalue("postgres").fresh()

@@ -1,4 +1,4 @@
-"""A writer is killed at any instant: its session opens, what was acknowledged is there, and every entry is whole."""
+"""A writer is killed at any instant: its session opens, and every acknowledged entry is there and complete."""
 
 import os
 import random
@@ -21,7 +21,7 @@ from segue.session import open_store
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is neither fork nor SIGKILL on Windows")
 
 
-class Nursery:
+class WriterProcesses:
     """Starts writers and kills them."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
@@ -32,37 +32,37 @@ class Nursery:
         return self.process.stdout.readline().strip()
 
     def run_and_kill(self, where: str, session: str, run: str, chance: random.Random) -> tuple[int, int]:
-        """The number of the last entry that was acknowledged, and how many appends were."""
+        """Return the number of the last acknowledged entry, and the number of acknowledged appends."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{where} {session} {run}\n")
         self.process.stdin.flush()
         acknowledged: list[int] = []
-        while not (said := self.line()).startswith("pid"):  # the child was quicker than its parent
-            acknowledged.append(int(said))
-        pid = int(said.removeprefix("pid "))
-        # While it opens the store, between two appends, or in the midst of one.
+        while not (line := self.line()).startswith("pid"):  # the child was faster than its parent
+            acknowledged.append(int(line))
+        pid = int(line.removeprefix("pid "))
+        # Kill it while it opens the store, between two appends, or during one.
         appends = chance.choice([0, 0, 1, 2, 5, 15])
         while len(acknowledged) < appends:
             acknowledged.append(int(self.line()))
         time.sleep(chance.uniform(0, 0.004 if appends else 0.05))
         os.kill(pid, signal.SIGKILL)
-        while not (said := self.line()).startswith("end"):
-            acknowledged.append(int(said))
-        assert said == f"end {-signal.SIGKILL}", "the writer ended before it was killed"
+        while not (line := self.line()).startswith("end"):
+            acknowledged.append(int(line))
+        assert line == f"end {-signal.SIGKILL}", "the writer ended before it was killed"
         return (acknowledged[-1] if acknowledged else 0), len(acknowledged)
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    command = [sys.executable, str(Path(writers.__file__)), "nursery"]
+def writer_processes() -> Iterator[WriterProcesses]:
+    command = [sys.executable, str(Path(writers.__file__)), "fork_writers"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        yield Nursery(process)
+        yield WriterProcesses(process)
         assert process.stdin is not None
         process.stdin.close()
 
 
 def check(where: str, session: str, run: str, last: int, appends: int) -> None:
-    """It opens, it is whole, and it goes on."""
+    """Check that the session opens, is complete, and can be continued."""
     until_settled(where)
     with open_store(where) as store:
         if session not in [info.id for info in store.sessions()]:
@@ -72,22 +72,22 @@ def check(where: str, session: str, run: str, last: int, appends: int) -> None:
         assert head >= last, "an acknowledged entry is missing"
         batches = whole_batches(store, session)
         mine = [number for name, number in batches if name == run]
-        # The last append may have been written and not acknowledged; more than one cannot.
+        # At most one append can be written and not acknowledged.
         assert mine == list(range(len(mine))) and appends <= len(mine) <= appends + 1
         assert store.append(session, batch_of(f"{run}-after", 0, 2, 10), after=head) == head + 2
 
 
-def test_sqlite_keeps_what_it_acknowledged(nursery: Nursery, tmp_path: Path) -> None:
+def test_sqlite_keeps_acknowledged_entries(writer_processes: WriterProcesses, tmp_path: Path) -> None:
     chance = random.Random(1)
     for run in range(500 if SOAK else 30):
         where, session = str(tmp_path / f"{run // 10}.db"), f"s{run // 5}"
-        check(where, session, f"r{run}", *nursery.run_and_kill(where, session, f"r{run}", chance))
+        check(where, session, f"r{run}", *writer_processes.run_and_kill(where, session, f"r{run}", chance))
 
 
-def test_postgresql_keeps_what_it_acknowledged(nursery: Nursery, postgres: Postgres) -> None:
+def test_postgresql_keeps_acknowledged_entries(writer_processes: WriterProcesses, postgres: Postgres) -> None:
     chance = random.Random(2)
     where = ""
     for run in range(100 if SOAK else 10):
         where = where if run % 5 else postgres.fresh()
         session = f"s{run // 5}"
-        check(where, session, f"r{run}", *nursery.run_and_kill(where, session, f"r{run}", chance))
+        check(where, session, f"r{run}", *writer_processes.run_and_kill(where, session, f"r{run}", chance))

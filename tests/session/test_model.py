@@ -1,15 +1,14 @@
-"""A store behaves like a dictionary of lists, whatever is done to it in whatever order."""
+"""A store behaves like a dictionary of lists under any sequence of operations."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from conftest import SOAK
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from msgspec.structs import replace
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 
 from segue.errors import ConflictError, SessionError
@@ -19,22 +18,22 @@ NAMES = st.sampled_from(["a", "b", "c", "d"])
 KEYS = st.sampled_from([f"k{number}" for number in range(12)])
 BATCHES = st.lists(KEYS, max_size=4, unique=True)
 MEMORY = Path("/dev/shm")
-"""Where there is such a folder, a file in it costs no waiting for a disk."""
+"""A folder in memory, where the system has it: files there do not wait for a disk."""
 
 
 class Model:
-    """Sessions as they should be. An operation gives what the store should give, or the error that it should raise."""
+    """The expected sessions. An operation returns or raises what the store should return or raise."""
 
     def __init__(self) -> None:
         self.logs: dict[str, list[AnyEntry]] = {}
         self.infos: dict[str, SessionInfo] = {}
-        self.made: list[str] = []
+        self.order: list[str] = []
 
     def create(self, name: str, time: int, title: str = "", parent: str | None = None, at: int | None = None) -> None:
         if name in self.logs:
             raise SessionError
         self.logs[name] = []
-        self.made.append(name)
+        self.order.append(name)
         self.infos[name] = SessionInfo(
             id=name, created=time, changed=time, entries=0, title=title, parent=parent, parent_entry=at
         )
@@ -67,7 +66,7 @@ class Model:
     def delete(self, name: str) -> None:
         self.log(name)
         del self.logs[name], self.infos[name]
-        self.made.remove(name)
+        self.order.remove(name)
 
     def log(self, name: str) -> list[AnyEntry]:
         if name not in self.logs:
@@ -78,11 +77,11 @@ class Model:
         self.infos[name] = replace(self.infos[name], **fields)
 
     def listed(self) -> list[SessionInfo]:
-        return sorted(self.infos.values(), key=lambda info: (info.changed, self.made.index(info.id)), reverse=True)
+        return sorted(self.infos.values(), key=lambda info: (info.changed, self.order.index(info.id)), reverse=True)
 
 
 class Machine(RuleBasedStateMachine):
-    """The same is done to a store and to the model."""
+    """Runs the same operations on a store and on the model."""
 
     where = ""
 
@@ -114,9 +113,9 @@ class Machine(RuleBasedStateMachine):
 
     @rule(name=NAMES, keys=BATCHES, behind=st.integers(0, 3), text=st.sampled_from(["x", "x", "x", "y"]))
     def append(self, name: str, keys: list[str], behind: int, text: str) -> None:
-        """Mostly at the end, where writers are; also behind what others have written, and again."""
+        """Mostly at the end of the log, sometimes before it."""
         after = max(len(self.model.logs.get(name, ())) - behind, 0)
-        self.both("append", name, [said(f"{key}{after // 5}", text, time=7) for key in keys], after=after)
+        self.both("append", name, [message_entry(f"{key}{after // 5}", text, time=7) for key in keys], after=after)
 
     @rule(name=NAMES, behind=st.integers(0, 4), length=st.integers(1, 4))
     def repeat(self, name: str, behind: int, length: int) -> None:
@@ -137,16 +136,16 @@ class Machine(RuleBasedStateMachine):
         self.both("delete", name)
 
     @rule(name=NAMES)
-    def carry(self, name: str) -> None:
-        """What is exported and imported again is there already, and not there if it was deleted in between."""
+    def export_and_import(self, name: str) -> None:
+        """Importing an export adds nothing, or everything if the session was deleted in between."""
         if name in self.model.logs:
             lines = list(export_session(self.store, name))
             assert import_session(self.store, lines).added == 0
             self.store.delete(name)
             assert import_session(self.store, lines).added == len(self.model.logs[name])
             assert list(export_session(self.store, name)) == lines
-            self.model.made.remove(name)
-            self.model.made.append(name)
+            self.model.order.remove(name)
+            self.model.order.append(name)
 
     @rule()
     def reopen(self) -> None:
@@ -154,7 +153,7 @@ class Machine(RuleBasedStateMachine):
         self.store = open_store(self.where)
 
     @invariant()
-    def the_store_is_as_the_model(self) -> None:
+    def the_store_matches_the_model(self) -> None:
         if hasattr(self, "store"):
             assert self.store.sessions() == self.model.listed()
             for name, log in self.model.logs.items():
@@ -170,7 +169,7 @@ SLOWER = settings(SETTINGS, max_examples=50 if SOAK else 15)
 
 
 def test_sqlite_behaves_like_the_model() -> None:
-    class InAFile(Machine):
+    class SQLiteMachine(Machine):
         def fresh(self) -> str:
             self.folder = TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None)
             self.where = f"{self.folder.name}/sessions.db"
@@ -181,13 +180,13 @@ def test_sqlite_behaves_like_the_model() -> None:
             if hasattr(self, "folder"):
                 self.folder.cleanup()
 
-    run_state_machine_as_test(InAFile, settings=SETTINGS)
+    run_state_machine_as_test(SQLiteMachine, settings=SETTINGS)
 
 
 def test_postgresql_behaves_like_the_model(postgres: Postgres) -> None:
-    class OnAServer(Machine):
+    class PostgresMachine(Machine):
         def fresh(self) -> str:
             self.where = postgres.fresh()
             return self.where
 
-    run_state_machine_as_test(OnAServer, settings=SLOWER)
+    run_state_machine_as_test(PostgresMachine, settings=SLOWER)

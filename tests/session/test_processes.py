@@ -1,4 +1,4 @@
-"""Eight processes write at once: nothing is lost, nothing is doubled, no batch stands inside another."""
+"""Eight processes write at the same time: nothing is lost or duplicated, and batches are never mixed."""
 
 import json
 import subprocess
@@ -17,8 +17,8 @@ from segue.session import open_store
 PROCESSES = 8
 
 
-def write_at_once(where: str, sessions: list[str], rounds: int) -> int:
-    """Let all begin at the same time; how many conflicts were reported."""
+def write_in_parallel(where: str, sessions: list[str], rounds: int) -> int:
+    """Start all processes at the same time, and return the number of conflicts."""
     command = [sys.executable, str(Path(writers.__file__)), "many", where]
     running = [
         subprocess.Popen(
@@ -36,22 +36,22 @@ def write_at_once(where: str, sessions: list[str], rounds: int) -> int:
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        told = [json.loads(process.communicate(timeout=HANGS)[0]) for process in running]
+        reports = [json.loads(process.communicate(timeout=HANGS)[0]) for process in running]
     finally:
         for process in running:
             process.kill()
             process.communicate()
     assert all(process.returncode == 0 for process in running)
-    return sum(each["conflicts"] for each in told)
+    return sum(each["conflicts"] for each in reports)
 
 
 @pytest.mark.parametrize(("sessions", "rounds"), [(1, 100 if SOAK else 25), (100, 10 if SOAK else 1)])
-def test_no_lost_and_no_doubled_entry(where: str, sessions: int, rounds: int) -> None:
+def test_no_entry_is_lost_or_duplicated(where: str, sessions: int, rounds: int) -> None:
     names = [f"s{number}" for number in range(sessions)]
     with open_store(where) as store:
         for name in names:
             store.create(name, time=0)
-        conflicts = write_at_once(where, names, rounds)
+        conflicts = write_in_parallel(where, names, rounds)
         for name in names:
             batches = whole_batches(store, name)
             assert Counter(batches) == {(f"w{w}", number): 1 for w in range(PROCESSES) for number in range(rounds)}
@@ -60,10 +60,12 @@ def test_no_lost_and_no_doubled_entry(where: str, sessions: int, rounds: int) ->
     assert conflicts > 0
 
 
-def test_eight_processes_make_a_new_store_together(where: str) -> None:
-    """None was opened before: one of them makes the tables, and the others wait for it."""
+def test_eight_processes_create_a_new_store_together(where: str) -> None:
+    """One of them creates the tables, and the others wait for it."""
     command = "import sys; from segue.session import open_store, postgres, sqlite; "
-    command += f"sqlite.PATIENCE = postgres.PATIENCE = {HANGS}; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
+    command += (
+        f"sqlite.LOCK_TIMEOUT = postgres.LOCK_TIMEOUT = {HANGS}; open_store(sys.argv[1]).create(sys.argv[2], time=0)"
+    )
     running = [subprocess.Popen([sys.executable, "-c", command, where, f"s{number}"]) for number in range(PROCESSES)]
     assert [process.wait(timeout=HANGS) for process in running] == [0] * PROCESSES
     with open_store(where) as store:

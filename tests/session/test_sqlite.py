@@ -1,4 +1,4 @@
-"""What is SQLite's own: the file, its modes, and what is no store."""
+"""SQLite only: the file, its modes, and files that are not stores."""
 
 import os
 import sqlite3
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.entries import said
+from support.entries import message_entry
 
 from segue.errors import SessionError
 from segue.session import SQLiteStore, migrations
@@ -26,7 +26,7 @@ def test_commits_are_on_disk_before_they_are_acknowledged(path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
-def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_the_file_is_private_to_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "sessions.db"
     with SQLiteStore(path) as store:
         store.create("s", time=0)
@@ -36,22 +36,22 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert path.parent.stat().st_mode & 0o077 == 0
 
 
-def test_a_store_in_memory_is_nobody_elses() -> None:
+def test_a_store_in_memory_is_private() -> None:
     with SQLiteStore(":memory:") as one, SQLiteStore(":memory:") as other:
         one.create("s", time=0)
         assert other.sessions() == []
         assert not one.blocks
 
 
-def test_a_file_that_is_no_database(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(path: Path) -> None:
     path.write_text("This is a letter, and a rather long one, to be sure." * 20)
-    with pytest.raises(SessionError, match=r"sessions\.db: this is no store of sessions"):
+    with pytest.raises(SessionError, match=r"sessions\.db: this is not a store of sessions"):
         SQLiteStore(path)
 
 
-def test_a_place_where_nothing_can_be_made(tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_created_is_a_session_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SessionError, match="no store can be made there"):
+    with pytest.raises(SessionError, match="no store can be created there"):
         SQLiteStore(tmp_path / "file" / "sessions.db")
 
 
@@ -60,62 +60,62 @@ def test_a_store_of_a_newer_segue_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("INSERT INTO segue_migrations VALUES (99, 'who knows')")
     connection.close()
-    with pytest.raises(SessionError, match="its tables are of step 99, and this segue knows 1 of them; update segue"):
+    with pytest.raises(SessionError, match="its tables have version 99, and this segue knows only 1; update segue"):
         SQLiteStore(path)
 
 
-def test_a_later_step_is_taken_once_and_keeps_what_is_there(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_later_migration_is_applied_once_and_keeps_the_data(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SQLiteStore(path) as store:
         store.create("s", time=0)
-        store.append("s", [said("a")], after=0)
-    step = Migration(2, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
+        store.append("s", [message_entry("a")], after=0)
+    migration = Migration(2, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, migration))
     monkeypatch.setattr(migrations, "NEWEST", 2)
     for _ in range(2):
         with SQLiteStore(path) as store:
-            assert [stored.entry for stored in store.read("s")] == [said("a")]
+            assert [stored.entry for stored in store.read("s")] == [message_entry("a")]
             assert store._rows("SELECT number FROM segue_migrations ORDER BY number") == [(1,), (2,)]
             assert store._rows("SELECT more FROM segue_sessions") == [(None,)]
 
 
-def test_a_step_that_fails_leaves_the_store_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_that_fails_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     SQLiteStore(path).close()
-    step = Migration(2, "a bad one", ("CREATE TABLE segue_more (x {integer})", "NONSENSE"))
+    migration = Migration(2, "a bad one", ("CREATE TABLE segue_more (x {integer})", "NONSENSE"))
     with monkeypatch.context() as patch:
-        patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, step))
+        patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, migration))
         with pytest.raises(SessionError, match="syntax error"):
             SQLiteStore(path)
     with SQLiteStore(path) as store:
         assert store._rows("SELECT name FROM sqlite_master WHERE name = 'segue_more'") == []
 
 
-def test_the_steps_are_numbered_without_gaps() -> None:
-    assert [step.number for step in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
-    assert all(step.why for step in MIGRATIONS)
+def test_the_migrations_are_numbered_without_gaps() -> None:
+    assert [migration.number for migration in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+    assert all(migration.why for migration in MIGRATIONS)
 
 
-def test_an_entry_that_was_damaged_is_named(path: Path) -> None:
+def test_a_damaged_entry_is_named(path: Path) -> None:
     with SQLiteStore(path) as store:
         store.create("s", time=0)
-        store.append("s", [said("a"), said("b")], after=0)
-        with store._writing() as tables:
-            tables.run("UPDATE segue_entries SET body = ? WHERE number = 2", b'{"entry":"mess')
+        store.append("s", [message_entry("a"), message_entry("b")], after=0)
+        with store._writing() as transaction:
+            transaction.run("UPDATE segue_entries SET body = ? WHERE number = 2", b'{"entry":"mess')
         with pytest.raises(SessionError, match="entry 2 of session s cannot be read: not JSON: the text ends"):
             list(store.read("s"))
 
 
-def test_a_failure_in_mid_append_leaves_nothing_half_written(path: Path) -> None:
+def test_a_failure_during_an_append_writes_nothing(path: Path) -> None:
     with SQLiteStore(path) as store:
         store.create("s", time=0)
-        with store._writing() as tables:
-            tables.run(
+        with store._writing() as transaction:
+            transaction.run(
                 "CREATE TRIGGER stop BEFORE INSERT ON segue_entries WHEN NEW.number = 3 "
                 "BEGIN SELECT RAISE(FAIL, 'the disk is gone'); END"
             )
         with pytest.raises(SessionError):
-            store.append("s", [said(key) for key in "abcd"], after=0)
+            store.append("s", [message_entry(key) for key in "abcd"], after=0)
         assert list(store.read("s")) == []
-        assert store.append("s", [said("x")], after=0) == 1
+        assert store.append("s", [message_entry("x")], after=0) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

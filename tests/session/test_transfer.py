@@ -1,12 +1,11 @@
-"""Export and import: the same bytes again, all or nothing, and no effect where everything is there."""
+"""Export and import: the same bytes again, all or nothing, and no effect the second time."""
 
 import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from support.entries import entries, said
+from hypothesis import given, strategies as st
+from support.entries import entries, message_entry
 
 from segue.errors import ConflictError, SessionError, TransferError
 from segue.session import AnyEntry, SQLiteStore, Store, export_session, import_session, open_store
@@ -15,12 +14,14 @@ from segue.session import AnyEntry, SQLiteStore, Store, export_session, import_s
 @pytest.fixture
 def exported(store: Store) -> list[bytes]:
     store.create("s", time=5, title="a title")
-    store.append("s", [said("a", "one"), said("b", "two \0 🐘"), said("c", "three")], after=0)
+    store.append(
+        "s", [message_entry("a", "one"), message_entry("b", "two \0 🐘"), message_entry("c", "three")], after=0
+    )
     store.fork("s", 2, "f", time=9)
     return list(export_session(store, "f"))
 
 
-def test_what_an_export_looks_like(exported: list[bytes]) -> None:
+def test_the_format_of_an_export(exported: list[bytes]) -> None:
     assert exported[0] == (
         b'{"entry":"session","version":1,"id":"f","created":9,"changed":9,"entries":2,"title":"a title",'
         b'"parent":"s","parentEntry":2}\n'
@@ -28,7 +29,7 @@ def test_what_an_export_looks_like(exported: list[bytes]) -> None:
     assert [json.loads(line)["key"] for line in exported[1:]] == ["a", "b"]
 
 
-def test_a_session_goes_from_store_to_store_byte_for_byte(store: Store, exported: list[bytes], tmp_path: Path) -> None:
+def test_a_session_is_transferred_byte_for_byte(store: Store, exported: list[bytes], tmp_path: Path) -> None:
     with SQLiteStore(tmp_path / "other.db") as other:
         assert import_session(other, exported) == ("f", 2)
         assert list(export_session(other, "f")) == exported
@@ -39,27 +40,27 @@ def test_a_session_goes_from_store_to_store_byte_for_byte(store: Store, exported
     assert list(export_session(store, "f")) == exported
 
 
-@given(given_entries=st.lists(entries(), max_size=4, unique_by=lambda entry: entry.key), title=st.text(max_size=5))
-def test_any_session_survives_the_way(given_entries: list[AnyEntry], title: str) -> None:
+@given(some_entries=st.lists(entries(), max_size=4, unique_by=lambda entry: entry.key), title=st.text(max_size=5))
+def test_any_session_survives_export_and_import(some_entries: list[AnyEntry], title: str) -> None:
     with SQLiteStore(":memory:") as here, SQLiteStore(":memory:") as there:
         here.create("s", time=1, title=title)
-        here.append("s", given_entries, after=0)
+        here.append("s", some_entries, after=0)
         lines = list(export_session(here, "s"))
-        assert import_session(there, b"".join(lines).splitlines(keepends=True)).added == len(given_entries)
+        assert import_session(there, b"".join(lines).splitlines(keepends=True)).added == len(some_entries)
         assert list(export_session(there, "s")) == lines
 
 
-def test_importing_what_is_there_has_no_effect(store: Store, exported: list[bytes]) -> None:
+def test_importing_an_existing_session_has_no_effect(store: Store, exported: list[bytes]) -> None:
     before = store.sessions()
     assert import_session(store, exported).added == 0
     assert store.sessions() == before
-    store.append("f", [said("more")], after=2)
+    store.append("f", [message_entry("more")], after=2)
     assert import_session(store, exported).added == 0
     assert store.head("f") == 3
 
 
-def test_a_session_that_begins_alike_gets_the_rest(store: Store, exported: list[bytes]) -> None:
-    store.append("f", [said("more", time=20)], after=2)
+def test_a_session_with_the_same_beginning_gets_the_rest(store: Store, exported: list[bytes]) -> None:
+    store.append("f", [message_entry("more", time=20)], after=2)
     longer = list(export_session(store, "f"))
     store.delete("f")
     import_session(store, exported)
@@ -70,7 +71,7 @@ def test_a_session_that_begins_alike_gets_the_rest(store: Store, exported: list[
 def test_a_session_with_other_entries_is_a_conflict(store: Store, exported: list[bytes]) -> None:
     store.delete("f")
     store.create("f", time=1)
-    store.append("f", [said("x")], after=0)
+    store.append("f", [message_entry("x")], after=0)
     with pytest.raises(ConflictError, match="there is a session f already, with other entries; nothing was written"):
         import_session(store, exported)
     assert store.head("f") == 1
@@ -95,51 +96,51 @@ def test_every_bad_line_is_reported_and_nothing_is_written(store: Store, exporte
         "x.jsonl:2: Object missing required field 'message'",
         "x.jsonl:5: not JSON: object keys must be strings (byte 1)",
         "x.jsonl:6: entry: Invalid value 'whatever'",
-        "x.jsonl:7: key: the key 'a' stands on line 3 already",
-        "x.jsonl:8: message.content[0]: a thinking block may not stand in a user message",
+        "x.jsonl:7: key: the key 'a' is on line 3 already",
+        "x.jsonl:8: message.content[0]: a thinking block is not allowed in a user message",
     ]
     assert str(raised.value).endswith("; and 2 more")
     with pytest.raises(SessionError):
         store.info("new")
 
 
-NO_EXPORT: dict[str, tuple[list[bytes], str]] = {
-    "an empty file": ([], "x: there is nothing in it"),
-    "blank lines": ([b"\n", b" \n"], "x: there is nothing in it"),
-    "something else": ([b'{"messages":[]}\n'] * 3, "x:1: this is no first line of an exported session"),
+NOT_EXPORTS: dict[str, tuple[list[bytes], str]] = {
+    "an empty file": ([], "x: the file is empty"),
+    "blank lines": ([b"\n", b" \n"], "x: the file is empty"),
+    "something else": ([b'{"messages":[]}\n'] * 3, "x:1: this is not the first line of an exported session"),
     "an entry first": (
         [b'{"entry":"model","key":"k","time":1,"model":"","protocol":""}\n'],
-        "x:1: this is no first line",
+        "x:1: this is not the first line",
     ),
     "a newer version": (
         [b'{"entry":"session","version":2,"id":"n","created":1,"changed":1,"entries":0}\n'],
-        "x:1: version 2 is not one that this segue reads (it knows 1); update segue",
+        "x:1: version 2 is not supported: this segue reads version 1; update segue",
     ),
     "a file that was cut": (
         [b'{"entry":"session","version":1,"id":"n","created":1,"changed":1,"entries":4}\n'],
-        "x:1: the first line says 4 entries, and 0 are there",
+        "x:1: the first line announces 4 entries, but there are 0",
     ),
 }
 
 
-@pytest.mark.parametrize("name", NO_EXPORT)
-def test_what_is_no_export(name: str) -> None:
-    lines, words = NO_EXPORT[name]
+@pytest.mark.parametrize("name", NOT_EXPORTS)
+def test_other_files_are_refused(name: str) -> None:
+    lines, message = NOT_EXPORTS[name]
     with SQLiteStore(":memory:") as store:
         with pytest.raises(TransferError) as raised:
             import_session(store, lines, source="x")
-        assert str(raised.value).startswith(words)
+        assert str(raised.value).startswith(message)
         assert store.sessions() == []
 
 
-def test_a_byte_order_mark_and_odd_line_ends_are_taken(store: Store, exported: list[bytes]) -> None:
+def test_a_byte_order_mark_and_odd_line_ends_are_accepted(store: Store, exported: list[bytes]) -> None:
     store.delete("f")
     odd = [b"\xef\xbb\xbf" + exported[0], b"\r\n", *(line.replace(b"\n", b"\r\n") for line in exported[1:])]
     import_session(store, odd)
     assert list(export_session(store, "f")) == exported
 
 
-def test_exporting_a_session_that_is_not_there_says_so_at_once(store: Store) -> None:
+def test_exporting_a_missing_session_is_an_immediate_error(store: Store) -> None:
     with pytest.raises(SessionError, match="there is no session none"):
         export_session(store, "none")
 

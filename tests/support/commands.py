@@ -1,4 +1,4 @@
-"""Every command with arguments that work, and each of its arguments with another value."""
+"""Valid arguments for every command, and variants with another value for one of them."""
 
 import argparse
 import json
@@ -9,12 +9,12 @@ from typing import Any
 import segue
 from segue.cli import _parser
 from segue.session import (
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
+    MessageAdded,
     ModelChosen,
-    Prompted,
-    Said,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     export_session,
@@ -64,13 +64,13 @@ TALK: dict[str, Any] = {
 
 def entries() -> list[Any]:
     messages = segue.Context.from_json(json.dumps(TALK)).messages
-    said = [Said(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
+    messages_added = [MessageAdded(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
     return [
-        Prompted(key="p", time=1, system_prompt="be brief"),
+        SystemPromptSet(key="p", time=1, system_prompt="be brief"),
         ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),
         TurnBegun(key="b", time=1, model="openai/gpt-5.4", protocol="openai-responses", owner="here/1/0/x"),
-        *said,
-        Failed(
+        *messages_added,
+        AttemptFailed(
             key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
         ),
         CallStarted(key="s", time=1, call="c1"),
@@ -98,7 +98,7 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "sessions import": lambda path: ["sessions", "import", str(path / "s.jsonl"), "--store", str(path / "s.db")],
     "sessions delete": lambda path: ["sessions", "delete", "nosuch", "--store", str(path / "s.db")],
 }
-"""Arguments with which each command does what it is for."""
+"""Valid arguments for each command."""
 
 
 def parser_of(command: str) -> argparse.ArgumentParser:
@@ -111,7 +111,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def with_value(command: str, base: list[str], value: str) -> Iterator[list[str]]:
-    """The arguments of a command with another value for each of its options and positional arguments."""
+    """The arguments of a command, each time with another value for one option or positional argument."""
     depth = len(command.split())
     for action in parser_of(command)._actions:
         if action.option_strings and action.nargs != 0:
@@ -124,7 +124,7 @@ def with_value(command: str, base: list[str], value: str) -> Iterator[list[str]]
 
 
 def make_files(tmp_path: Path) -> Path:
-    """The files that the arguments name."""
+    """Create the files that the arguments name."""
     (tmp_path / "talk.json").write_text(json.dumps(TALK))
     body = segue.encode(segue.Context.from_json(json.dumps(TALK)), segue.get_model(TARGET)).json()
     (tmp_path / "body.json").write_bytes(body)

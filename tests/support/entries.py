@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from segue.session import (
     AnyEntry,
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
+    MessageAdded,
     ModelChosen,
-    Prompted,
-    Said,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
@@ -21,12 +21,12 @@ from segue.types import TextContent, UserMessage
 from . import values
 
 
-def said(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> Said:
-    return Said(key=key, time=time, message=UserMessage(text))
+def message_entry(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> MessageAdded:
+    return MessageAdded(key=key, time=time, message=UserMessage(text))
 
 
 def text_of(entry: AnyEntry) -> str:
-    assert isinstance(entry, Said) and isinstance(entry.message, UserMessage)
+    assert isinstance(entry, MessageAdded) and isinstance(entry.message, UserMessage)
     (block,) = entry.message.content
     assert isinstance(block, TextContent)
     return block.text
@@ -37,19 +37,21 @@ keys = st.text(min_size=1, max_size=300)
 
 
 def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
-    """Any entry; what is empty or absent included."""
+    """Any entry, including empty and missing values."""
     common: dict[str, Any] = {"key": key, "time": times}
     name = {"model": values.texts, "protocol": values.texts}
     return st.one_of(
-        st.builds(Said, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)),
-        st.builds(Prompted, **common, system_prompt=values.optional_texts),
+        st.builds(
+            MessageAdded, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)
+        ),
+        st.builds(SystemPromptSet, **common, system_prompt=values.optional_texts),
         st.builds(TurnBegun, **common, **name, owner=values.texts),
         st.builds(TurnRenewed, **common),
         st.builds(TurnEnded, **common, how=values.texts, reason=values.optional_texts),
         st.builds(ModelChosen, **common, **name),
         st.builds(CallStarted, **common, call=values.texts),
         st.builds(
-            Failed,
+            AttemptFailed,
             **common,
             **name,
             kind=values.texts,

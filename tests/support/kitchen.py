@@ -1,7 +1,8 @@
-"""The commands that talk, in tests: a stand-in on loopback, an environment with no key in it, and a terminal."""
+"""For tests of `segue chat` and `segue run`: a stand-in on loopback, an environment without keys, and a terminal."""
 
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,15 +20,15 @@ from .waiting import HANGS
 MODEL = "local/cook"
 OTHER = "local/baker"
 CLOSED = "http://127.0.0.1:9"
-"""Where nobody listens."""
+"""An address where no server listens."""
 WAIT = HANGS
-"""Seconds until a test gives up; nothing takes that long."""
+"""Seconds after which a test fails. Nothing should take that long."""
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>78]|\x1b\][^\x07]*\x07|\r")
 
 
 def environment(folder: Path, url: str = CLOSED, **more: str) -> dict[str, str]:
-    """No key, a home of its own, and two models at ``url``; no other server is looked for on this machine."""
+    """An environment without keys, with an empty home and two models at ``url``. No other local server is used."""
     keys = {name for provider in Catalog.load().providers.values() for name in provider.keys}
     kept = {name: value for name, value in os.environ.items() if name not in keys and not name.startswith("SEGUE_")}
     elsewhere = "".join(f'[providers.{name}]\nbase_url = "{CLOSED}"\n' for name in ("ollama", "llamacpp", "vllm"))
@@ -41,7 +42,7 @@ def environment(folder: Path, url: str = CLOSED, **more: str) -> dict[str, str]:
         "XDG_DATA_HOME": str(home / "data"),
         "SEGUE_CATALOG": str(catalog),
         "SEGUE_DEBUG": "1",
-        "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody here answers where the cursor is
+        "PROMPT_TOOLKIT_NO_CPR": "1",  # this terminal does not report the position of the cursor
         "TERM": "xterm-256color",
         "COLUMNS": "100",
     }
@@ -49,7 +50,7 @@ def environment(folder: Path, url: str = CLOSED, **more: str) -> dict[str, str]:
 
 
 def kitchen(*script: Any, port: int = 0) -> StandIn:
-    """A stand-in that these two models are served by."""
+    """The stand-in that serves these two models."""
     return StandIn("local", protocol="openai-completions", key=None, script=script, port=port)
 
 
@@ -59,13 +60,13 @@ def calls(*named: tuple[str, dict[str, Any]]) -> Reply:
 
 
 def log_of(where: Path, session: str | None = None) -> list[AnyEntry]:
-    """The entries of a stored session, of the last one if none is named."""
+    """The entries of a stored session, by default of the last one."""
     with open_store(where, create=False) as store:
         return [stored.entry for stored in store.read(session or store.sessions()[0].id)]
 
 
 class Terminal:
-    """``segue chat`` in a terminal of its own."""
+    """``segue chat`` in its own terminal."""
 
     def __init__(self, env: dict[str, str], *arguments: str, cwd: Path) -> None:
         command = ["-m", "segue", "chat", "--store", str(cwd / "sessions.db"), *arguments]
@@ -78,10 +79,17 @@ class Terminal:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self.child.close(force=True)
+        self.end()
+
+    def end(self) -> None:
+        """Kill the chat if it is still running. pexpect's own `close` gives up after a moment on a busy machine."""
+        if self.child.isalive():
+            self.child.kill(signal.SIGKILL)
+            self.child.wait()
+        self.child.close()
 
     def sees(self, *texts: str) -> None:
-        """Wait until each of these was printed, in this order. Spaces may be escape codes in between."""
+        """Wait until these texts are printed, in this order. A space matches white space and escape codes."""
         for text in texts:
             gap = r"(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+"
             self.child.expect(gap.join(map(re.escape, text.split())))
@@ -96,7 +104,7 @@ class Terminal:
             self.child.send(f"{line}\r")
 
     def says(self, line: str) -> None:
-        """Type a line, and wait until it was taken."""
+        """Type a line, and wait until the chat has read it."""
         self.types(line)
         self.sees("› " + line)
 
@@ -104,7 +112,7 @@ class Terminal:
         self.child.sendcontrol(control)
 
     def leaves(self) -> str:
-        """Wait for the end; what was printed since the last look, without escape codes."""
+        """Wait for the end, and return what was printed since the last match, without escape codes."""
         self.child.expect(pexpect.EOF)
         self.child.close()
         assert self.child.exitstatus == 0, (self.child.exitstatus, self.child.signalstatus)
@@ -112,5 +120,5 @@ class Terminal:
 
 
 def texts_of(entries: Sequence[AnyEntry]) -> list[str]:
-    """Which kinds of entries, in their order."""
+    """The types of the entries, in order."""
     return [type(entry).__name__ for entry in entries]

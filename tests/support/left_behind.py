@@ -1,5 +1,5 @@
-"""A test that starts a process in every way that tests here do, writes their numbers to a file and never ends. It is
-killed by ``tests/test_leftovers.py``, and collected by nobody else."""
+"""A test that starts a process in every way that tests use, writes their ids to a file and never ends. Only
+``tests/test_leftovers.py`` runs it, and kills it."""
 
 import asyncio
 import os
@@ -33,7 +33,7 @@ def test_everything_that_can_be_started(number: int, postgres: Postgres, tmp_pat
         subprocess.Popen([sys.executable, "-c", BELOW])
         subprocess.Popen([sys.executable, "-c", BELOW], start_new_session=True)
         typist = pexpect.spawn(sys.executable, ["-c", HANGS])
-        terminal.sees("/help tells")
+        terminal.sees("/help lists")
         [[folder]] = connection.execute("SHOW data_directory").fetchall()
         postmaster = int(Path(folder, "postmaster.pid").read_text().split()[0])
 

@@ -1,12 +1,12 @@
-"""One model for each protocol, and a small conversation with a tool that all of them take."""
+"""One model for each protocol, and a small conversation with a tool that all of them accept."""
 
 from typing import Any
 
 import segue
 from segue import Connection, Options
 from segue.testing import StandIn
-from segue.testing.voices import FILES
 from segue.types import Context, Model, ToolDefinition, UserMessage
+from segue.wire.registry import PROTOCOLS
 
 REFS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
@@ -16,7 +16,7 @@ REFS = {
     "bedrock-converse": "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral-chat": "mistral/mistral-large-latest",
 }
-MODELS: dict[str, Model] = {protocol: segue.get_model(REFS[protocol], protocol=protocol) for protocol in FILES}
+MODELS: dict[str, Model] = {protocol: segue.get_model(REFS[protocol], protocol=protocol) for protocol in PROTOCOLS}
 
 WEATHER = ToolDefinition(
     "weather",
@@ -28,5 +28,5 @@ OPTIONS = Options(max_tokens=1000)
 
 
 def reach(server: StandIn, **settings: Any) -> Connection:
-    """How segue's client reaches a stand-in."""
+    """A connection of segue's client to a stand-in."""
     return Connection(base_url=server.url, api_key=server.key, **settings)

@@ -1,4 +1,4 @@
-"""Sessions in tests: every provider as a stand-in, and what must hold of a log whatever has happened."""
+"""For tests of sessions: every provider as a stand-in, and checks that every log must pass."""
 
 import asyncio
 import atexit
@@ -9,10 +9,10 @@ from itertools import permutations
 from typing import Any, TypeVar
 
 import segue
-from segue import Connection, Patience, Retries
+from segue import Connection, Patience, Retries, Settings
 from segue.agent import Session
 from segue.agent.state import State, rebuilt
-from segue.session import AnyEntry, Said, Store
+from segue.session import AnyEntry, MessageAdded, Store
 from segue.testing import Reply, StandIn
 from segue.tools import Journal
 from segue.types import (
@@ -32,7 +32,7 @@ from support.waiting import HANGS
 T = TypeVar("T")
 
 PAIRS = list(permutations(MODELS, 2))
-QUICK = Patience(first_wait=0.001, longest_wait=0.002, rest=HANGS)
+QUICK = Patience(retries=Retries(first_wait=0.001, longest_wait=0.002), rest=HANGS)
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Wien"]
 
 
@@ -63,21 +63,25 @@ class Providers:
 
     def session(self, model: Any, store: Store, **settings: Any) -> Session:
         settings = {"tools": [WEATHER], "options": OPTIONS, "connection": self.connection} | settings
-        return Session.create(model, store=store, system_prompt="Be brief.", **settings)
+        return Session.create(model, store=store, system_prompt="Be brief.", **with_settings(settings))
 
     def reopened(self, session: Session, model: Any = None) -> Session:
-        settings: dict[str, Any] = {"tools": session.tools, "options": session.options, "policy": session.policy}
         return Session.open(
-            session.id, model or session.router, store=session.store, connection=session._connection, **settings
+            session.id,
+            model or session.router,
+            store=session.store,
+            tools=session.tools,
+            connection=session.targets.connection,
+            settings=session.settings,
         )
 
     def objections(self) -> list[str]:
-        """What was refused because a rule was broken; faults on demand are not."""
-        told = []
+        """The texts of refusals because of a violated rule, without faults on demand."""
+        refusals = []
         for standin in self.standins.values():
             on_demand = {fault.text for fault in standin.voice.faults.values()}
-            told += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
-        return told
+            refusals += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
+        return refusals
 
     def clear(self) -> None:
         for standin in self.standins.values():
@@ -86,7 +90,7 @@ class Providers:
             standin._script.clear()
 
     def answer(self, protocol: str, asked: str, *answers: Any) -> None:
-        """Say these to the conversation that has ``asked`` in it; not to a cancelled one that is read late."""
+        """Give these answers to the conversation that contains ``asked``, not to a cancelled one that arrives late."""
         script = iter(answers)
 
         def step(context: Context) -> Any:
@@ -95,18 +99,25 @@ class Providers:
         self.standins[protocol].say(*[step] * 100)
 
     def sent(self, protocol: str, at: int = -1) -> Context:
-        """The conversation that a request held."""
+        """The conversation in a request."""
         standin = self.standins[protocol]
         return standin.conversation(standin.requests[at])
 
 
+def with_settings(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of an agent or a session; those that are fields of ``Settings`` are collected in one."""
+    fields = {name: value for name, value in arguments.items() if name in Settings.__struct_fields__}
+    others = {name: value for name, value in arguments.items() if name not in fields}
+    return others | {"settings": Settings(**fields)}
+
+
 LOOP = asyncio.Runner()
-"""One event loop for all tests of a process: each new one would load the certificates of the machine anew."""
+"""One event loop for all tests of a process: each new one would load the certificates of the machine again."""
 atexit.register(LOOP.close)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end; no task may be left."""
+    """Run to the end, and check that no task is left."""
 
     async def watched() -> T:
         async with asyncio.timeout(HANGS):
@@ -119,7 +130,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def asks(*cities: str, ids: Sequence[str] = ()) -> Reply:
-    """An answer that thinks and calls."""
+    """An answer with thinking and calls."""
     calls = [ToolCall(ids[at] if ids else "", "weather", {"city": city}) for at, city in enumerate(cities)]
     return Reply([ThinkingContent("I should look."), *calls])
 
@@ -129,12 +140,12 @@ def weather(city: str, **_: Any) -> str:
 
 
 class InOrder:
-    """Runs calls so that they finish in the order that is given; those that are not in it never do."""
+    """Runs calls so that they finish in this order; calls that are not in it never finish."""
 
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         for call in calls:
             await journal.started(call)
         for at in self.order:
@@ -151,8 +162,8 @@ def entries(session: Session) -> list[AnyEntry]:
 
 
 def said(session: Session) -> list[Message]:
-    """Every message of the log, also those that a summary stands for."""
-    return [entry.message for entry in entries(session) if isinstance(entry, Said)]
+    """Every message of the log, including those that a summary replaces."""
+    return [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
 
 
 def texts(messages: Sequence[Message]) -> list[str]:
@@ -165,7 +176,7 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 
 def words(context: Context) -> str:
-    """Everything that a conversation says in text."""
+    """All texts of a conversation."""
     return "\n".join(
         block.text for message in context.messages for block in message.content if isinstance(block, TextContent)
     )
@@ -176,24 +187,24 @@ def fields(state: State) -> dict[str, Any]:
 
 
 def check(session: Session) -> None:
-    """What must hold after every turn: the log is closed, the state follows from it, each call of an answer that did
-    not fail has one result, and the next request is right for every protocol."""
+    """Check what must hold after every turn: the log is closed, the state follows from it, each call of an answer that
+    did not fail has a result, and the next request is valid for every protocol."""
     log = entries(session)
-    assert fields(rebuilt(log)) == fields(session.state)
-    assert session.state.turn is None and session.interrupted is None
+    assert fields(rebuilt(log)) == fields(session.log.state)
+    assert session.log.state.turn is None and session.interrupted is None
     messages = said(session)
     answers = [message for message in messages if isinstance(message, AssistantMessage)]
     ids = [call.id for message in answers for call in message.tool_calls]
     assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
-    standing = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
+    results = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
     for message in answers:
-        if message.stop_reason not in ("error", "aborted"):
-            assert all(standing[call.id] >= 1 for call in message.tool_calls), "each call has a result"
+        if not message.failed:
+            assert all(results[call.id] >= 1 for call in message.tool_calls), "each call has a result"
     lints_clean(session)
 
 
 def lints_clean(session: Session, text: str = "And now?") -> None:
-    """The next request breaks no rule of any protocol, and says what the rendered history says."""
+    """Check that the next request violates no rule of any protocol."""
     asked = session.context
     context = Context(
         system_prompt=asked.system_prompt, messages=[*asked.messages, UserMessage(text)], tools=asked.tools
@@ -205,7 +216,7 @@ def lints_clean(session: Session, text: str = "And now?") -> None:
 
 
 def nothing_is_lost(session: Session) -> None:
-    """Every real result of the rendered history is in the request of every protocol."""
+    """Check that every real result of the rendered history is in the request of every protocol."""
     context = Context(messages=[*session.messages, UserMessage("And now?")], tools=session.tools)
     real = [
         text

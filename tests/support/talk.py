@@ -1,4 +1,4 @@
-"""A conversation with a stand-in, by segue's client or a provider's SDK: what was said, what follows, what failed."""
+"""Conversations with a stand-in, through segue's client or a provider's SDK."""
 
 import operator
 from collections.abc import Callable, Iterable
@@ -30,10 +30,10 @@ from support.providers import CONTEXT, reach
 E = TypeVar("E", bound=Exception)
 
 
-def answered(context: Context, answer: AssistantMessage, *shown: ImageContent) -> Context:
-    """The conversation with ``answer``, and with results of its calls or another question."""
+def continued(context: Context, answer: AssistantMessage, *images: ImageContent) -> Context:
+    """The conversation with ``answer``, and with the results of its calls or another question."""
     results: list[Message] = [
-        ToolResultMessage(call.id, call.name, [TextContent("18 C"), *shown]) for call in answer.tool_calls
+        ToolResultMessage(call.id, call.name, [TextContent("18 C"), *images]) for call in answer.tool_calls
     ]
     return Context(
         system_prompt=context.system_prompt,
@@ -42,7 +42,7 @@ def answered(context: Context, answer: AssistantMessage, *shown: ImageContent) -
     )
 
 
-def told(
+def answer_of(
     model: Model | str,
     context: Context,
     server: StandIn,
@@ -50,33 +50,33 @@ def told(
     options: Options | None = None,
     **settings: Any,
 ) -> AssistantMessage:
-    """The answer of a stand-in; ``settings`` are those of the connection."""
+    """The answer of a stand-in; ``settings`` are settings of the connection."""
     if streams:
-        return segue.stream_sync(model, context, options, connection=reach(server, **settings)).finished()
-    return segue.complete_sync(model, context, options, connection=reach(server, **settings))
+        return segue.stream_sync(context, model, options, connection=reach(server, **settings)).finished()
+    return segue.complete_sync(context, model, options, connection=reach(server, **settings))
 
 
 def read_back(
     standin: StandIn, reply: Reply, model: Model, context: Context, streams: bool
 ) -> tuple[list[AssistantContent], AssistantMessage]:
-    """The blocks that a voice speaks, and what the decoder makes of it, without a server between them."""
-    spoken = standin.spoken(reply, model)
+    """The blocks that a voice sends, and the message that the decoder reads, without a server between them."""
+    answer = standin.complete(reply, model)
     request = segue.encode(context, model, Options(stream=streams))
     decoder = segue.Decoder(request)
-    data = standin.voice.events(spoken) if streams else [msgspec.json.encode(standin.voice.whole(spoken))]
+    data = standin.voice.events(answer) if streams else [msgspec.json.encode(standin.voice.whole(answer))]
     for piece in data:
         decoder.feed(piece)
     decoder.close()
     assert decoder.message is not None
-    return spoken.content, decoder.message
+    return answer.content, decoder.message
 
 
-def contents(words: st.SearchStrategy[str] = ANY) -> st.SearchStrategy[list[AssistantContent]]:
-    """The blocks of an answer, whatever a model may say."""
+def contents(texts: st.SearchStrategy[str] = ANY) -> st.SearchStrategy[list[AssistantContent]]:
+    """Blocks of any answer."""
     blocks: st.SearchStrategy[AssistantContent] = st.one_of(
-        st.builds(TextContent, words),
-        st.builds(ThinkingContent, words, redacted=st.booleans()),
-        st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(words, words, max_size=2)),
+        st.builds(TextContent, texts),
+        st.builds(ThinkingContent, texts, redacted=st.booleans()),
+        st.builds(ToolCall, st.just(""), st.just("weather"), st.dictionaries(texts, texts, max_size=2)),
     )
     return st.lists(blocks, min_size=1, max_size=5)
 
@@ -84,7 +84,7 @@ def contents(words: st.SearchStrategy[str] = ANY) -> st.SearchStrategy[list[Assi
 # -- SDKs ------------------------------------------------------------------------------------------------------------
 
 
-def carried(
+def exchange_through_sdk(
     model: Model,
     server: StandIn,
     whole: Callable[[segue.Request], bytes],
@@ -93,10 +93,10 @@ def carried(
     context: Context = CONTEXT,
     same: Callable[[dict[str, Any], dict[str, Any]], bool] = operator.eq,
 ) -> tuple[Context, AssistantMessage, list[str]]:
-    """Two turns of segue's conversation with the script of the protocol, which an SDK carries: the first answer in one
-    piece, the second one as a stream. The SDK sends what segue encodes, and segue reads what the SDK was given.
+    """Run two turns with the script of the protocol through an SDK: the first answer whole, the second as a stream. The
+    SDK sends what segue encodes, and segue reads what the SDK received.
 
-    What was said before the second answer, that answer, and the types of its events.
+    Return the conversation before the second answer, that answer, and the types of its events.
     """
     facts = FACTS[model.protocol]
     first, second = (facts.compared(reply.content, model) for reply in facts.script)
@@ -105,7 +105,7 @@ def carried(
     assert same(server.requests[-1], request.body)
     assert facts.compared(answer.content, model) == first and answer.stop_reason == "toolUse"
 
-    context = answered(context, answer)
+    context = continued(context, answer)
     request = segue.encode(context, model, msgspec.structs.replace(facts.options, stream=True))
     decoder = segue.Decoder(request)
     events: list[str] = [event.type for data in pieces(request) for event in decoder.feed(data)]
@@ -117,8 +117,8 @@ def carried(
     return context, decoder.message, events
 
 
-def failing(standin: StandIn, error: type[E], ask: Callable[[StandIn], Iterable[Any]]) -> tuple[list[Any], E]:
-    """What an SDK gave of an answer before it raised ``error``, and that."""
+def failure_of(standin: StandIn, error: type[E], ask: Callable[[StandIn], Iterable[Any]]) -> tuple[list[Any], E]:
+    """The pieces of an answer that an SDK returned before it raised ``error``, and that error."""
     seen: list[Any] = []
     with standin as server, pytest.raises(error) as found:
         seen.extend(ask(server))

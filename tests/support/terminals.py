@@ -1,4 +1,4 @@
-"""Hostile text, where it can be put, and a pseudo-terminal that shows what becomes of it."""
+"""Hostile text, documents that contain it, and a pseudo-terminal that records what is printed."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from segue.cli import main
-from segue.cli.printable import masked
+from segue.cli.printable import mask
 
 WORD = "EVIL"
 EVIL = (
@@ -20,16 +20,16 @@ EVIL = (
     "\u202e\u2066\u2069\u200e\u200f\u061c\u2028\u2029\x85\u200b\u200d\u2060\ufeff\u00ad\u3164\U000e0041\U000e0100\r"
     "\x0b\x0c[red]x[/red]"
 )
-"""Controls of all kinds (C0, C1, sequences of them), marks of direction, invisible characters, a return, markup."""
+"""Control characters and sequences (C0, C1), direction marks, invisible characters, a carriage return, markup."""
 
 _OURS = re.compile(r"\x1b\[(?:0|[1-3]|3[1-6]|9[0-7])?(?:;(?:[1-3]|3[1-6]|9[0-7]))*m|\r(?=\n)")
-"""The sequences that commands write: styles and colours. None of them is in ``EVIL``."""
+"""The sequences that commands print: styles and colours. None of them is in ``EVIL``."""
 
 
 def leaks(shown: str) -> list[str]:
-    """What a terminal would obey, or would not show, in an output without the sequences of our own."""
+    """The unsafe characters in an output, apart from the sequences that commands print."""
     left = _OURS.sub("", shown)
-    safe = masked(left)
+    safe = mask(left)
     return [
         f"{a!r} after {left[max(at - 20, 0) : at]!r}"
         for at, (a, b) in enumerate(zip(left, safe, strict=True))
@@ -38,7 +38,7 @@ def leaks(shown: str) -> list[str]:
 
 
 def poisoned(document: Any, evil: str = EVIL) -> Iterator[tuple[str, Any]]:
-    """The document with hostile text at one place: a string, a key, one more key, or anything else; at every place."""
+    """Copies of the document, each with hostile text at another place: as a string, a key, a new key, or any value."""
     for path, value in _places(document):
         where = ".".join(map(str, path)) or "."
         if isinstance(value, str):
@@ -71,7 +71,7 @@ def _with(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 @contextmanager
 def pseudo_terminal() -> Iterator[list[str]]:
-    """Standard output and error are a terminal; the list has all that was written to it, once the context is left."""
+    """Make standard output and error a terminal. After the context, the list has what was written to it."""
     leader, follower = os.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
     read: list[bytes] = []
@@ -81,7 +81,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
         while True:
             try:
                 data = os.read(leader, 65_536)
-            except OSError:  # Linux's way to say that the other end is closed
+            except OSError:  # on Linux, the other end is closed
                 return
             if not data:
                 return
@@ -105,7 +105,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
 
 
 def on_terminal(*arguments: str) -> tuple[int, str]:
-    """Run a command in a terminal: its exit status, and all that the terminal got."""
+    """Run a command in a terminal, and return its exit status and output."""
     with pseudo_terminal() as shown:
         try:
             status = main(list(arguments))

@@ -1,5 +1,5 @@
-"""A process that runs turns until it is killed. For each line of its standard input it makes a child that does; so each
-comes quickly, from a process that has loaded everything and has neither threads nor connections."""
+"""A process that runs turns until it is killed. It forks a child for each line of its standard input, so that each
+child starts quickly, from a process that has loaded everything and has neither threads nor connections."""
 
 import asyncio
 import json
@@ -16,28 +16,29 @@ from typing import Any
 
 import httpx2
 
-from segue import Agent, Connection, RoundRobin, Session
+from segue import Agent, Connection, RoundRobin, Session, Settings
 from segue.agent.events import TurnEvent
+from segue.agent.turn import run_turn
 from segue.session import open_store
-from segue.tools import Journal, Limits
+from segue.tools import Journal, ToolLimits
 from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMessage
 from support.providers import MODELS, OPTIONS, WEATHER
 
 ONE, OTHER = "anthropic-messages", "openai-completions"
-"""Who leads a batch, and who works for it."""
+"""The protocols of the lead and of the worker in a batch."""
 
 
-def tell(**what: Any) -> None:
+def emit(**what: Any) -> None:
     os.write(1, json.dumps(what).encode() + b"\n")  # one write, so that lines of two processes do not mix
 
 
 class AtOnce:
-    """Starts all calls and finishes them in any order, each after a moment."""
+    """Starts all calls and finishes them in any order, after short waits."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Any) -> None:
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Any) -> None:
         waiting = list(calls)
         begun: list[ToolCall] = []
         while waiting or begun:
@@ -60,11 +61,11 @@ async def reached(standins: dict[str, tuple[str, str]]) -> AsyncIterator[dict[st
             url, key = standins[model.protocol]
             return Connection(base_url=url, api_key=key, http=http)
 
-        yield {"tools": [WEATHER], "options": OPTIONS, "connection": connection}
+        yield {"tools": [WEATHER], "settings": Settings(options=OPTIONS), "connection": connection}
 
 
 async def warm(standins: dict[str, tuple[str, str]]) -> None:
-    """Load everything that a turn needs, so that no child has to."""
+    """Load everything that a turn needs, so that children do not have to."""
     async with reached(standins) as settings:
         with open_store(":memory:") as store:
             session = Session.create(RoundRobin(MODELS.values()), store=store, **settings)
@@ -78,41 +79,42 @@ async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]
         session = Session.open(session_id, router, store=open_store(where), **settings)
         while True:
             async for _ in session.stream("Weather?", AtOnce(Random(seed))):
-                tell(head=session.head)
+                emit(head=session.log.head)
 
 
 async def waits(seconds: float) -> str:
-    """Waits without blocking."""
+    """Wait without blocking."""
     await asyncio.sleep(seconds)
     return f"waited {seconds}"
 
 
 def blocks(seconds: float) -> str:
-    """Waits in a thread."""
+    """Wait in a thread."""
     time.sleep(seconds)
     return f"blocked {seconds}"
 
 
 async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]], parallel: int) -> None:
-    """One turn with a batch of calls, sub-agents among them. Every event is a line, written when it is reported."""
+    """Run one turn with a batch of calls, including sub-agents. Each event is written as a line when it is
+    reported."""
 
     def report(event: TurnEvent) -> None:
         call = getattr(event, "call", None)
         result = getattr(event, "result", None)
         done = getattr(event, "state", "") == "success" or (result is not None and not result.synthetic)
         named = call.id if call is not None else result.tool_call_id if result is not None else ""
-        tell(event=event.type, call=named, done=done)
+        emit(event=event.type, call=named, done=done)
 
     async with reached(standins) as settings:
         del settings["tools"]
-        store, limits = open_store(where), Limits(parallel=parallel)
-        worker = Agent(MODELS[OTHER], [waits, blocks], store=store, tool_limits=limits, **settings)
+        store = open_store(where)
+        settings["settings"] = Settings(options=OPTIONS, tool_limits=ToolLimits(parallel=parallel))
+        worker = Agent(MODELS[OTHER], [waits, blocks], store=store, **settings)
         lead = Agent(
             session=Session.open(session_id, MODELS[ONE], store=store, **settings),
             tools=[waits, blocks, worker.as_tool("worker", "Does parts of it.")],
-            tool_limits=limits,
         )
-        await lead.session.turn(UserMessage("All of it."), lead.scheduler, report)
+        await run_turn(lead.session, UserMessage("All of it."), lead.scheduler, report)
 
 
 def main() -> None:
@@ -129,12 +131,12 @@ def main() -> None:
             try:
                 asyncio.run(work(**asked))
                 os._exit(0)
-            except BaseException as error:  # noqa: BLE001, it must not come back to the caller's loop
-                tell(error=repr(error))
+            except BaseException as error:  # noqa: BLE001, the child must not return to the loop of the parent
+                emit(error=repr(error))
                 os._exit(1)
-        tell(child=child)
+        emit(child=child)
         os.waitpid(child, 0)
-        tell(gone=child)
+        emit(gone=child)
 
 
 class Victims:
@@ -144,20 +146,20 @@ class Victims:
         self.process = process
 
     def killed(self, after: int, pause: float = 0, **asked: Any) -> list[dict[str, Any]]:
-        """Run turns, and kill the process that does when it has written so many lines; all that it has written."""
+        """Run turns, kill the process after ``after`` lines of output, and return all lines."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(asked).encode() + b"\n")
         self.process.stdin.flush()
         child, doomed, lines = 0, False, list[dict[str, Any]]()
         for line in self.process.stdout:
-            told = json.loads(line)
-            assert "error" not in told, told
-            if "gone" in told:
+            report = json.loads(line)
+            assert "error" not in report, report
+            if "gone" in report:
                 return lines
-            if "child" in told:
-                child = told["child"]
+            if "child" in report:
+                child = report["child"]
             else:
-                lines.append(told)
+                lines.append(report)
             if child and len(lines) >= after and not doomed:
                 time.sleep(pause)
                 os.kill(child, SIGKILL)

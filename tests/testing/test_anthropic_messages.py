@@ -1,4 +1,4 @@
-"""The stand-in of Anthropic Messages, judged by the provider's own SDK and used by segue's client."""
+"""The stand-in of Anthropic Messages, tested with the provider's own SDK and with segue's client."""
 
 import json
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, FACTS, TEXTS
 from support.journeys import IMAGE
 from support.providers import CONTEXT
-from support.talk import answered, carried, failing, told
+from support.talk import answer_of, continued, exchange_through_sdk, failure_of
 from support.waiting import HANGS, SHORT
 
 import segue
@@ -39,7 +39,7 @@ PICTURE: Any = {"type": "image", "source": {"type": "base64", "media_type": "ima
 
 
 def client_of(server: StandIn, **settings: Any) -> anthropic.Anthropic:
-    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    # Loopback needs no certificates, and loading them is slower than most tests here.
     http = anthropic.DefaultHttpxClient(verify=False)
     return anthropic.Anthropic(base_url=server.url, api_key=server.key, max_retries=0, http_client=http, **settings)
 
@@ -57,7 +57,7 @@ def client(server: StandIn) -> Iterator[anthropic.Anthropic]:
 
 
 def results(content: list[Any]) -> Any:
-    """The results of all calls, as the SDK's documentation makes them."""
+    """The results of all calls, as in the SDK's documentation."""
     calls = [block if isinstance(block, dict) else block.to_dict() for block in content]
     return {
         "role": "user",
@@ -69,7 +69,7 @@ def results(content: list[Any]) -> Any:
     }
 
 
-# -- the SDK's own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDK --------------------------------------------------------------------------------------------------
 
 
 def test_a_tool_loop_of_the_sdk(client: anthropic.Anthropic, server: StandIn) -> None:
@@ -103,15 +103,15 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: anthropic.Anthropic, server: 
 
 
 def test_the_tool_runner_of_the_sdk(client: anthropic.Anthropic, server: StandIn) -> None:
-    """The SDK's own loop, which runs the calls and gives thinking back as it came, without a thread on the server."""
+    """The SDK's own loop, which runs the calls and sends thinking back unchanged, without a thread on the server."""
 
     @anthropic.beta_tool
     def weather(city: str, days: int = 1, note: str = "") -> str:
         """Current weather."""
         return f"18 C in {city}"
 
-    asked: Any = {**ASKED, "tools": [weather], "messages": [QUESTION], "thread": False}
-    last = client.beta.messages.tool_runner(**asked).until_done()
+    whole_answer: Any = {**ASKED, "tools": [weather], "messages": [QUESTION], "thread": False}
+    last = client.beta.messages.tool_runner(**whole_answer).until_done()
     assert last.content[-1].type == "text" and last.content[-1].text.startswith("18 C in Paris")
     assert len(server.requests) == 2 and not server.refused
 
@@ -137,7 +137,7 @@ def test_thinking_between_calls_is_verified_block_by_block() -> None:
         assert "messages.3.content.0: Invalid `signature` in `thinking` block" in error.message
 
 
-def test_images_are_taken_from_users_and_tools(client: anthropic.Anthropic, server: StandIn) -> None:
+def test_images_of_users_and_tools_are_accepted(client: anthropic.Anthropic, server: StandIn) -> None:
     question: Any = {"role": "user", "content": [PICTURE, {"type": "text", "text": "What is the weather here?"}]}
     first = client.messages.create(messages=[question], **ASKED)
     shown = results(first.content)
@@ -148,7 +148,7 @@ def test_images_are_taken_from_users_and_tools(client: anthropic.Anthropic, serv
 
 
 def test_every_event_is_one_that_the_sdk_knows(client: anthropic.Anthropic) -> None:
-    """The SDK makes objects of whatever comes; here its types are checked, too. It leaves pings out."""
+    """The SDK does not validate what it receives; here its types are checked. It leaves pings out."""
     event_type: TypeAdapter[Any] = TypeAdapter(RawMessageStreamEvent)
     with client.messages.with_streaming_response.create(messages=[QUESTION], stream=True, **ASKED) as raw:
         lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
@@ -170,7 +170,7 @@ def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
     assert (cut.stop_reason, declined.stop_reason, declined.content) == ("max_tokens", "refusal", [])
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def refused(client: anthropic.Anthropic, history: list[Any], **more: Any) -> anthropic.BadRequestError:
@@ -196,12 +196,12 @@ def test_a_call_without_its_result_is_refused(client: anthropic.Anthropic, serve
     assert error.request_id == "req_2" and len(server.refused) == 1 and len(server.requests) == 2
 
 
-def test_thinking_leads_an_answer_with_calls_while_thinking_is_on(client: anthropic.Anthropic) -> None:
+def test_an_answer_with_calls_must_begin_with_thinking_if_thinking_is_on(client: anthropic.Anthropic) -> None:
     error = refused(client, turns(first_answer(client)[1:]))
     assert "When `thinking` is enabled, a final `assistant` message must start with a thinking block" in error.message
 
 
-def test_without_thinking_its_blocks_may_be_left_out(client: anthropic.Anthropic, server: StandIn) -> None:
+def test_thinking_blocks_may_be_left_out_if_thinking_is_off(client: anthropic.Anthropic, server: StandIn) -> None:
     off: Any = {"type": "disabled"}
     client.messages.create(messages=turns(first_answer(client)[1:]), **(ASKED | {"thinking": off}))
     assert not server.refused
@@ -224,7 +224,7 @@ def test_the_shape_of_another_protocol_is_refused(client: anthropic.Anthropic) -
     ],
     ids=repr,
 )
-def test_thinking_that_was_not_signed_here_is_refused(client: anthropic.Anthropic, change: dict[str, str]) -> None:
+def test_thinking_with_a_foreign_signature_is_refused(client: anthropic.Anthropic, change: dict[str, str]) -> None:
     thought, *rest = first_answer(client)
     error = refused(client, turns([{**thought, **change}, *rest]))
     assert "messages.1.content.0" in error.message and "signature" in error.message
@@ -257,12 +257,12 @@ STATUSES: dict[FaultKind, tuple[type[anthropic.APIStatusError], int, str]] = {
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, word = STATUSES[kind]
-    _, found = failing(StandIn("anthropic", script=[Fault(kind, retry_after=2)]), error, asked)
+    _, found = failure_of(StandIn("anthropic", script=[Fault(kind, retry_after=2)]), error, whole_answer)
     assert (found.status_code, found.type) == (status, word)
     assert found.response.headers["retry-after"] == "2"
 
 
-def asked(server: StandIn) -> Any:
+def whole_answer(server: StandIn) -> Any:
     with client_of(server) as client:
         return client.messages.create(messages=[QUESTION], **ASKED)
 
@@ -279,7 +279,7 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
     patience = SHORT if kind == "silence" else HANGS
-    seen, error = failing(
+    seen, error = failure_of(
         StandIn("anthropic", script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience)
     )
     assert "content_block_delta" in seen and "message_stop" not in seen
@@ -309,8 +309,8 @@ def test_a_wrong_key_is_refused(server: StandIn) -> None:
 def test_a_local_server_of_the_protocol() -> None:
     model = segue.get_model("local/smollm2-135m", protocol="anthropic-messages")
     with StandIn("local", protocol="anthropic-messages", script=SCRIPT) as server:
-        first = told(model, CONTEXT, server, True)
-        assert told(model, answered(CONTEXT, first), server, True).text.startswith("18 C")
+        first = answer_of(model, CONTEXT, server, True)
+        assert answer_of(model, continued(CONTEXT, first), server, True).text.startswith("18 C")
     assert not server.refused
 
 
@@ -325,4 +325,4 @@ def test_the_sdk_sends_what_segue_encodes(client: anthropic.Anthropic, server: S
         with client.messages.with_streaming_response.create(**request.sdk_kwargs()) as response:
             yield from response.iter_bytes()
 
-    carried(segue.get_model(f"anthropic/{MODEL}"), server, whole, pieces)
+    exchange_through_sdk(segue.get_model(f"anthropic/{MODEL}"), server, whole, pieces)

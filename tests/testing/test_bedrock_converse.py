@@ -1,4 +1,4 @@
-"""The stand-in of Bedrock Converse, judged by the provider's own SDK and used by segue's client."""
+"""The stand-in of Bedrock Converse, tested with the provider's own SDK and with segue's client."""
 
 import json
 from base64 import b64encode
@@ -11,13 +11,11 @@ import httpx2
 import pytest
 import urllib3
 from botocore.config import Config
-from botocore.exceptions import ClientError, EventStreamError
-from botocore.exceptions import ReadTimeoutError as NoAnswerError
-from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, TEXTS, THINKING, reasoning
-from support.facts import SONNET as MODEL
+from botocore.exceptions import ClientError, EventStreamError, ReadTimeoutError as NoAnswerError
+from support.facts import ARGUMENTS, FACTS, LLAMA, NOVA, SONNET as MODEL, TEXTS, THINKING, reasoning
 from support.journeys import IMAGE
 from support.providers import CONTEXT, WEATHER
-from support.talk import answered, carried, failing, told
+from support.talk import answer_of, continued, exchange_through_sdk, failure_of
 from support.waiting import HANGS, SHORT
 
 import segue
@@ -48,7 +46,7 @@ SESSION = boto3.Session("none", "none", "none", "us-east-1")
 
 @contextmanager
 def client_of(server: StandIn, **settings: Any) -> Iterator[Any]:
-    # Signed, whatever the environment holds.
+    # Signed, whatever the environment contains.
     config = Config(retries={"total_max_attempts": 1}, proxies={}, signature_version="v4", **settings)
     client = SESSION.client("bedrock-runtime", endpoint_url=server.url, config=config)
     try:
@@ -70,7 +68,7 @@ def client(server: StandIn) -> Iterator[Any]:
 
 
 def results(message: Any) -> Any:
-    """The results of all calls, as the SDK's documentation makes them."""
+    """The results of all calls, as in the SDK's documentation."""
     calls = [block["toolUse"] for block in message["content"] if "toolUse" in block]
     return {
         "role": "user",
@@ -93,7 +91,7 @@ def streamed(client: Any, history: list[Any], model: str = MODEL) -> list[Any]:
 
 
 def assembled(events: Iterable[Any]) -> Any:
-    """The message that the events of a stream make, for the next request."""
+    """The message from the events of a stream, for the next request."""
     content: list[Any] = []
     for event in events:
         [(name, data)] = event.items()
@@ -122,7 +120,7 @@ def add(block: Any, delta: Any) -> None:
             text[name] = text.get(name, "") + piece
 
 
-# -- the SDK's own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDK --------------------------------------------------------------------------------------------------
 
 
 def test_a_tool_loop_of_the_sdk(client: Any, server: StandIn) -> None:
@@ -175,7 +173,7 @@ def test_whole_and_streamed_are_the_same_answer(client: Any, server: StandIn) ->
 
 
 def assert_fits(shape: Any, value: Any, more: tuple[str, ...] = ()) -> None:
-    """A value of the service model: all of what is required, and nothing that nobody knows."""
+    """Check a value with the service model: all required members, and no unknown ones."""
     if shape.type_name == "structure" and not getattr(shape, "is_document_type", False):
         names = set(value) - set(more)
         assert set(shape.required_members) <= names <= set(shape.members), (shape.name, value)
@@ -190,13 +188,13 @@ def assert_fits(shape: Any, value: Any, more: tuple[str, ...] = ()) -> None:
 
 
 @pytest.mark.parametrize("stop", ["stop", "length", "error", "toolUse"])
-def test_every_frame_is_what_the_service_model_says(client: Any, stop: Any) -> None:
-    """The SDK takes what is missing and leaves what it does not know; here its model is asked."""
+def test_every_frame_fits_the_service_model(client: Any, stop: Any) -> None:
+    """The SDK accepts missing members and ignores unknown ones; here its model is checked."""
     service = client.meta.service_model
     server = StandIn("amazon-bedrock")
-    spoken = server.spoken(Reply(CALLS, stop=stop), server.model(MODEL))
-    assert_fits(service.operation_model("Converse").output_shape, server.voice.whole(spoken))
-    frames = EventStream().feed(b"".join(server.voice.events(spoken)))
+    answer = server.complete(Reply(CALLS, stop=stop), server.model(MODEL))
+    assert_fits(service.operation_model("Converse").output_shape, server.voice.whole(answer))
+    frames = EventStream().feed(b"".join(server.voice.events(answer)))
     members = service.operation_model("ConverseStream").output_shape.members["stream"].members
     for name, payload in frames:
         assert_fits(members[name], json.loads(payload), more=("p",))
@@ -204,7 +202,7 @@ def test_every_frame_is_what_the_service_model_says(client: Any, stop: Any) -> N
     assert {name for name, _ in frames} == {name for name in members if not name.endswith("Exception")}
 
 
-def test_only_claude_signs_what_it_shows() -> None:
+def test_only_claude_signs_readable_thinking() -> None:
     with StandIn("amazon-bedrock", script=SCRIPT * 2) as server, client_of(server) as client:
         whole = asked(client, [QUESTION], model=NOVA)["output"]["message"]
         assert asked(client, [QUESTION], model=NOVA)["stopReason"] == "end_turn"
@@ -214,7 +212,7 @@ def test_only_claude_signs_what_it_shows() -> None:
         assert content[1]["reasoningContent"].keys() == {"redactedContent"}
 
 
-def test_a_profile_is_the_model_that_its_arn_names(client: Any, server: StandIn) -> None:
+def test_a_profile_is_resolved_to_the_model_in_its_arn(client: Any, server: StandIn) -> None:
     message = asked(client, [QUESTION], model=ARN)["output"]["message"]
     assert message["content"][0]["reasoningContent"]["reasoningText"]["signature"]
     assert streamed(client, [QUESTION, message, results(message)], model=ARN)
@@ -228,7 +226,7 @@ def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
     assert ends == ["max_tokens", "content_filtered"]
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def refused(client: Any, history: list[Any], model: str = MODEL, **more: Any) -> str:
@@ -263,7 +261,7 @@ def test_thinking_without_its_signature_is_refused(client: Any) -> None:
     assert "thinking.signature: Field required" in refused(client, [QUESTION, message, results(message)])
 
 
-def test_families_refuse_what_they_do_not_take(client: Any) -> None:
+def test_families_refuse_what_they_do_not_accept(client: Any) -> None:
     message = first_answer(client)
     history = [QUESTION, message, results(message)]
     assert "reasoningText.signature field" in refused(client, history, model=NOVA)
@@ -272,7 +270,7 @@ def test_families_refuse_what_they_do_not_take(client: Any) -> None:
     assert "A conversation must start with a user message" in refused(client, history[1:], model=NOVA)
 
 
-def test_tools_in_a_stream_are_refused_where_the_model_has_none(client: Any, server: StandIn) -> None:
+def test_tools_in_a_stream_are_refused_if_the_model_does_not_support_them(client: Any, server: StandIn) -> None:
     with pytest.raises(client.exceptions.ValidationException, match="doesn't support tool use in streaming mode"):
         streamed(client, [QUESTION], model=LLAMA)
     asked(client, [QUESTION], model=LLAMA)
@@ -280,7 +278,7 @@ def test_tools_in_a_stream_are_refused_where_the_model_has_none(client: Any, ser
     assert len(list(stream)) > 4 and len(server.refused) == 1
 
 
-def test_signatures_of_others_are_refused(client: Any) -> None:
+def test_foreign_signatures_are_refused(client: Any) -> None:
     message = first_answer(client)
     history = [QUESTION, message, results(message)]
     with StandIn("amazon-bedrock", account="other", script=SCRIPT) as other, client_of(other) as theirs:
@@ -300,7 +298,7 @@ def test_signatures_of_others_are_refused(client: Any) -> None:
 
 
 def test_a_bedrock_key_is_a_bearer_token(server: StandIn) -> None:
-    """boto3 sends it only over TLS ("Bearer authorization requires an HTTPS endpoint."), others anywhere."""
+    """boto3 sends it only over TLS ("Bearer authorization requires an HTTPS endpoint."), other clients always."""
     body = {"messages": [QUESTION]}
     with httpx2.Client(trust_env=False, timeout=HANGS) as http:
         right, wrong, none = (
@@ -361,7 +359,7 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
             with closing(stream):
                 yield from stream
 
-    seen, error = failing(StandIn("amazon-bedrock", script=[Fault(kind)]), IN_THE_STREAM[kind], events)
+    seen, error = failure_of(StandIn("amazon-bedrock", script=[Fault(kind)]), IN_THE_STREAM[kind], events)
     assert assembled(seen)["content"][0]["text"].startswith("One two three")
     if isinstance(error, EventStreamError):
         assert error.response["Error"]["Code"] == "serviceUnavailableException"
@@ -377,14 +375,14 @@ def test_silence_before_a_whole_answer_is_an_error_of_the_sdk() -> None:
 
 
 @pytest.mark.parametrize("kind", ["broken-json", "cut"])
-def test_what_the_sdk_does_not_notice_segue_does(kind: FaultKind) -> None:
-    """boto3 takes JSON that it cannot read for an object without members (botocore 1.44.0, parsers.py)."""
+def test_segue_reports_faults_that_the_sdk_does_not_notice(kind: FaultKind) -> None:
+    """boto3 reads broken JSON as an empty object (botocore 1.44.0, parsers.py)."""
     with StandIn("amazon-bedrock", script=[Fault(kind)] * 4) as server, client_of(server) as client:
         assert asked(client, [QUESTION]).keys() == {"ResponseMetadata"}
         if kind == "broken-json":
             assert streamed(client, [QUESTION])[-1] == {"contentBlockDelta": {}}
         for streams in (False, True):
-            message = told(REF, CONTEXT, server, streams, retries=segue.Retries(attempts=0))
+            message = answer_of(REF, CONTEXT, server, streams, retries=segue.Retries(count=0))
             assert message.stop_reason == "error"
             assert type(segue.error_of(message)) is segue.errors.NetworkError
             assert message.text.startswith("One two three") is streams
@@ -393,16 +391,16 @@ def test_what_the_sdk_does_not_notice_segue_does(kind: FaultKind) -> None:
 # -- segue as the client ---------------------------------------------------------------------------------------------
 
 
-def test_a_payload_of_your_own_is_sent_as_bytes() -> None:
+def test_a_payload_in_the_script_is_sent_as_bytes() -> None:
     given: list[AssistantContent] = [ThinkingContent("", "no base64!", redacted=True), TextContent("Hm.")]
     with StandIn("amazon-bedrock", script=[Reply(given)]) as server:
-        message = told(REF, CONTEXT, server, True)
+        message = answer_of(REF, CONTEXT, server, True)
         assert message.content[0] == ThinkingContent("", b64encode(b"no base64!").decode(), redacted=True)
-        again = told(REF, answered(CONTEXT, message), server, True)
+        again = answer_of(REF, continued(CONTEXT, message), server, True)
     assert "Invalid `data` in `redacted_thinking` block" in (again.error_message or "")
 
 
-def test_what_is_no_json_is_refused() -> None:
+def test_a_body_that_is_not_json_is_refused() -> None:
     with StandIn("amazon-bedrock") as server, httpx2.Client(trust_env=False, timeout=HANGS) as http:
         url = f"{server.url}/model/{NOVA}/converse"
         answer = http.post(url, content=b"{", headers={"authorization": f"Bearer {server.key}"})
@@ -414,13 +412,13 @@ def test_what_is_no_json_is_refused() -> None:
 
 
 def bodies(client: Any, operation: str, request: segue.Request) -> Iterator[bytes]:
-    """The answer's own bytes: boto3 hands them to those who listen, before anybody has read them."""
+    """The raw bytes of an answer, from a hook of boto3 that runs before they are read."""
     found: list[Any] = []
 
-    def take(response_dict: Any, **_: Any) -> None:
+    def keep(response_dict: Any, **_: Any) -> None:
         found.append(response_dict["body"])
 
-    client.meta.events.register_last("response-received.bedrock-runtime", take, unique_id="segue")
+    client.meta.events.register_last("response-received.bedrock-runtime", keep, unique_id="segue")
     try:
         answer = getattr(client, operation)(**request.sdk_kwargs())
     finally:
@@ -444,9 +442,9 @@ def test_the_sdk_sends_what_segue_encodes(client: Any, server: StandIn) -> None:
     model = segue.get_model(REF)
     question = UserMessage([TextContent("Weather here?"), IMAGE])
     context = Context(system_prompt="Be brief.", messages=[question], tools=[WEATHER])
-    context, second, events = carried(model, server, whole, pieces, context=context)
+    context, second, events = exchange_through_sdk(model, server, whole, pieces, context=context)
     assert events.count("text_delta") == 3 and second.usage.total_tokens == 30
-    request = segue.encode(answered(context, second), model)
+    request = segue.encode(continued(context, second), model)
     assert segue.decode(whole(request), request).text == "Answer 3." and server.requests[-1] == request.body
     assert reasoning(server.requests[-1]) == ["reasoningText", "redactedContent", "reasoningText"]
     assert not server.refused

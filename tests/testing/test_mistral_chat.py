@@ -1,4 +1,4 @@
-"""The stand-in of Mistral chat completions, judged by the provider's own SDK and used by segue's client."""
+"""The stand-in of Mistral chat completions, tested with the provider's own SDK and with segue's client."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from mistralai.client.models import (
 )
 from support.facts import ARGUMENTS, FACTS, TEXTS, THINKING
 from support.journeys import IMAGE
-from support.talk import carried, failing
+from support.talk import exchange_through_sdk, failure_of
 from support.waiting import HANGS, SHORT
 
 import segue
@@ -42,7 +42,7 @@ SCRIPT = FACTS["mistral-chat"].script
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx2.Client]:
-    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    # Loopback needs no certificates, and loading them is slower than most tests here.
     with httpx2.Client(verify=False, timeout=HANGS) as client:
         yield client
 
@@ -63,7 +63,7 @@ def client(server: StandIn, http: httpx2.Client) -> Mistral:
 
 
 def results(message: Any) -> list[Any]:
-    """The results of all calls, as the SDK's documentation makes them."""
+    """The results of all calls, as in the SDK's documentation."""
     return [
         {
             "role": "tool",
@@ -75,17 +75,17 @@ def results(message: Any) -> list[Any]:
     ]
 
 
-# -- the SDK's own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDK --------------------------------------------------------------------------------------------------
 
 
 def test_a_tool_loop_of_the_sdk(client: Mistral, server: StandIn) -> None:
     first = client.chat.complete(model=MODEL, messages=[QUESTION], tools=TOOLS)
     message = first.choices[0].message
     assert message is not None and isinstance(message.content, list)
-    thought, said = message.content
+    thought, text = message.content
     assert isinstance(thought, ThinkChunk) and isinstance(thought.thinking[0], TextChunk)
     assert thought.thinking[0].text == THINKING and thought.signature
-    assert isinstance(said, TextChunk) and said.text == TEXTS[0]
+    assert isinstance(text, TextChunk) and text.text == TEXTS[0]
     assert message.tool_calls and all(re.fullmatch("[A-Za-z0-9]{9}", call.id or "") for call in message.tool_calls)
     assert [json.loads(str(call.function.arguments)) for call in message.tool_calls] == ARGUMENTS
     assert first.choices[0].finish_reason == "tool_calls" and first.usage.prompt_tokens == 100
@@ -99,8 +99,8 @@ def test_a_tool_loop_of_the_sdk(client: Mistral, server: StandIn) -> None:
     assert not server.refused
 
 
-def heard(stream: Any) -> AssistantMessage:
-    """A stream put together in the plainest way: thinking stays in the chunks in which it came."""
+def message_from(stream: Any) -> AssistantMessage:
+    """The message from a stream; thinking stays in its original chunks."""
     thoughts: list[Any] = []
     text, calls = "", None
     for event in stream:
@@ -118,7 +118,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: Mistral, server: StandIn) -> 
     texts: list[str] = []
     for _ in SCRIPT:
         with client.chat.stream(model=MODEL, messages=history, tools=TOOLS) as stream:
-            message = heard(stream)
+            message = message_from(stream)
         texts.append(message.content[-1].text)  # type: ignore[index,union-attr]
         history += [message, *results(message)]
     assert texts == TEXTS
@@ -126,16 +126,16 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: Mistral, server: StandIn) -> 
 
 
 def test_every_event_is_one_that_the_sdk_knows(http: httpx2.Client, server: StandIn) -> None:
-    """The SDK's own types read each chunk and lose nothing of it."""
-    asked: dict[str, Any] = {"model": MODEL, "messages": [QUESTION], "tools": TOOLS}
-    raw = post(http, server, {**asked, "stream": True}).text
+    """The SDK's own types read each chunk without losing anything."""
+    whole_answer: dict[str, Any] = {"model": MODEL, "messages": [QUESTION], "tools": TOOLS}
+    raw = post(http, server, {**whole_answer, "stream": True}).text
     *lines, done = [line.removeprefix("data: ") for line in raw.splitlines() if line]
     assert done == "[DONE]"
     for line in lines:
         assert known(CompletionChunk, line) == json.loads(line)
     last = json.loads(lines[-1])
     assert last["choices"][0]["finish_reason"] == "tool_calls" and last["usage"]["total_tokens"] == 130
-    whole = post(http, server, asked)
+    whole = post(http, server, whole_answer)
     assert known(ChatCompletionResponse, whole.text) == whole.json()
     assert re.fullmatch("[0-9a-f]{32}", whole.json()["id"]) and whole.headers["mistral-correlation-id"] == "req_2"
 
@@ -158,7 +158,7 @@ def test_an_answer_that_was_cut_and_one_that_failed(http: httpx2.Client) -> None
     assert failed.message is not None and failed.message.content == ""
 
 
-def test_images_are_taken_from_users_and_tools(client: Mistral, server: StandIn) -> None:
+def test_images_of_users_and_tools_are_accepted(client: Mistral, server: StandIn) -> None:
     picture: Any = {"type": "image_url", "image_url": f"data:image/png;base64,{IMAGE.data}"}
     question: Any = {"role": "user", "content": [picture, {"type": "text", "text": "What is the weather here?"}]}
     message = client.chat.complete(model=MODEL, messages=[question], tools=TOOLS).choices[0].message
@@ -167,7 +167,7 @@ def test_images_are_taken_from_users_and_tools(client: Mistral, server: StandIn)
     assert not server.refused
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def refused(client: Mistral, history: list[Any], model: str = MODEL) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def test_a_call_without_its_result_is_refused(client: Mistral, server: StandIn) 
     assert len(server.refused) == 1 and len(server.requests) == 2
 
 
-def test_roles_have_their_order(client: Mistral) -> None:
+def test_roles_in_the_wrong_order_are_refused(client: Mistral) -> None:
     message = first_answer(client)
     for history in (
         [QUESTION, {"role": "tool", "content": "18 C", "tool_call_id": "abcdefghi", "name": "weather"}],
@@ -220,29 +220,27 @@ def test_ids_of_other_providers_are_refused(client: Mistral) -> None:
     assert (error["type"], error["code"]) == ("invalid_function_call", "3280")
 
 
-def test_an_answer_says_something(client: Mistral) -> None:
+def test_an_empty_answer_is_refused(client: Mistral) -> None:
     error = refused(client, [QUESTION, {"role": "assistant", "content": ""}, QUESTION])
     assert "must have either content or tool_calls, but not none." in error["message"]
     assert (error["type"], error["code"]) == ("invalid_request_assistant_message", "3240")
 
 
-def test_thinking_goes_back_to_models_that_take_it(client: Mistral) -> None:
+def test_thinking_is_accepted_only_by_models_that_support_it(client: Mistral) -> None:
     message = first_answer(client)
     error = refused(client, [QUESTION, message, *outputs(message)], "mistral-large-latest")
     assert "Unexpected content chunk types in assistant message: ['ThinkChunk']" in error["message"]
     assert (error["type"], error["code"]) == ("invalid_request_error", None)
 
 
-def test_what_the_schema_does_not_know_is_a_validation_error(
-    client: Mistral, server: StandIn, http: httpx2.Client
-) -> None:
+def test_an_unknown_field_is_a_validation_error(client: Mistral, server: StandIn, http: httpx2.Client) -> None:
     with pytest.raises(HTTPValidationError) as found:
         client.chat.complete(model=MODEL, messages=[QUESTION], max_tokens=10_000_000)
     [problem] = found.value.data.detail or []
     assert found.value.status_code == 422 and problem.loc == ["body", "max_tokens"]
     assert problem.msg.startswith("The token count of your prompt plus max_tokens cannot exceed")
-    told = {"role": "assistant", "content": "Hi", "reasoning_content": "hm"}
-    answer = post(http, server, {"model": MODEL, "messages": [QUESTION, told, QUESTION]})
+    unknown = {"role": "assistant", "content": "Hi", "reasoning_content": "hm"}
+    answer = post(http, server, {"model": MODEL, "messages": [QUESTION, unknown, QUESTION]})
     assert answer.status_code == 422 and answer.json()["detail"] == [
         {
             "type": "extra_forbidden",
@@ -252,7 +250,7 @@ def test_what_the_schema_does_not_know_is_a_validation_error(
     ]
 
 
-def test_a_signature_of_others_is_refused(client: Mistral, server: StandIn) -> None:
+def test_a_foreign_signature_is_refused(client: Mistral, server: StandIn) -> None:
     message = first_answer(client)
     thought = message["content"][0]
     for forged in ("of-another-account", thought["signature"][:-4] + "AAA="):
@@ -278,10 +276,10 @@ STATUSES: dict[FaultKind, tuple[int, str | None]] = {
 
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind, http: httpx2.Client) -> None:
-    def asked(server: StandIn) -> Any:
+    def whole_answer(server: StandIn) -> Any:
         return client_of(server, http).chat.complete(model=MODEL, messages=[QUESTION])
 
-    _, found = failing(StandIn("mistral", script=[Fault(kind, retry_after=2)]), SDKError, asked)
+    _, found = failure_of(StandIn("mistral", script=[Fault(kind, retry_after=2)]), SDKError, whole_answer)
     assert (found.status_code, json.loads(found.body).get("code")) == STATUSES[kind]
     assert found.headers["retry-after"] == "2"
 
@@ -303,7 +301,7 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx
             yield from (event.data.choices[0].delta.content for event in stream)
 
     error, words = IN_THE_STREAM[kind]
-    seen, found = failing(StandIn("mistral", script=[Fault(kind)]), error, streamed)
+    seen, found = failure_of(StandIn("mistral", script=[Fault(kind)]), error, streamed)
     assert "".join(seen).startswith("One two") and words in str(found)
 
 
@@ -336,7 +334,7 @@ def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
             with client.chat.stream(**request.sdk_kwargs()) as stream:
                 yield from stream.response.iter_bytes()
 
-        carried(segue.get_model(f"mistral/{MODEL}"), server, whole, pieces, same=same)
+        exchange_through_sdk(segue.get_model(f"mistral/{MODEL}"), server, whole, pieces, same=same)
 
 
 def same(*bodies: dict[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""The stand-ins of Chat Completions and its family, judged by three providers' own SDKs and used by segue's client."""
+"""The stand-ins of Chat Completions and its family, tested with three providers' own SDKs and with segue's client."""
 
 import json
 from collections.abc import Iterator
@@ -9,20 +9,19 @@ import openai
 import pytest
 from cerebras.cloud import sdk as cerebras
 from cerebras.cloud.sdk.types.chat import ChatCompletion as CerebrasCompletion
-from groq.types.chat import ChatCompletion as GroqCompletion
-from groq.types.chat import ChatCompletionChunk as GroqChunk
+from groq.types.chat import ChatCompletion as GroqCompletion, ChatCompletionChunk as GroqChunk
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, CALLS, CLAUDE, FACTS, GEMINI, GLM, GPT, TEXTS, THINKING
 from support.openai_sdk import IN_THE_STREAM, STATUSES
 from support.providers import CONTEXT, reach
-from support.talk import answered, carried, failing, told
+from support.talk import answer_of, continued, exchange_through_sdk, failure_of
 from support.targets import built_in
 from support.waiting import HANGS, SHORT
 
 import segue
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.testing.voices.completions_manners import MANNERS
+from segue.testing.voices.completions_quirks import QUIRKS
 from segue.types import TextContent, ThinkingContent, ToolCall
 
 PROTOCOL = "openai-completions"
@@ -40,9 +39,9 @@ def standin(provider: str = "openai", **settings: Any) -> StandIn:
 
 
 def client_of(server: StandIn, **settings: Any) -> Any:
-    """The SDK of the provider: OpenAI's, or its own."""
+    """A client of the provider's SDK: OpenAI's, or its own."""
     sdk: Any = {"groq": groq, "cerebras": cerebras}.get(server.provider, openai)
-    http = sdk.DefaultHttpxClient(verify=False)  # loopback needs no certificates, and loading them takes long
+    http = sdk.DefaultHttpxClient(verify=False)  # loopback needs no certificates, and loading them is slow
     settings = {"api_key": server.key, "max_retries": 0, "http_client": http, **settings}
     if sdk is groq:
         return groq.Groq(base_url=server.url, **settings)
@@ -64,14 +63,14 @@ def client(server: StandIn) -> Iterator[openai.OpenAI]:
 
 
 def results(message: Any) -> list[Any]:
-    """The results of all calls of a message, as the SDKs' documentation makes them."""
+    """The results of all calls of a message, as in the SDKs' documentation."""
     return [
         {"role": "tool", "tool_call_id": call.id, "content": f"18 C for {call.function.arguments}"}
         for call in message.tool_calls or []
     ]
 
 
-# -- the SDKs' own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDKs -------------------------------------------------------------------------------------------------
 
 LOOPS = [
     ("openai", MODEL),
@@ -89,15 +88,15 @@ LOOPS = [
 
 @pytest.mark.parametrize(("provider", "model"), LOOPS)
 def test_a_tool_loop_of_the_sdk(provider: str, model: str) -> None:
-    """Answers go back as the SDK's own objects, with whatever they brought."""
+    """Answers are sent back as the SDK's own objects, with all of their fields."""
     with standin(provider, script=SCRIPT) as server, client_of(server) as client:
-        asked: dict[str, Any] = {"model": model, "tools": TOOLS}
-        first = client.chat.completions.create(messages=[QUESTION], **asked)
+        whole_answer: dict[str, Any] = {"model": model, "tools": TOOLS}
+        first = client.chat.completions.create(messages=[QUESTION], **whole_answer)
         message = first.choices[0].message
         assert message.content.endswith(TEXTS[0]) and first.choices[0].finish_reason == "tool_calls"
         assert [json.loads(call.function.arguments) for call in message.tool_calls] == ARGUMENTS
         assert (first.usage.prompt_tokens, first.usage.total_tokens) == (100, 130)
-        second = client.chat.completions.create(messages=[QUESTION, message, *results(message)], **asked)
+        second = client.chat.completions.create(messages=[QUESTION, message, *results(message)], **whole_answer)
         assert second.choices[0].message.content.endswith(TEXTS[1]) and second.choices[0].finish_reason == "stop"
         assert not server.refused
 
@@ -121,7 +120,7 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandI
 
 
 def _sent_back(message: Any) -> Any:
-    """Without what the SDK adds when it parses, which is no part of a request."""
+    """The message without fields that the SDK adds when it parses an answer."""
     given = message.to_dict(mode="json")
     calls = [
         {"id": call["id"], "type": "function", "function": {n: call["function"][n] for n in ("name", "arguments")}}
@@ -154,22 +153,22 @@ TYPES: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("provider", [name for name in MANNERS if name != "azure"])
+@pytest.mark.parametrize("provider", [name for name in QUIRKS if name != "azure"])
 def test_every_chunk_is_one_that_the_sdk_knows(provider: str) -> None:
-    """The SDKs make objects of whatever comes; here their types are checked, too."""
+    """The SDKs do not validate what they receive; here their types are checked."""
     sdk = provider if provider in TYPES else "openai"
     whole, piece = (TypeAdapter[Any](kind) for kind in TYPES[sdk])
     with standin(provider, script=SCRIPT * 2) as server, client_of(server) as client:
-        asked: Any = {"model": "some-model", "messages": [QUESTION]}
-        with client.chat.completions.with_streaming_response.create(**asked, stream=True) as raw:
+        whole_answer: Any = {"model": "some-model", "messages": [QUESTION]}
+        with client.chat.completions.with_streaming_response.create(**whole_answer, stream=True) as raw:
             lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
         assert lines.pop() == "[DONE]"
         for line in lines:
             piece.validate_json(line)
-        whole.validate_json(client.chat.completions.with_raw_response.create(**asked).http_response.content)
+        whole.validate_json(client.chat.completions.with_raw_response.create(**whole_answer).http_response.content)
 
 
-def test_azure_is_spoken_to_by_its_own_client() -> None:
+def test_the_client_for_azure() -> None:
     with standin("azure", script=SCRIPT) as server:
         http = openai.DefaultHttpxClient(verify=False)
         settings: Any = {"api_key": server.key, "api_version": "2024-10-21", "max_retries": 0, "http_client": http}
@@ -194,36 +193,36 @@ def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
 
 
 @pytest.mark.parametrize("streams", [True, False], ids=["stream", "whole"])
-@pytest.mark.parametrize(("provider", "said"), [("openai", "refusal: No."), ("groq", "content_filter")])
-def test_a_refusal_is_an_error_for_the_client(provider: str, said: str, streams: bool) -> None:
+@pytest.mark.parametrize(("provider", "error"), [("openai", "refusal: No."), ("groq", "content_filter")])
+def test_a_refusal_is_an_error_for_the_client(provider: str, error: str, streams: bool) -> None:
     model = built_in().resolve(f"{provider}/some-model", PROTOCOL)
     with standin(provider, script=[Reply([TextContent("No.")], stop="error")]) as server:
-        message = told(model, CONTEXT, server, streams)
-    assert (message.stop_reason, message.error_message) == ("error", said)
+        message = answer_of(model, CONTEXT, server, streams)
+    assert (message.stop_reason, message.error_message) == ("error", error)
     assert isinstance(segue.error_of(message), segue.RefusedError)
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GPT])
-def test_signatures_of_the_script_are_spoken_and_refused_later(model: str) -> None:
+def test_signatures_in_a_script_are_sent_and_refused_later(model: str) -> None:
     target = built_in().resolve(f"openrouter/{model}", PROTOCOL)
     script = [Reply([ThinkingContent("Hm.", "mine"), *CALLS[1:]])]
     with standin("openrouter", script=script) as server:
-        first = told(target, CONTEXT, server, streams=True)
+        first = answer_of(target, CONTEXT, server, streams=True)
         assert isinstance(first.content[0], ThinkingContent) and '"mine"' in (first.content[0].thinking_signature or "")
-        again = told(target, answered(CONTEXT, first), server, streams=True)
+        again = answer_of(target, continued(CONTEXT, first), server, streams=True)
         assert isinstance(segue.error_of(again), segue.InvalidRequestError)
         server.say(Reply([first.content[0], TextContent("Hm.")]))
-        assert told(target, CONTEXT, server, streams=False).content[0] == first.content[0]
+        assert answer_of(target, CONTEXT, server, streams=False).content[0] == first.content[0]
 
 
-def test_what_is_attached_to_a_call_is_spoken() -> None:
+def test_the_extra_content_of_a_call_is_sent() -> None:
     attached = '{"extra_content":{"google":{"thought_signature":"Eq=="}}}'
     with standin("vllm", script=[Reply([ToolCall("", "weather", {"city": "Paris"}, attached)])]) as server:
-        message = told(built_in().resolve("vllm/some-model", PROTOCOL), CONTEXT, server, streams=True)
+        message = answer_of(built_in().resolve("vllm/some-model", PROTOCOL), CONTEXT, server, streams=True)
     assert message.tool_calls[0].thought_signature == attached
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_call_without_its_result_is_refused(client: openai.OpenAI, server: StandIn) -> None:
@@ -241,7 +240,7 @@ def test_an_unknown_field_is_refused(client: openai.OpenAI) -> None:
     assert found.value.param == "thinking"
 
 
-def test_reasoning_under_another_name_is_refused_by_groq() -> None:
+def test_reasoning_in_another_field_is_refused_by_groq() -> None:
     history: Any = [QUESTION, {"role": "assistant", "content": "Hm.", "reasoning_content": "Hm?"}, QUESTION]
     with (
         standin("groq") as server,
@@ -251,7 +250,7 @@ def test_reasoning_under_another_name_is_refused_by_groq() -> None:
         client.chat.completions.create(model="openai/gpt-oss-120b", messages=history)
 
 
-def test_the_errors_of_cerebras_are_flat() -> None:
+def test_errors_of_cerebras_are_flat() -> None:
     with (
         standin("cerebras") as server,
         client_of(server) as client,
@@ -264,19 +263,19 @@ def test_the_errors_of_cerebras_are_flat() -> None:
 
 def test_missing_reasoning_is_refused_by_kimi() -> None:
     with standin("moonshot", script=SCRIPT) as server, client_of(server) as client:
-        asked: dict[str, Any] = {"model": "kimi-k2.6", "tools": TOOLS}
-        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        whole_answer: dict[str, Any] = {"model": "kimi-k2.6", "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **whole_answer).choices[0].message
         bare = {name: value for name, value in message.to_dict().items() if name != "reasoning_content"}
         with pytest.raises(openai.BadRequestError, match="reasoning_content is missing"):
-            client.chat.completions.create(messages=[QUESTION, bare, *results(message)], **asked)
+            client.chat.completions.create(messages=[QUESTION, bare, *results(message)], **whole_answer)
 
 
-def test_ids_of_kimi_count_over_the_conversation() -> None:
+def test_ids_of_kimi_are_counted_over_the_conversation() -> None:
     with standin("moonshot", script=[*SCRIPT, Reply(CALLS)]) as server:
         context = CONTEXT
         for _ in range(3):
-            answer = segue.complete_sync("moonshot/kimi-k2.6", context, connection=reach(server))
-            context = answered(context, answer)
+            answer = segue.complete_sync(context, "moonshot/kimi-k2.6", connection=reach(server))
+            context = continued(context, answer)
         assert not server.refused
     ids = [call.id for call in answer.tool_calls]
     assert ids == ["functions.weather:2", "functions.weather:3"]
@@ -292,28 +291,28 @@ FORGED = {
 @pytest.mark.parametrize("model", FORGED)
 def test_a_forged_signature_is_refused(model: str) -> None:
     with standin("openrouter", script=SCRIPT) as server, client_of(server) as client:
-        asked: dict[str, Any] = {"model": model, "tools": TOOLS}
-        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        whole_answer: dict[str, Any] = {"model": model, "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **whole_answer).choices[0].message
         given = message.to_dict()
         entry = given["reasoning_details"][0 if model == CLAUDE else 1]
         entry["signature" if model == CLAUDE else "data"] = "gAAAA-of-another-account"
         with pytest.raises(openai.BadRequestError, match="Provider returned error") as found:
-            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **asked)
+            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **whole_answer)
     body: Any = found.value.body
     assert FORGED[model] in json.loads(body["metadata"]["raw"])["message"]
 
 
 def test_signed_reasoning_cannot_be_edited() -> None:
     with standin("openrouter", script=SCRIPT) as server, client_of(server) as client:
-        asked: dict[str, Any] = {"model": CLAUDE, "tools": TOOLS}
-        message = client.chat.completions.create(messages=[QUESTION], **asked).choices[0].message
+        whole_answer: dict[str, Any] = {"model": CLAUDE, "tools": TOOLS}
+        message = client.chat.completions.create(messages=[QUESTION], **whole_answer).choices[0].message
         given = message.to_dict()
         given["reasoning_details"][0]["text"] += " More."
         with pytest.raises(openai.BadRequestError):
-            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **asked)
+            client.chat.completions.create(messages=[QUESTION, given, *results(message)], **whole_answer)
 
 
-def test_the_documented_dummy_is_fine() -> None:
+def test_the_documented_dummy_signature_is_accepted() -> None:
     call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city":"Rome"}'}}
     dummy = {"type": "reasoning.encrypted", "data": "skip_thought_signature_validator", "id": "call_1"}
     details = [dummy | {"format": "google-gemini-v1", "index": 0}]
@@ -330,12 +329,12 @@ def test_the_documented_dummy_is_fine() -> None:
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, code = STATUSES[kind]
-    _, found = failing(standin(script=[Fault(kind, retry_after=2)]), error, asked)
+    _, found = failure_of(standin(script=[Fault(kind, retry_after=2)]), error, whole_answer)
     assert (found.status_code, found.code) == (status, code)
     assert found.response.headers["retry-after"] == "2"
 
 
-def asked(server: StandIn) -> Any:
+def whole_answer(server: StandIn) -> Any:
     with client_of(server) as client:
         return client.chat.completions.create(model=MODEL, messages=[QUESTION])
 
@@ -344,7 +343,7 @@ def asked(server: StandIn) -> Any:
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
     patience = SHORT if kind == "silence" else HANGS
-    seen, _ = failing(standin(script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience))
+    seen, _ = failure_of(standin(script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience))
     assert "One two" in "".join(seen)
 
 
@@ -357,7 +356,7 @@ def streamed(server: StandIn, patience: float) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("provider", ["groq", "cerebras", "openrouter"])
-def test_errors_in_streams_of_others(provider: str) -> None:
+def test_errors_in_streams_of_other_providers(provider: str) -> None:
     sdk: Any = {"groq": groq, "cerebras": cerebras}.get(provider, openai)
     with standin(provider, script=[Fault("error-event")]) as server, client_of(server) as client:
         stream = client.chat.completions.create(model="some-model", messages=[QUESTION], stream=True)
@@ -374,7 +373,7 @@ KINDS: dict[FaultKind, tuple[type[segue.ProviderError], ...]] = {
     "rate-limit": (segue.RateLimitError,),
     "server-error": (segue.ServerError,),
     "unavailable": (segue.OverloadedError,),
-    # Some have no word of their own for it, and say that there are too many requests.
+    # Some providers have no error for it, and answer that there are too many requests.
     "overloaded": (segue.OverloadedError, segue.RateLimitError, segue.ServerError),
     "wrong-key": (segue.AuthenticationError,),
     "overflow": (segue.ContextOverflowError,),
@@ -384,31 +383,31 @@ KINDS: dict[FaultKind, tuple[type[segue.ProviderError], ...]] = {
 }
 
 
-@pytest.mark.parametrize("provider", MANNERS)
-def test_faults_of_every_provider_are_told_apart(provider: str) -> None:
+@pytest.mark.parametrize("provider", QUIRKS)
+def test_the_client_distinguishes_the_faults_of_every_provider(provider: str) -> None:
     model = built_in().resolve(f"{provider}/some-model", PROTOCOL)
     with standin(provider) as server:
-        connection = reach(server, retries=segue.Retries(attempts=0))
+        connection = reach(server, retries=segue.Retries(count=0))
         for kind, errors in KINDS.items():
             server.say(Fault(kind))
-            message = segue.stream_sync(model, CONTEXT, connection=connection).finished()
+            message = segue.stream_sync(CONTEXT, model, connection=connection).finished()
             assert isinstance(segue.error_of(message), errors), (kind, message.error_message)
 
 
 # -- segue as the client, for every dialect of the family ------------------------------------------------------------
 
 
-def test_every_manner_is_that_of_a_provider() -> None:
-    assert set(MANNERS) <= {model.provider for model in FACTS[PROTOCOL].models}
+def test_all_quirks_are_of_a_provider_in_the_catalog() -> None:
+    assert set(QUIRKS) <= {model.provider for model in FACTS[PROTOCOL].models}
 
 
 @pytest.mark.parametrize("model", [CLAUDE, GEMINI, GPT, GLM])
-def test_redacted_thinking_goes_back(model: str) -> None:
+def test_redacted_thinking_is_sent_back(model: str) -> None:
     target = built_in().resolve(f"openrouter/{model}", PROTOCOL)
     script = [Reply([ThinkingContent("", redacted=True), *CALLS])]
     with standin("openrouter", script=script) as server:
-        first = told(target, CONTEXT, server, streams=True)
-        assert told(target, answered(CONTEXT, first), server, streams=True).text == "Answer 2."
+        first = answer_of(target, CONTEXT, server, streams=True)
+        assert answer_of(target, continued(CONTEXT, first), server, streams=True).text == "Answer 2."
         entries = server.requests[1]["messages"][-3]["reasoning_details"]
         assert [entry["index"] for entry in entries] == list(range(len(entries)))
         assert entries[0]["type"] == "reasoning.encrypted" and not server.refused
@@ -429,5 +428,5 @@ def test_the_sdk_sends_what_segue_encodes(provider: str, name: str) -> None:
             with client.chat.completions.with_streaming_response.create(**request.sdk_kwargs()) as response:
                 yield from response.iter_bytes()
 
-        _, second, _ = carried(model, server, whole, pieces)
+        _, second, _ = exchange_through_sdk(model, server, whole, pieces)
     assert second.usage.total_tokens == 130

@@ -1,4 +1,4 @@
-"""The stand-in of OpenAI Responses, judged by the provider's own SDK and used by segue's client."""
+"""The stand-in of OpenAI Responses, tested with the provider's own SDK and with segue's client."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 from support.facts import ARGUMENTS, CALLS, FACTS, TEXTS
 from support.openai_sdk import IN_THE_STREAM, STATUSES
-from support.talk import carried, failing
+from support.talk import exchange_through_sdk, failure_of
 from support.waiting import HANGS, SHORT
 
 import segue
@@ -34,7 +34,7 @@ SCRIPT = FACTS["openai-responses"].script
 
 
 def client_of(server: StandIn, **settings: Any) -> openai.OpenAI:
-    # Loopback needs no certificates, and loading them takes longer than most tests here.
+    # Loopback needs no certificates, and loading them is slower than most tests here.
     http = openai.DefaultHttpxClient(verify=False)
     return openai.OpenAI(base_url=f"{server.url}/v1", api_key=server.key, max_retries=0, http_client=http, **settings)
 
@@ -52,7 +52,7 @@ def client(server: StandIn) -> Iterator[openai.OpenAI]:
 
 
 def outputs(response: Response) -> list[Any]:
-    """The results of all calls of a response, as the SDK's documentation makes them."""
+    """The results of all calls of a response, as in the SDK's documentation."""
     return [
         {"type": "function_call_output", "call_id": item.call_id, "output": f"18 C in {item.arguments}"}
         for item in response.output
@@ -60,7 +60,7 @@ def outputs(response: Response) -> list[Any]:
     ]
 
 
-# -- the SDK's own way -----------------------------------------------------------------------------------------------
+# -- loops of the SDK --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("store", [None, False], ids=["default", "stateless"])
@@ -91,15 +91,15 @@ def test_a_tool_loop_of_the_sdk_as_streams(client: openai.OpenAI, server: StandI
 
 
 def _without_parsed(item: Any) -> Any:
-    """Without what the SDK adds to items and parts that it parsed, and the API refuses to take back (OAR-02)."""
+    """The item without fields that the SDK adds when it parses, and that the API refuses (OAR-02)."""
     kept = {name: value for name, value in item.items() if name not in ("parsed_arguments", "parsed")}
     if isinstance(kept.get("content"), list):
         kept["content"] = [_without_parsed(part) for part in kept["content"]]
     return kept
 
 
-def test_what_codex_adds_is_accepted(client: openai.OpenAI, server: StandIn) -> None:
-    """Codex 0.166 sends `client_metadata`, and reasoning items back with null for their content."""
+def test_fields_that_codex_adds_are_accepted(client: openai.OpenAI, server: StandIn) -> None:
+    """Codex 0.166 sends `client_metadata`, and null as the content of reasoning items."""
     extra = {"client_metadata": {"x-codex-installation-id": "1"}}
     first = client.responses.create(model=MODEL, input=[QUESTION], tools=TOOLS, extra_body=extra)
     items: list[Any] = [item.to_dict() for item in first.output]
@@ -112,10 +112,10 @@ def test_what_codex_adds_is_accepted(client: openai.OpenAI, server: StandIn) -> 
 
 
 def test_every_event_is_one_that_the_sdk_knows(client: openai.OpenAI) -> None:
-    """The SDK makes objects of whatever comes; here its types are checked, too."""
+    """The SDK does not validate what it receives; here its types are checked."""
     event_type: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
-    asked: Any = {"model": MODEL, "input": [QUESTION], "tools": TOOLS, "stream": True}
-    with client.responses.with_streaming_response.create(**asked) as raw:
+    whole_answer: Any = {"model": MODEL, "input": [QUESTION], "tools": TOOLS, "stream": True}
+    with client.responses.with_streaming_response.create(**whole_answer) as raw:
         lines = [line.removeprefix("data: ") for line in raw.iter_lines() if line.startswith("data: ")]
     events = [event_type.validate_json(line) for line in lines]
     assert [event.sequence_number for event in events] == list(range(len(events)))
@@ -125,12 +125,12 @@ def test_every_event_is_one_that_the_sdk_knows(client: openai.OpenAI) -> None:
 
 
 def json_type(line: str) -> str:
-    """The name of the SDK's class for an event: that it is this one shows that the union was not taken by chance."""
+    """The name of the SDK's class for an event, to check that the right member of the union was chosen."""
     words = json.loads(line)["type"].replace("output_text", "text").replace(".", "_").split("_")
     return "".join(word.capitalize() for word in words) + "Event"
 
 
-def test_azure_is_spoken_to_by_its_own_client() -> None:
+def test_the_client_for_azure() -> None:
     with StandIn("azure", script=SCRIPT) as server:
         http = openai.DefaultHttpxClient(verify=False)
         settings: Any = {"api_key": server.key, "api_version": "preview", "max_retries": 0, "http_client": http}
@@ -156,13 +156,13 @@ def test_an_answer_that_was_cut_and_one_that_was_refused() -> None:
     assert filtered.incomplete_details is not None and filtered.incomplete_details.reason == "content_filter"
 
 
-# -- what it refuses -------------------------------------------------------------------------------------------------
+# -- refusals ----------------------------------------------------------------------------------------------------------
 
 
 def refused(client: openai.OpenAI, history: list[Any], **more: Any) -> openai.BadRequestError:
-    asked: dict[str, Any] = {"model": MODEL, "input": history, "tools": TOOLS, "store": False, **more}
+    whole_answer: dict[str, Any] = {"model": MODEL, "input": history, "tools": TOOLS, "store": False, **more}
     with pytest.raises(openai.BadRequestError) as found:
-        client.responses.create(**asked)
+        client.responses.create(**whole_answer)
     assert found.value.type == "invalid_request_error"
     return found.value
 
@@ -194,14 +194,12 @@ def test_the_shape_of_another_protocol_is_refused(client: openai.OpenAI) -> None
     assert "Unknown parameter" in error.message and error.param == "messages"
 
 
-def test_reasoning_goes_back_with_what_followed_it(client: openai.OpenAI) -> None:
+def test_reasoning_and_the_item_after_it_must_be_sent_together(client: openai.OpenAI) -> None:
     items = first_answer(client)
-    thought, said, *calls = items
-    error = refused(client, [QUESTION, said, *calls, *results(items)])
-    words = (
-        f"Item '{said['id']}' of type 'message' was provided without its required 'reasoning' item: '{thought['id']}'"
-    )
-    assert words in error.message
+    thought, message, *calls = items
+    error = refused(client, [QUESTION, message, *calls, *results(items)])
+    expected = f"Item '{message['id']}' of type 'message' was provided without its required 'reasoning' item"
+    assert f"{expected}: '{thought['id']}'" in error.message
     error = refused(client, [QUESTION, thought, QUESTION])
     assert "was provided without its required following item" in error.message
 
@@ -213,14 +211,14 @@ def test_reasoning_before_another_answer_is_refused(client: openai.OpenAI) -> No
     assert f"Item '{thought['id']}' of type 'reasoning' was provided without its required following" in error.message
 
 
-def test_without_ids_nothing_is_missed(client: openai.OpenAI, server: StandIn) -> None:
-    _, said, *calls = first_answer(client)
-    plain: list[Any] = [{name: value for name, value in item.items() if name != "id"} for item in [said, *calls]]
+def test_items_without_ids_are_accepted(client: openai.OpenAI, server: StandIn) -> None:
+    _, message, *calls = first_answer(client)
+    plain: list[Any] = [{name: value for name, value in item.items() if name != "id"} for item in [message, *calls]]
     client.responses.create(model=MODEL, input=[QUESTION, *plain, *results(calls)], tools=TOOLS, store=False)
     assert not server.refused
 
 
-def test_encrypted_content_of_others_is_refused(client: openai.OpenAI) -> None:
+def test_foreign_encrypted_content_is_refused(client: openai.OpenAI) -> None:
     thought, *rest = first_answer(client)
     forged = {**thought, "encrypted_content": "gAAAAABo-of-another-account-Rg=="}
     error = refused(client, [QUESTION, forged, *rest, *results(rest)])
@@ -238,20 +236,20 @@ def test_encrypted_content_belongs_to_its_item(client: openai.OpenAI, server: St
 
 
 @pytest.mark.parametrize("store", [True, False])
-def test_items_that_were_never_made_here_are_not_found(client: openai.OpenAI, store: bool) -> None:
+def test_foreign_items_are_not_found(client: openai.OpenAI, store: bool) -> None:
     call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "weather", "arguments": "{}"}
     error = refused(client, [QUESTION, call, *results([call])], store=store)
     assert "Item with id 'fc_1' not found." in error.message
     assert ("Items are not persisted when `store` is set to false." in error.message) is not store
 
 
-def test_nothing_is_kept_on_the_server(client: openai.OpenAI) -> None:
+def test_nothing_is_stored_on_the_server(client: openai.OpenAI) -> None:
     error = refused(client, [QUESTION], previous_response_id="resp_1")
     assert error.code == "previous_response_not_found"
     assert "Previous response with id 'resp_1' not found." in error.message
 
 
-def test_an_id_tells_its_reasoning_and_its_account() -> None:
+def test_an_id_shows_its_reasoning_and_its_account() -> None:
     ours, theirs = Signer("ours"), Signer("theirs")
     thought = new_id("rs", "hm", None, ours)
     call = new_id("fc", "call_1", thought, ours)
@@ -269,12 +267,12 @@ def test_an_id_tells_its_reasoning_and_its_account() -> None:
 @pytest.mark.parametrize("kind", STATUSES)
 def test_faults_with_a_status_are_errors_of_the_sdk(kind: FaultKind) -> None:
     error, status, code = STATUSES[kind]
-    _, found = failing(StandIn("openai", script=[Fault(kind, retry_after=2)]), error, asked)
+    _, found = failure_of(StandIn("openai", script=[Fault(kind, retry_after=2)]), error, whole_answer)
     assert (found.status_code, found.code) == (status, code)
     assert found.response.headers["retry-after"] == "2"
 
 
-def asked(server: StandIn) -> Any:
+def whole_answer(server: StandIn) -> Any:
     with client_of(server) as client:
         return client.responses.create(model=MODEL, input="go")
 
@@ -283,7 +281,7 @@ def asked(server: StandIn) -> Any:
 @pytest.mark.parametrize("kind", IN_THE_STREAM)
 def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind) -> None:
     patience = SHORT if kind == "silence" else HANGS
-    seen, error = failing(
+    seen, error = failure_of(
         StandIn("openai", script=[Fault(kind)]), IN_THE_STREAM[kind], lambda server: streamed(server, patience)
     )
     assert "response.output_text.delta" in seen and "response.completed" not in seen
@@ -314,4 +312,4 @@ def test_the_sdk_sends_what_segue_encodes(client: openai.OpenAI, server: StandIn
         with client.responses.with_streaming_response.create(**request.sdk_kwargs()) as response:
             yield from response.iter_bytes()
 
-    carried(segue.get_model(f"openai/{MODEL}"), server, whole, pieces)
+    exchange_through_sdk(segue.get_model(f"openai/{MODEL}"), server, whole, pieces)

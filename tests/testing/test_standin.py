@@ -1,5 +1,4 @@
-"""What all stand-ins share, whatever protocol they speak: paths, keys, bodies, scripts, conversations, records, and the
-command."""
+"""Tests for the stand-ins of all protocols: paths, keys, bodies, scripts, conversations, records, and the command."""
 
 import json
 import signal
@@ -16,18 +15,17 @@ from typing import Any
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.facts import FACTS, Facts
 from support.journeys import IMAGE
 from support.providers import CONTEXT, MODELS, OPTIONS, reach
-from support.talk import answered, contents, read_back, told
+from support.talk import answer_of, contents, continued, read_back
 from support.waiting import HANGS, SHORT, free_port
 
 import segue
 from segue import Retries, Timeouts
 from segue.testing import Fault, FaultKind, Reply, StandIn
-from segue.testing.voices import FILES, voice_of
+from segue.testing.voices import voice_of
 from segue.types import (
     AssistantMessage,
     Context,
@@ -39,9 +37,9 @@ from segue.types import (
     Usage,
     UserMessage,
 )
+from segue.wire.registry import PROTOCOLS
 
-ONCE = Retries(attempts=0)
-PROTOCOLS = list(FILES)
+ONCE = Retries(count=0)
 REPLY = Reply([ThinkingContent("Hm."), TextContent("Let me see. ✓"), ToolCall("", "weather", {"city": "Paris ✓"})])
 
 
@@ -80,7 +78,7 @@ def request_of(server: StandIn, context: Context = CONTEXT) -> segue.Request:
 
 
 class Posting:
-    """Requests as any HTTP client makes them."""
+    """A plain HTTP client."""
 
     def __init__(self, http: httpx2.Client, server: StandIn) -> None:
         self.http, self.server = http, server
@@ -103,32 +101,32 @@ def post(http: httpx2.Client, server: StandIn) -> Posting:
     return Posting(http, server)
 
 
-# -- what every request must have ------------------------------------------------------------------------------------
+# -- paths, keys and models ------------------------------------------------------------------------------------------
 
 
-def test_a_path_that_is_not_there_is_not_found(server: StandIn, post: Posting) -> None:
+def test_an_unknown_path_is_not_found(server: StandIn, post: Posting) -> None:
     for path in ("/", "/v1/nothing", request_of(server).path + "/more"):
         answer = post(path=path)
         assert answer.status_code == 404 and isinstance(answer.json(), dict | list)
     assert [refusal.status for refusal in server.refused] == [404] * 3 and not server.requests
-    assert post().status_code == 200  # the connection is as good as before
+    assert post().status_code == 200  # the connection still works
 
 
-def test_a_path_may_stand_behind_any_other(server: StandIn, post: Posting) -> None:
-    """Base URLs end as they like: in ``/v1``, in the name of a proxy, or in nothing. Queries are no matter."""
+def test_a_path_may_have_any_prefix(server: StandIn, post: Posting) -> None:
+    """Base URLs have different ends: ``/v1``, the name of a proxy, or nothing. Queries are ignored."""
     path = request_of(server).path
     for each in ("/some/proxy" + path, path + ("&" if "?" in path else "?") + "api-version=1"):
         assert post(path=each).status_code == 200
 
 
-def test_a_key_that_is_not_the_one_is_refused(server: StandIn, post: Posting) -> None:
+def test_a_wrong_key_is_refused(server: StandIn, post: Posting) -> None:
     for key in ("another-key-of-the-tests", f"{server.key}-and-more", ""):
         assert post(key=key).status_code in (400, 401, 403)
     assert not server.requests and len(server.refused) == 3
     assert set(server.refused) == {server.voice.faults["wrong-key"]}
 
 
-def test_without_a_key_of_its_own_it_asks_for_none(protocol: str, http: httpx2.Client) -> None:
+def test_without_a_key_every_request_is_accepted(protocol: str, http: httpx2.Client) -> None:
     with standin(protocol, key=None) as server:
         request = request_of(server)
         assert http.post(server.url + request.path, content=request.json()).status_code == 200
@@ -139,16 +137,16 @@ def test_without_a_key_of_its_own_it_asks_for_none(protocol: str, http: httpx2.C
     [b"", b"{", b"not JSON", b'"text"', b"[]", b"null", b"\xff\xfe", b'{"model": "\xff"}', b"[" * 100_000, b"{}"],
     ids=repr,
 )
-def test_a_body_that_is_no_object_is_refused(server: StandIn, post: Posting, data: bytes) -> None:
+def test_a_body_that_is_not_an_object_is_refused(server: StandIn, post: Posting, data: bytes) -> None:
     answer = post(data)
     assert answer.status_code in (400, 422) and answer.headers["content-type"] == "application/json"
     assert [refusal.status for refusal in server.refused] == [answer.status_code]
     assert len(server.requests) == (data == b"{}")
 
 
-def test_a_request_names_its_model(server: StandIn, post: Posting) -> None:
+def test_a_request_without_a_model_is_refused(server: StandIn, post: Posting) -> None:
     body = request_of(server).body
-    if "model" not in body:  # it stands in the path
+    if "model" not in body:  # it is in the path
         assert server.voice.route(request_of(server).path).model == MODELS[server.protocol].id  # type: ignore[union-attr]
         return
     for name in ("", None, 5, ["x"]):
@@ -157,8 +155,8 @@ def test_a_request_names_its_model(server: StandIn, post: Posting) -> None:
     assert post(body).status_code in (400, 422)
 
 
-def test_a_model_that_no_row_describes_is_served_without_a_warning(server: StandIn, post: Posting) -> None:
-    """Warnings are errors in these tests. Whoever chooses the model has been warned by their own side."""
+def test_a_model_without_a_row_is_served_without_a_warning(server: StandIn, post: Posting) -> None:
+    """Warnings are errors in these tests. The client has already warned about the model."""
     name = MODELS[server.protocol].id
     request = request_of(server)
     body = {**request.body, "model": "nobody-knows-me"} if "model" in request.body else request.body
@@ -175,12 +173,12 @@ JUNK: list[Any] = [None, 0, 1.5, True, "", "x", [], {}, ["x"], [None], [[]], [{}
 
 
 def conversation(server: StandIn) -> segue.Request:
-    """A request with all that a conversation can hold."""
+    """A request with every kind of content."""
     model = MODELS[server.protocol]
     question = UserMessage([TextContent("Weather here?"), IMAGE])
     context = Context(system_prompt="Be brief.", messages=[question], tools=CONTEXT.tools)
     for reply in (REPLY, Reply([TextContent("18 C.")])):
-        context = answered(context, read_back(server, reply, model, context, streams=False)[1])
+        context = continued(context, read_back(server, reply, model, context, streams=False)[1])
     return segue.encode(context, model, OPTIONS)
 
 
@@ -192,7 +190,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def spoiled(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The body with each of its values gone, or something else in its place."""
+    """The body with each of its values removed or replaced."""
     for *way, last in places(body):
         for junk in (ABSENT, *JUNK):
             changed: dict[str, Any] = deepcopy(body)
@@ -206,14 +204,14 @@ def spoiled(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield changed
 
 
-def test_whatever_stands_in_a_body_gets_an_answer(protocol: str) -> None:
-    """No body makes a stand-in stumble: it is refused in the provider's format, or it is a conversation."""
+def test_any_body_is_answered(protocol: str) -> None:
+    """No body makes a stand-in fail: it is refused in the provider's format, or it is a conversation."""
     server, model = standin(protocol), MODELS[protocol]
     request = conversation(server)
-    assert server.objection(request.body, model) is None
+    assert server.refusal_for(request.body, model) is None
     refused = 0
     for body in spoiled(request.body):
-        refusal = server.objection(body, model)
+        refusal = server.refusal_for(body, model)
         if refusal is None:
             assert isinstance(server.conversation(body), Context)
         else:
@@ -241,9 +239,9 @@ def test_functions_of_a_script_see_the_conversation(protocol: str) -> None:
 
     with standin(protocol, script=[ask, answer, fail]) as server:
         model = MODELS[protocol]
-        context = answered(CONTEXT, told(model, CONTEXT, server, True))
-        assert told(model, context, server, False).text == "3 messages"
-        failed = segue.complete_sync(model, context, OPTIONS, connection=reach(server, retries=ONCE))
+        context = continued(CONTEXT, answer_of(model, CONTEXT, server, True))
+        assert answer_of(model, context, server, False).text == "3 messages"
+        failed = segue.complete_sync(context, model, OPTIONS, connection=reach(server, retries=ONCE))
     assert failed.stop_reason == "error" and isinstance(segue.error_of(failed), segue.RateLimitError)
     first, second = seen
     assert first.messages == CONTEXT.messages and first.tools == CONTEXT.tools and first.system_prompt == "Be brief."
@@ -251,27 +249,27 @@ def test_functions_of_a_script_see_the_conversation(protocol: str) -> None:
     assert second.messages[1].tool_calls[0].arguments == {"city": "Paris ✓"}  # type: ignore[union-attr]
 
 
-def test_answers_come_in_their_order_and_then_of_itself(server: StandIn) -> None:
+def test_scripted_answers_come_in_order_and_then_default_ones(server: StandIn) -> None:
     server.say("One", Reply([TextContent("Two")]))
     server.say("Three")
-    texts = [told(MODELS[server.protocol], CONTEXT, server, streams).text for streams in (True, False) * 2]
+    texts = [answer_of(MODELS[server.protocol], CONTEXT, server, streams).text for streams in (True, False) * 2]
     assert texts == ["One", "Two", "Three", "Answer 4."]
 
 
-def test_the_same_script_is_answered_with_the_same_bytes(protocol: str) -> None:
-    def spoken(account: str) -> bytes:
+def test_the_same_script_results_in_the_same_bytes(protocol: str) -> None:
+    def sent(account: str) -> bytes:
         server = standin(protocol, account=account)
-        said = server.spoken(REPLY, MODELS[protocol])
-        return json.dumps(server.voice.whole(said)).encode() + b"".join(server.voice.events(said))
+        answer = server.complete(REPLY, MODELS[protocol])
+        return json.dumps(server.voice.whole(answer)).encode() + b"".join(server.voice.events(answer))
 
-    assert spoken("") == spoken("") == spoken("")
-    assert spoken("") != spoken("other")  # at least the id of the call
+    assert sent("") == sent("") == sent("")
+    assert sent("") != sent("other")  # at least the id of the call
 
 
 def test_a_pause_is_made_between_events(server: StandIn) -> None:
     server.say(Reply([TextContent("One two three four five six seven eight.")], pause=0.02))
     began = time.monotonic()
-    assert told(MODELS[server.protocol], CONTEXT, server, True).stop_reason == "stop"
+    assert answer_of(MODELS[server.protocol], CONTEXT, server, True).stop_reason == "stop"
     assert time.monotonic() - began > 0.08
 
 
@@ -287,18 +285,18 @@ def counted(usage: Usage) -> tuple[int, ...]:
     "model",
     [pytest.param(model, id=f"{name}-{model.ref}") for name, facts in FACTS.items() for model in facts.models],
 )
-def test_what_is_decoded_goes_back_and_is_accepted(model: Model, streams: bool) -> None:
-    """segue's client through a tool loop and on: nothing is lost or refused, and what the account made comes back."""
+def test_a_decoded_answer_is_sent_back_and_accepted(model: Model, streams: bool) -> None:
+    """segue's client runs a tool loop: nothing is lost or refused, and signatures of the account are sent back."""
     facts = FACTS[model.protocol]
     calls, answer = (facts.compared(reply.content, model) for reply in facts.script)
     with standin_for(model, script=facts.script) as server:
-        first = told(model, CONTEXT, server, streams, facts.options)
+        first = answer_of(model, CONTEXT, server, streams, facts.options)
         assert facts.compared(first.content, model) == calls and first.stop_reason == "toolUse"
         assert counted(first.usage) == counted(facts.script[0].usage)
-        context = answered(CONTEXT, first)
-        second = told(model, context, server, streams, facts.options)
+        context = continued(CONTEXT, first)
+        second = answer_of(model, context, server, streams, facts.options)
         assert facts.compared(second.content, model) == answer and second.stop_reason == "stop"
-        third = told(model, answered(context, second), server, streams, facts.options)
+        third = answer_of(model, continued(context, second), server, streams, facts.options)
         assert third.text == "Answer 3." and not server.refused
         held, expected = facts.came_back(server.requests, first, model)
     assert held == expected
@@ -311,25 +309,25 @@ def test_streams_and_whole_answers_are_the_same_message(facts: Facts) -> None:
     found = []
     for streams in (True, False):
         with standin_for(model, script=[*facts.script, *ends]) as server:
-            answers = [told(model, CONTEXT, server, streams, retries=ONCE).content for _ in range(4)]
+            answers = [answer_of(model, CONTEXT, server, streams, retries=ONCE).content for _ in range(4)]
             found.append(answers if facts.exact else [facts.compared(answer, model) for answer in answers])
     assert found[0] == found[1]
 
 
-def test_images_of_the_record_are_taken(facts: Facts) -> None:
+def test_stored_images_are_accepted(facts: Facts) -> None:
     context = Context(messages=[UserMessage([TextContent("What is this?"), IMAGE])], tools=CONTEXT.tools)
     for model in facts.seeing:
         with standin_for(model, script=facts.script) as server:
-            first = told(model, context, server, True, facts.options)
-            after = answered(context, first, IMAGE)
-            assert told(model, after, server, False, facts.options).stop_reason == "stop"
+            first = answer_of(model, context, server, True, facts.options)
+            after = continued(context, first, IMAGE)
+            assert answer_of(model, after, server, False, facts.options).stop_reason == "stop"
             assert json.dumps(server.requests[-1]).count(IMAGE.data) == 3 and not server.refused
 
 
 @given(data=st.data(), stop=st.sampled_from(["stop", "length"]), streams=st.booleans())
-def test_what_the_voice_says_the_decoder_reads(protocol: str, data: st.DataObject, stop: Any, streams: bool) -> None:
-    """Every block comes back with its signature, and the whole answer passes the rules and the check of signatures;
-    another account refuses it if there is a signature in it, and only then."""
+def test_the_decoder_reads_what_the_voice_sends(protocol: str, data: st.DataObject, stop: Any, streams: bool) -> None:
+    """Every block is read with its signature, and the answer passes the rules and the check of signatures; another
+    account refuses it only if it has a signature."""
     facts = FACTS[protocol]
     model = data.draw(st.sampled_from(facts.speakers), "model")
     content = data.draw(contents(facts.words), "content")
@@ -339,13 +337,13 @@ def test_what_the_voice_says_the_decoder_reads(protocol: str, data: st.DataObjec
     assert message.content == spoken or not facts.exact
     texts = [block.text for block in content if isinstance(block, TextContent) and block.text]
     assert message.text == facts.between.join(texts)
-    body = segue.encode(answered(CONTEXT, message), model).body
-    assert here.objection(body, model) is None
-    refused = standin_for(model, account="other").objection(body, model) is not None
+    body = segue.encode(continued(CONTEXT, message), model).body
+    assert here.refusal_for(body, model) is None
+    refused = standin_for(model, account="other").refusal_for(body, model) is not None
     assert refused is bool(facts.signed(body, model))
 
 
-def test_another_account_refuses_what_was_signed_here(http: httpx2.Client, facts: Facts) -> None:
+def test_another_account_refuses_signatures_of_this_one(http: httpx2.Client, facts: Facts) -> None:
     model = facts.speakers[0]
 
     def posted(server: StandIn, request: segue.Request) -> httpx2.Response:
@@ -355,26 +353,26 @@ def test_another_account_refuses_what_was_signed_here(http: httpx2.Client, facts
     with standin_for(model, script=facts.script) as server, standin_for(model, account="other") as other:
         request = segue.encode(CONTEXT, model, facts.options)
         answer = segue.decode(posted(server, request).content, request)
-        request = segue.encode(answered(CONTEXT, answer), model, facts.options)
+        request = segue.encode(continued(CONTEXT, answer), model, facts.options)
         assert posted(server, request).status_code == 200
         refused = posted(other, request)
         assert refused.status_code == 400 and facts.refusal in refused.text
-        # segue's client knows that it is another endpoint, and sends what can be read there.
+        # segue's client knows that it is another endpoint, and sends only content without signatures.
         server.say(*facts.script)
         context = CONTEXT
         for _ in facts.script:
-            context = answered(context, told(model, context, server, False, facts.options))
-            assert told(model, context, other, False, facts.options).stop_reason == "stop"
+            context = continued(context, answer_of(model, context, server, False, facts.options))
+            assert answer_of(model, context, other, False, facts.options).stop_reason == "stop"
             assert not facts.signed(other.requests[-1], model)
 
 
-# -- what is recorded ------------------------------------------------------------------------------------------------
+# -- records ---------------------------------------------------------------------------------------------------------
 
 
 def test_requests_and_refusals_are_recorded(server: StandIn, post: Posting) -> None:
     request = request_of(server)
     post()
-    # Nothing is said in it: refused by every protocol.
+    # An empty message: every protocol refuses it.
     empty = {name: [] if isinstance(value, list) else value for name, value in request.body.items()}
     refused = post(empty)
     assert server.requests == [request.body, empty]
@@ -394,7 +392,7 @@ def test_every_answer_has_the_id_of_its_request(server: StandIn, post: Posting) 
 WITH_STATUS: list[FaultKind] = ["rate-limit", "server-error", "unavailable", "overloaded", "wrong-key", "overflow"]
 
 
-def test_every_fault_has_words_of_its_provider(protocol: str) -> None:
+def test_every_fault_has_a_text_of_its_provider(protocol: str) -> None:
     faults = voice_of(protocol).faults
     assert set(faults) == {*WITH_STATUS, "error-event"} and faults["error-event"].status == 200
     assert all(faults[kind].status >= 400 and faults[kind].text and faults[kind].kind for kind in WITH_STATUS)
@@ -402,55 +400,55 @@ def test_every_fault_has_words_of_its_provider(protocol: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["cut", "broken-json", "silence", "error-event"])
-def test_faults_spoil_answers_in_one_piece_too(server: StandIn, kind: FaultKind) -> None:
-    said = threading.Event()
+def test_whole_answers_have_faults_too(server: StandIn, kind: FaultKind) -> None:
+    was_used = threading.Event()
 
     def fault(context: Context) -> Fault:
-        said.set()
+        was_used.set()
         return Fault(kind)
 
     server.say(fault, "next")
     model, timeouts = MODELS[server.protocol], Timeouts(first_event=SHORT if kind == "silence" else HANGS)
-    message = segue.complete_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE, timeouts=timeouts))
+    message = segue.complete_sync(CONTEXT, model, OPTIONS, connection=reach(server, retries=ONCE, timeouts=timeouts))
     assert message.stop_reason == "error" and isinstance(segue.error_of(message), segue.NetworkError)
-    assert said.wait(HANGS)  # who was given up may be late
-    assert told(model, CONTEXT, server, False).text == "next"
+    assert was_used.wait(HANGS)  # an abandoned request may arrive late
+    assert answer_of(model, CONTEXT, server, False).text == "next"
 
 
-# -- its life --------------------------------------------------------------------------------------------------------
+# -- starting and stopping -------------------------------------------------------------------------------------------
 
 
-def test_it_listens_where_it_is_told(protocol: str) -> None:
+def test_it_listens_on_the_port_that_was_passed(protocol: str) -> None:
     port = free_port()
     with standin(protocol, port=port) as server:
         assert server.url == f"http://127.0.0.1:{port}"
-        assert told(MODELS[protocol], CONTEXT, server, False).text == "Answer 1."
+        assert answer_of(MODELS[protocol], CONTEXT, server, False).text == "Answer 1."
         with pytest.raises(OSError, match="in use"):
             standin(protocol, port=port).start()
-    with standin(protocol, port=port) as again:  # the port is free at once
-        assert told(MODELS[protocol], CONTEXT, again, False).text == "Answer 1."
+    with standin(protocol, port=port) as again:  # the port is free immediately
+        assert answer_of(MODELS[protocol], CONTEXT, again, False).text == "Answer 1."
 
 
-def test_many_requests_at_once_get_an_answer_each(protocol: str, http: httpx2.Client) -> None:
+def test_concurrent_requests_are_all_answered(protocol: str, http: httpx2.Client) -> None:
     texts = [f"Number {number}." for number in range(40)]
     with standin(protocol, script=[Reply([TextContent(text)], pause=0.001) for text in texts]) as server:
         model = MODELS[protocol]
         with ThreadPoolExecutor(10) as pool:
-            talks = [pool.submit(told, model, CONTEXT, server, number % 2 == 0) for number in range(len(texts))]
+            talks = [pool.submit(answer_of, model, CONTEXT, server, number % 2 == 0) for number in range(len(texts))]
             messages = [talk.result(timeout=HANGS) for talk in talks]
     assert sorted(message.text for message in messages) == sorted(texts)
     assert len(server.requests) == len(texts) and not server.refused
     assert len({message.response_id for message in messages}) == len(texts) or messages[0].response_id is None
 
 
-def test_stopping_ends_what_is_under_way(protocol: str) -> None:
+def test_stopping_ends_running_requests(protocol: str) -> None:
     server = standin(
         protocol, script=[Fault("silence"), Reply([TextContent("Slowly. " * 50)], pause=100 * HANGS)]
     ).start()
     model, found, under_way = MODELS[protocol], [], threading.Semaphore(0)
 
     def talk() -> None:
-        answer = segue.stream_sync(model, CONTEXT, OPTIONS, connection=reach(server, retries=ONCE))
+        answer = segue.stream_sync(CONTEXT, model, OPTIONS, connection=reach(server, retries=ONCE))
         next(answer)
         under_way.release()
         found.append(answer.finished())
@@ -466,12 +464,12 @@ def test_stopping_ends_what_is_under_way(protocol: str) -> None:
     assert [message.stop_reason for message in found] == ["error", "error"]
 
 
-def test_a_url_there_is_only_when_it_listens(protocol: str) -> None:
+def test_there_is_no_url_before_the_start(protocol: str) -> None:
     with pytest.raises(AssertionError, match="has not been started"):
-        standin(protocol).url  # noqa: B018, reading it is what fails
+        standin(protocol).url  # noqa: B018, reading it fails
 
 
-def test_providers_and_protocols_that_do_not_fit() -> None:
+def test_unknown_providers_and_protocols_are_refused() -> None:
     with pytest.raises(segue.UnknownProviderError):
         StandIn("nobody")
     with pytest.raises(segue.ModelError, match="does not speak mistral-chat; it speaks anthropic-messages"):
@@ -480,7 +478,7 @@ def test_providers_and_protocols_that_do_not_fit() -> None:
 
 # -- on the command line ---------------------------------------------------------------------------------------------
 
-# A shell that runs something in the background lets it ignore interrupts, and tests may be run so.
+# A shell makes processes in the background ignore interrupts, and tests may be run like that.
 INTERRUPTIBLE = (
     "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     "runpy.run_module('segue', run_name='__main__', alter_sys=True)"
@@ -489,7 +487,7 @@ INTERRUPTIBLE = (
 
 @contextmanager
 def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """`segue standin …`, which is ended when nobody does."""
+    """Run `segue standin …`, and kill it at the end if it still runs."""
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTIBLE, "standin", *arguments],
         stdout=subprocess.PIPE,
@@ -504,22 +502,22 @@ def command(*arguments: str) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_the_command_says_its_url_and_answers_until_it_is_interrupted(protocol: str) -> None:
+def test_the_command_prints_its_url_and_answers_until_it_is_interrupted(protocol: str) -> None:
     model = MODELS[protocol]
     with command(model.provider, "--protocol", protocol, "--say", "Hello there.", "--say", "Bye.") as process:
         assert process.stdout is not None and process.stderr is not None
         url = process.stdout.readline().strip()
         assert url.startswith("http://127.0.0.1:")
         connection = segue.Connection(base_url=url, api_key="standin-key", retries=ONCE)
-        assert segue.stream_sync(model, CONTEXT, OPTIONS, connection=connection).finished().text == "Hello there."
-        assert segue.complete_sync(model, CONTEXT, OPTIONS, connection=connection).text == "Bye."
+        assert segue.stream_sync(CONTEXT, model, OPTIONS, connection=connection).finished().text == "Hello there."
+        assert segue.complete_sync(CONTEXT, model, OPTIONS, connection=connection).text == "Bye."
         process.send_signal(signal.SIGINT)
-        rest, said = process.communicate(timeout=HANGS)
+        rest, messages = process.communicate(timeout=HANGS)
     assert process.returncode == 130 and rest == ""
-    assert protocol in said and url in said and "Traceback" not in said
+    assert protocol in messages and url in messages and "Traceback" not in messages
 
 
-def test_the_command_takes_a_port_and_a_key() -> None:
+def test_the_command_accepts_a_port_and_a_key() -> None:
     port = free_port()
     with command("mistral", "--port", str(port), "--key", "another-key-of-the-tests") as process:
         assert process.stdout is not None
@@ -527,7 +525,7 @@ def test_the_command_takes_a_port_and_a_key() -> None:
         keys = {"another-key-of-the-tests": "stop", "standin-key": "error"}
         for key, reason in keys.items():
             connection = segue.Connection(base_url=f"http://127.0.0.1:{port}", api_key=key, retries=ONCE)
-            answer = segue.complete_sync(MODELS["mistral-chat"], CONTEXT, OPTIONS, connection=connection)
+            answer = segue.complete_sync(CONTEXT, MODELS["mistral-chat"], OPTIONS, connection=connection)
             assert answer.stop_reason == reason
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=HANGS)
@@ -535,7 +533,7 @@ def test_the_command_takes_a_port_and_a_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["nobody"], "nobody"),
         (["anthropic", "--protocol", "mistral-chat"], "does not speak mistral-chat"),
@@ -546,15 +544,15 @@ def test_the_command_takes_a_port_and_a_key() -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_the_command_refuses_what_it_cannot_do(arguments: list[str], words: str) -> None:
+def test_the_command_refuses_invalid_arguments(arguments: list[str], message: str) -> None:
     with StandIn("anthropic") as other:
         port = other.url.rpartition(":")[2]
         with command(*(argument.format(port=port) for argument in arguments)) as process:
-            rest, said = process.communicate(timeout=HANGS)
-    assert (process.returncode, rest) == (2, "") and words in said and "Traceback" not in said
+            rest, messages = process.communicate(timeout=HANGS)
+    assert (process.returncode, rest) == (2, "") and message in messages and "Traceback" not in messages
 
 
-def test_a_client_that_goes_away_in_the_middle_of_its_request_was_not_refused() -> None:
+def test_a_client_that_disconnects_in_the_middle_of_its_request_is_not_refused() -> None:
     with StandIn("anthropic") as server:
         with socket.create_connection(("127.0.0.1", int(server.url.rpartition(":")[2]))) as half:
             half.sendall(b'POST /v1/messages HTTP/1.1\r\ncontent-length: 900\r\n\r\n{"model":')

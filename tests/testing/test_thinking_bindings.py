@@ -1,12 +1,11 @@
-"""Thinking that is bound to everything before it: what the stand-in enforces, and that segue gets along with it."""
+"""Thinking that is bound to everything before it: the stand-in enforces the bindings, and segue respects them."""
 
 import json
 from typing import Any
 
 import anthropic
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
 import segue
@@ -37,7 +36,7 @@ def client_of(server: StandIn) -> anthropic.Anthropic:
 
 
 class Talk:
-    """A conversation with a stand-in, each request a growing one, through segue's own encoder and decoder."""
+    """A growing conversation with a stand-in, through segue's own encoder and decoder."""
 
     def __init__(self, server: StandIn, model: Model = BOUND) -> None:
         self.server = server
@@ -52,11 +51,11 @@ class Talk:
         return Context(system_prompt=self.system, messages=self.messages, tools=self.tools)
 
     def ask(self, text: str, *replies: Reply) -> AssistantMessage:
-        """One turn: the answers of ``replies``, with a result after each call."""
+        """Run one turn: the answers in ``replies``, with a result after each call."""
         self.messages.append(UserMessage(text))
         for reply in replies:
             self.server.say(reply)
-            answer = segue.complete_sync(self.model, self.context, connection=self.connection)
+            answer = segue.complete_sync(self.context, self.model, connection=self.connection)
             assert answer.stop_reason in ("stop", "toolUse"), answer.error_message
             self.messages.append(answer)
             for block in answer.content:
@@ -65,14 +64,14 @@ class Talk:
         return answer
 
     def forget_digests(self) -> None:
-        """As if the history had been read from elsewhere."""
+        """Remove the digests, as if the history had been imported."""
         self.messages = [
             replace(message, prefix_digest=None) if isinstance(message, AssistantMessage) else message
             for message in self.messages
         ]
 
     def raw(self, model: Model | None = None, **headers: str) -> tuple[int, dict[str, Any]]:
-        """The next request as it goes out, and the provider's answer as it comes."""
+        """Send the next request, and return the status and the body of the answer."""
         self.messages.append(UserMessage("and?"))
         request = segue.encode(self.context, model or self.model)
         client = anthropic.DefaultHttpxClient(verify=False)
@@ -90,7 +89,7 @@ def edit(talk: Talk, what: str) -> None:
             talk.tools = [*TOOLS, ToolDefinition("grep", "search", {"type": "object"})]
         case "message":
             talk.messages[0] = UserMessage("edited")
-        case "front":  # cut as a compaction cuts
+        case "front":  # cut like a compaction
             talk.messages = [UserMessage("Summary of what was."), *talk.messages[4:]]
 
 
@@ -106,7 +105,7 @@ def talk() -> Any:
         yield talk
 
 
-def test_nothing_is_dropped_where_nothing_was_edited(talk: Talk) -> None:
+def test_nothing_is_dropped_without_an_edit(talk: Talk) -> None:
     status, answer = talk.raw()
     assert (status, answer["input_transformations"]) == (200, [])
     talk.forget_digests()
@@ -115,7 +114,7 @@ def test_nothing_is_dropped_where_nothing_was_edited(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_an_edit_is_accepted_with_our_digest_and_the_report_says_what_was_dropped(talk: Talk, what: str) -> None:
+def test_an_edit_is_accepted_with_our_digest_and_the_report_lists_what_was_dropped(talk: Talk, what: str) -> None:
     edit(talk, what)
     dropped = [change for change in segue.encode(talk.context, BOUND).changes if change.code == "thinking-dropped"]
     assert dropped and all(change.lossy for change in dropped)
@@ -124,24 +123,24 @@ def test_an_edit_is_accepted_with_our_digest_and_the_report_says_what_was_droppe
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_an_edit_is_accepted_without_our_digest_and_the_provider_says_what_it_dropped(talk: Talk, what: str) -> None:
+def test_an_edit_is_accepted_without_our_digest_and_the_provider_reports_what_it_dropped(talk: Talk, what: str) -> None:
     talk.forget_digests()
     edit(talk, what)
     assert [change for change in segue.encode(talk.context, BOUND).changes if change.code == "thinking-dropped"] == []
     status, answer = talk.raw()
     assert status == 200
-    told = answer["input_transformations"]
-    assert told and {(each["type"], each["reason"]) for each in told} == {
+    dropped = answer["input_transformations"]
+    assert dropped and {(each["type"], each["reason"]) for each in dropped} == {
         ("thinking_dropped", "prefix_binding_mismatch")
     }
     sent = talk.server.requests[-1]["messages"]
-    for each in told:
+    for each in dropped:
         _, turn, _, block = each["path"].split(".")
         assert sent[int(turn)]["content"][int(block)]["type"] in ("thinking", "redacted_thinking")
 
 
 @pytest.mark.parametrize("what", EDITS)
-def test_who_asks_for_an_error_gets_one(talk: Talk, what: str) -> None:
+def test_an_edit_is_refused_if_the_request_asks_for_an_error(talk: Talk, what: str) -> None:
     strict = replace(BOUND, dialect=replace(BOUND.dialect, prefix_mismatch="error"))
     talk.forget_digests()
     edit(talk, what)
@@ -150,7 +149,7 @@ def test_who_asks_for_an_error_gets_one(talk: Talk, what: str) -> None:
     assert "The block is bound to a different conversation." in answer["error"]["message"]
 
 
-def test_without_its_header_the_field_is_refused(talk: Talk) -> None:
+def test_the_field_is_refused_without_its_header(talk: Talk) -> None:
     status, answer = talk.raw(**{"anthropic-beta": "other-2026"})
     assert (status, answer["error"]["message"]) == (
         400,
@@ -158,7 +157,7 @@ def test_without_its_header_the_field_is_refused(talk: Talk) -> None:
     )
 
 
-def test_without_the_field_an_edit_is_refused_and_the_words_name_the_header(talk: Talk) -> None:
+def test_without_the_field_an_edit_is_refused_and_the_error_names_the_header(talk: Talk) -> None:
     talk.forget_digests()
     edit(talk, "system")
     body = segue.encode(talk.context, BOUND).body
@@ -168,7 +167,7 @@ def test_without_the_field_an_edit_is_refused_and_the_words_name_the_header(talk
         client.messages.create(**body)
 
 
-def test_what_was_dropped_is_in_the_first_event_of_a_stream(talk: Talk) -> None:
+def test_the_first_event_of_a_stream_lists_what_was_dropped(talk: Talk) -> None:
     talk.forget_digests()
     edit(talk, "system")
     talk.messages.append(UserMessage("and?"))
@@ -176,12 +175,12 @@ def test_what_was_dropped_is_in_the_first_event_of_a_stream(talk: Talk) -> None:
     with client_of(talk.server) as client:
         events = list(client.beta.messages.create(**body, betas=[BETA]))
     assert events[0].type == "message_start"
-    told = events[0].message.input_transformations
-    assert told and {each.type for each in told} == {"thinking_dropped"}
+    dropped = events[0].message.input_transformations
+    assert dropped and {each.type for each in dropped} == {"thinking_dropped"}
     assert [event.input_transformations for event in events if event.type == "message_delta"] == [None]
 
 
-def test_a_block_may_go_from_the_front_and_not_from_the_middle(talk: Talk) -> None:
+def test_a_block_may_be_removed_from_the_start_but_not_from_the_middle(talk: Talk) -> None:
     """The blocks that are kept must be an unbroken run of the original sequence (CLIProxyAPI#5422, 2026-10;
     platform.claude.com, "Preserved thinking")."""
     talk.forget_digests()
@@ -203,8 +202,8 @@ def test_a_block_may_go_from_the_front_and_not_from_the_middle(talk: Talk) -> No
 
 
 @pytest.mark.parametrize("of", ["claude-opus-5", "claude-haiku-4-5", "claude-fable-5", "claude-fable-5-1"])
-def test_what_another_claude_signed_reaches_only_a_model_that_reads_it(of: str) -> None:
-    """Under `auto`, nothing is sent that the provider would have to refuse or drop."""
+def test_thinking_of_another_claude_is_sent_only_to_a_model_that_reads_it(of: str) -> None:
+    """With `auto`, nothing is sent that the provider would refuse or drop."""
     with StandIn("anthropic") as server:
         talk = Talk(server, segue.get_model(f"anthropic/{of}"))
         talk.ask("first", THINKS)
@@ -217,7 +216,7 @@ def test_what_another_claude_signed_reaches_only_a_model_that_reads_it(of: str) 
 
 
 def test_the_stand_in_refuses_a_signature_of_another_model(talk: Talk) -> None:
-    """llxprt-code#2335: before 5.1 it is refused; from there on its block is dropped."""
+    """llxprt-code#2335: before 5.1 it is refused; since then its block is dropped."""
     body = json.loads(segue.encode(talk.context, BOUND).json())
     for name, refused in [("claude-opus-4-8", True), ("claude-haiku-5-5", False)]:
         model = segue.get_model(f"anthropic/{name}")
@@ -232,8 +231,8 @@ Step = st.sampled_from(["ask", "call", "system", "tools", "message", "front", "b
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(Step, min_size=2, max_size=8))
-def test_whatever_is_edited_the_provider_finds_nothing_that_we_did_not(steps: list[str]) -> None:
-    """With our digest nothing that is bound to something else is ever sent, also where an edit is taken back."""
+def test_after_any_edits_the_provider_drops_nothing_that_we_have_sent(steps: list[str]) -> None:
+    """With our digest, no block that is bound to something else is sent, even if an edit is undone."""
     with StandIn("anthropic") as server:
         talk = Talk(server)
         talk.ask("begin", THINKS)

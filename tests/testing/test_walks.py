@@ -1,4 +1,4 @@
-"""Random walks over all providers: whatever happens, every request is accepted and no real result is lost."""
+"""Random walks over all providers: every request is accepted, and no real result is lost."""
 
 import os
 import random
@@ -33,8 +33,8 @@ TOOLS = [
 ]
 
 
-def everyone() -> list[Model]:
-    """For every provider and every protocol that it speaks, up to four of its models, as different as they come."""
+def all_models() -> list[Model]:
+    """Up to four models of each provider and protocol, as different as possible."""
     found: dict[tuple[object, ...], Model] = {}
     for provider in built_in().providers.values():
         for protocol in provider.protocols:
@@ -50,7 +50,7 @@ def everyone() -> list[Model]:
     return list(found.values())
 
 
-MODELS = everyone()
+MODELS = all_models()
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ class Walk:
 
     def turn(self) -> None:
         model = self.dice.choice(MODELS)
-        said: list[TextContent | segue.ImageContent] = [TextContent(f"Go on, {self.dice.random()}.")]
+        content: list[TextContent | segue.ImageContent] = [TextContent(f"Go on, {self.dice.random()}.")]
         if self.dice.random() < 0.2:
-            said.append(IMAGE)
-        self.history.append(UserMessage(said))
+            content.append(IMAGE)
+        self.history.append(UserMessage(content))
         for _ in range(self.dice.randint(1, 3)):
             message = self.ask(model)
             self.history.append(message)
@@ -94,14 +94,14 @@ class Walk:
         server = self.servers[model.provider, model.protocol]
         server._script.clear()
         server.say(self.answer())
-        connection = Connection(base_url=server.url, api_key=server.key, retries=Retries(attempts=0))
+        connection = Connection(base_url=server.url, api_key=server.key, retries=Retries(count=0))
         options = Options(max_tokens=2000, reasoning=self.dice.choice([None, "off", "low"]))
         context = Context(system_prompt="Be brief.", messages=self.history, tools=TOOLS)
         call = segue.stream_sync if self.dice.random() < 0.7 else None
         if call is None:
-            message = segue.complete_sync(model, context, options, connection=connection)
+            message = segue.complete_sync(context, model, options, connection=connection)
         else:
-            stream = call(model, context, options, connection=connection)
+            stream = call(context, model, options, connection=connection)
             for number, _ in enumerate(stream):
                 if number == self.cancel_at:
                     stream.cancel()
@@ -137,7 +137,7 @@ class Walk:
         return ToolResultMessage(call.id, call.name, content, is_error=self.dice.random() < 0.1)
 
     def check_results(self, server: StandIn) -> None:
-        """Every real result of the conversation is in the request, each once."""
+        """Check that every real result of the conversation is in the request once."""
         sent = msgspec.json.encode(server.requests[-1]).decode()
         for text in self.results:
             assert sent.count(text) == 1, f"{text} is in the request {sent.count(text)} times"

@@ -1,5 +1,5 @@
-"""A server of the official MCP package: `mcp_server.py` speaks stdio, with a PORT it speaks HTTP, with `old` too as
-servers did that keep sessions."""
+"""A server of the official MCP package: over stdio, with a PORT over HTTP, and with `old` as an older server that
+keeps sessions."""
 
 import asyncio
 import base64
@@ -58,7 +58,7 @@ def everything() -> list[ContentBlock]:
 
 @server.tool()
 def fail() -> CallToolResult:
-    """A result that says that it is an error."""
+    """A result that is an error."""
     return CallToolResult(content=[TextContent(text="it did not work")], is_error=True)
 
 
@@ -70,19 +70,19 @@ def crash() -> str:
 
 @server.tool()
 def process() -> int:
-    """The number of the process."""
+    """The process id."""
     return os.getpid()
 
 
 @server.tool()
 def secrets() -> str:
-    """The names of the environment."""
+    """The names of the environment variables."""
     return " ".join(sorted(os.environ))
 
 
 @server.tool()
 async def wait(marker: str) -> str:
-    """Says that it has begun by making a file, then takes for ever; a second file says that it was cancelled."""
+    """Write a file when it has begun, then wait; write a second file when it is cancelled."""
     Path(marker).write_text(str(os.getpid()))
     try:
         await asyncio.sleep(600)
@@ -92,8 +92,8 @@ async def wait(marker: str) -> str:
     return "done"
 
 
-def of_old(app: Any) -> Any:
-    """The server as one that knows sessions, and nothing of how the newest ones are greeted."""
+def as_old_server(app: Any) -> Any:
+    """The server as an older one, which has sessions and does not know ``server/discover``."""
 
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         headers = dict(scope.get("headers") or ())
@@ -111,6 +111,6 @@ if __name__ == "__main__":
         import uvicorn
 
         app = server.streamable_http_app()
-        uvicorn.run(of_old(app) if "old" in sys.argv else app, port=int(sys.argv[1]), log_level="error")
+        uvicorn.run(as_old_server(app) if "old" in sys.argv else app, port=int(sys.argv[1]), log_level="error")
     else:
         server.run("stdio")

@@ -1,4 +1,4 @@
-"""A person is asked before some tools run: one question at a time, and what is not clearly allowed does not run."""
+"""The user is asked before some tools run: one question at a time, and only a clearly allowed call runs."""
 
 import asyncio
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 from support.batches import BRIEF, Notebook, calls_of, complete, ran, run, text_of
 
 import segue
-from segue.tools import Allow, AllowAlways, Approval, Asked, Deny, Edit, Limits, Scheduler, tool
+from segue.tools import Allow, AllowAlways, Approval, ApprovalRequest, Deny, Edit, Scheduler, ToolLimits, tool
 
 
 class Door:
-    """A tool that asks, one that does not, and what happened."""
+    """A tool that needs approval, one that does not, and what was done."""
 
     def __init__(self) -> None:
         self.opened: list[int] = []
@@ -29,32 +29,32 @@ class Door:
 
 
 class Person:
-    """Answers from a list, and counts how many questions there are at a time."""
+    """Answers from a list, and counts the questions at the same time."""
 
     def __init__(self, *answers: Approval) -> None:
         self.answers = list(answers)
-        self.asked: list[Asked] = []
-        self.at_once = 0
+        self.requests: list[ApprovalRequest] = []
+        self.open_questions = 0
 
-    async def __call__(self, asked: Asked) -> Approval:
-        self.asked.append(asked)
-        self.at_once += 1
-        assert self.at_once == 1
+    async def __call__(self, request: ApprovalRequest) -> Approval:
+        self.requests.append(request)
+        self.open_questions += 1
+        assert self.open_questions == 1
         await asyncio.sleep(0)
-        self.at_once -= 1
+        self.open_questions -= 1
         return self.answers.pop(0)
 
 
-def numbers(*given: Any) -> list[tuple[str, dict[str, Any]]]:
-    return [("open", {"number": number}) for number in given]
+def numbers(*values: Any) -> list[tuple[str, dict[str, Any]]]:
+    return [("open", {"number": number}) for number in values]
 
 
-def test_what_is_allowed_runs_and_what_is_denied_does_not() -> None:
+def test_allowed_calls_run_and_denied_ones_do_not() -> None:
     door, person = Door(), Person(Allow(), Deny(), Deny("that one is broken"))
     notebook = ran(Scheduler([door.open, door.knock], approve=person), *numbers(1, "2", 3), ("knock", {}))
     assert door.opened == [1]
-    assert [asked.call.arguments for asked in person.asked] == [{"number": 1}, {"number": 2}, {"number": 3}]
-    assert all(asked.tool is door.open for asked in person.asked)
+    assert [request.call.arguments for request in person.requests] == [{"number": 1}, {"number": 2}, {"number": 3}]
+    assert all(request.tool is door.open for request in person.requests)
     assert notebook.texts == [
         "door 1 is open",
         "This call was not run: the user denied it.",
@@ -66,7 +66,7 @@ def test_what_is_allowed_runs_and_what_is_denied_does_not() -> None:
     assert notebook.states["c1"] == ["validating", "awaiting approval", "error"]
 
 
-def test_always_holds_for_that_tool_as_long_as_the_scheduler_lives() -> None:
+def test_allow_always_applies_to_that_tool_as_long_as_the_scheduler_exists() -> None:
     door, person = Door(), Person(AllowAlways(), Deny())
     other = tool(door.opens, name="other", approval=True)
     notebooks = [Notebook(calls_of(*numbers(1, 2))), Notebook(calls_of(*numbers(3), ("other", {"number": 4})))]
@@ -74,13 +74,13 @@ def test_always_holds_for_that_tool_as_long_as_the_scheduler_lives() -> None:
     async def work() -> None:
         async with Scheduler([door.open, other], approve=person) as scheduler:
             for notebook in notebooks:
-                await scheduler.run(notebook.calls, notebook, notebook.tell)
+                await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
-    assert door.opened == [1, 2, 3] and [asked.call.name for asked in person.asked] == ["open", "other"]
+    assert door.opened == [1, 2, 3] and [request.call.name for request in person.requests] == ["open", "other"]
 
 
-def test_edited_arguments_are_checked_used_and_told_to_the_model() -> None:
+def test_edited_arguments_are_checked_used_and_shown_to_the_model() -> None:
     door = Door()
     notebook = ran(Scheduler([door.open], approve=Person(Edit({"number": "7"}))), *numbers(1))
     assert door.opened == [7]
@@ -98,7 +98,7 @@ def test_edited_arguments_that_do_not_fit_are_not_used(arguments: dict[str, Any]
     assert not door.opened and "the user changed its arguments, and they do not fit" in text
 
 
-def test_the_note_of_an_edit_stands_before_every_kind_of_end() -> None:
+def test_the_note_of_an_edit_comes_before_every_kind_of_result() -> None:
     async def endless(number: int) -> None:
         await asyncio.sleep(1000)
 
@@ -112,24 +112,24 @@ def test_the_note_of_an_edit_stands_before_every_kind_of_end() -> None:
     assert "did not finish" in notebook.texts[0] and "ValueError: no" in notebook.texts[1]
 
 
-def test_with_nobody_to_ask_nothing_runs() -> None:
+def test_without_an_approve_callback_nothing_runs() -> None:
     door = Door()
     notebook = ran(Scheduler([door.open, door.knock]), *numbers(1), ("knock", {}))
     assert not door.opened and "nobody who could be asked" in notebook.texts[0]
     assert notebook.texts[1] == "who is there?"
 
 
-def test_nobody_is_asked_about_a_call_that_cannot_run() -> None:
+def test_the_user_is_not_requests_a_call_that_cannot_run() -> None:
     person = Person()
     ran(Scheduler([Door().open], approve=person), *numbers("x"), ("nobody", {}))
-    assert not person.asked
+    assert not person.requests
 
 
-def test_whatever_the_person_does_to_the_question_does_not_change_the_call() -> None:
+def test_changing_the_request_does_not_change_the_call() -> None:
     door = Door()
 
-    def meddles(asked: Asked) -> Approval:
-        asked.call.arguments["number"] = 99
+    def meddles(request: ApprovalRequest) -> Approval:
+        request.call.arguments["number"] = 99
         return Allow()
 
     ran(Scheduler([door.open], approve=meddles), *numbers(1))
@@ -137,18 +137,18 @@ def test_whatever_the_person_does_to_the_question_does_not_change_the_call() -> 
 
 
 def raising(error: BaseException) -> Any:
-    def approve(asked: Asked) -> Approval:
+    def approve(request: ApprovalRequest) -> Approval:
         raise error
 
     return approve
 
 
-async def raises_later(asked: Asked) -> Approval:
+async def raises_later(request: ApprovalRequest) -> Approval:
     await asyncio.sleep(0)
     raise SystemExit(1)
 
 
-async def cancels_itself(asked: Asked) -> Approval:
+async def cancels_itself(request: ApprovalRequest) -> Approval:
     task = asyncio.current_task()
     assert task is not None
     task.cancel()
@@ -156,7 +156,7 @@ async def cancels_itself(asked: Asked) -> Approval:
     return Allow()
 
 
-async def is_cancelled(asked: Asked) -> Approval:
+async def is_cancelled(request: ApprovalRequest) -> Approval:
     raise asyncio.CancelledError
 
 
@@ -167,17 +167,17 @@ UNCLEAR = [
     raises_later,
     cancels_itself,
     is_cancelled,
-    lambda asked: None,
-    lambda asked: True,
-    lambda asked: "yes",
-    lambda asked: Allow,
-    lambda asked: Edit(["number", 1]),
-    lambda asked: Deny(None),
+    lambda request: None,
+    lambda request: True,
+    lambda request: "yes",
+    lambda request: Allow,
+    lambda request: Edit(["number", 1]),
+    lambda request: Deny(None),
 ]
 
 
 @pytest.mark.parametrize("approve", UNCLEAR)
-def test_what_is_no_clear_yes_is_a_no(approve: Any) -> None:
+def test_an_unclear_answer_denies_the_call(approve: Any) -> None:
     door = Door()
     notebook = ran(Scheduler([door.open, door.knock], approve=approve, limits=BRIEF), *numbers(1), ("knock", {}))
     assert not door.opened and "approval of a person, who could not be asked" in notebook.texts[0]
@@ -187,10 +187,10 @@ def test_what_is_no_clear_yes_is_a_no(approve: Any) -> None:
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -> None:
     door = Door()
-    asked_about: list[Asked] = []
+    requests: list[ApprovalRequest] = []
 
-    async def thinks(asked: Asked) -> Approval:
-        asked_about.append(asked)
+    async def thinks(request: ApprovalRequest) -> Approval:
+        requests.append(request)
         try:
             await asyncio.sleep(1000)
         except asyncio.CancelledError:
@@ -201,15 +201,15 @@ def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -
     async def work() -> None:
         notebook = Notebook(calls_of(("knock", {}), *numbers(1, 2)))
         scheduler = Scheduler([door.open, door.knock], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
-        while not asked_about:
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
+        while not requests:
             await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
         complete(notebook)
         assert all(each.synthetic for each in notebook.results) and not notebook.begun
-        assert len(asked_about) == 1
+        assert len(requests) == 1
 
     run(work)
     assert not door.opened
@@ -218,14 +218,14 @@ def test_cancelling_during_a_question_ends_it_and_nothing_runs(stubborn: bool) -
 def test_closing_during_a_question_ends_it() -> None:
     door = Door()
 
-    async def thinks(asked: Asked) -> Approval:
+    async def thinks(request: ApprovalRequest) -> Approval:
         await asyncio.sleep(1000)
         return Allow()
 
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*numbers(1, 2)))
         scheduler = Scheduler([door.open], approve=thinks, limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while not notebook.states["c0"]:
             await asyncio.sleep(0)
         await scheduler.aclose()
@@ -237,8 +237,8 @@ def test_closing_during_a_question_ends_it() -> None:
     assert not door.opened and all(each.is_error for each in notebook.results)
 
 
-def test_what_is_told_of_a_denial_has_the_limit_of_every_result(tmp_path: Path) -> None:
-    limits = Limits(output=1000, directory=str(tmp_path))
+def test_the_reason_of_a_denial_is_limited_like_every_result(tmp_path: Path) -> None:
+    limits = ToolLimits(output=1000, directory=str(tmp_path))
     [text] = ran(Scheduler([Door().open], approve=Person(Deny("x" * 5000)), limits=limits), *numbers(1)).texts
     assert len(text) <= 1000 and "left out here" in text
 

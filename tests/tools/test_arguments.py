@@ -1,4 +1,4 @@
-"""Arguments are checked against the schema: harmless mismatches are mended, everything else is told with its place."""
+"""Arguments are checked against the schema: harmless mismatches are coerced, others are reported with their paths."""
 
 import datetime
 import enum
@@ -11,12 +11,11 @@ from typing import Any, Literal, TypedDict
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import segue
 from segue.tools import Tool, tool
-from segue.tools.arguments import Arguments, Misfit
+from segue.tools.arguments import ArgumentChecker, InvalidArguments
 from segue.types import ToolDefinition
 
 
@@ -40,16 +39,16 @@ class Node(msgspec.Struct):
     next: "Node | None" = None
 
 
-def checks(schema: dict[str, Any], required: bool = True) -> Arguments:
+def checks(schema: dict[str, Any], required: bool = True) -> ArgumentChecker:
     whole = {"type": "object", "properties": {"v": schema}, "required": ["v"] if required else []}
     whole["$defs"] = {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}}
-    return Arguments(Tool(ToolDefinition("t", "", whole), print))
+    return ArgumentChecker(Tool(ToolDefinition("t", "", whole), print))
 
 
 POINT = {"$ref": "#/$defs/Point"}
 STRINGS = {"type": "array", "items": {"type": "string"}}
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
-MENDED: list[tuple[dict[str, Any], Any, Any]] = [
+COERCED: list[tuple[dict[str, Any], Any, Any]] = [
     ({"type": "integer"}, "3", 3),
     ({"type": "integer"}, " -3 ", -3),
     ({"type": "integer"}, 3.0, 3),
@@ -84,13 +83,13 @@ MENDED: list[tuple[dict[str, Any], Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "given", "wanted"), MENDED)
-def test_a_harmless_mismatch_is_mended(schema: dict[str, Any], given: Any, wanted: Any) -> None:
-    found = checks(schema).checked({"v": given}).json["v"]
-    assert found == wanted and type(found) is type(wanted)
+@pytest.mark.parametrize(("schema", "value", "expected"), COERCED)
+def test_a_harmless_mismatch_is_coerced(schema: dict[str, Any], value: Any, expected: Any) -> None:
+    found = checks(schema).check({"v": value}).json["v"]
+    assert found == expected and type(found) is type(expected)
 
 
-KEPT: list[tuple[dict[str, Any], Any]] = [
+VALID: list[tuple[dict[str, Any], Any]] = [
     ({"type": "string"}, "3"),
     ({"type": ["string", "integer"]}, "3"),
     ({"anyOf": [{"type": "integer"}, {"type": "string"}]}, "3"),
@@ -102,9 +101,9 @@ KEPT: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "given"), KEPT)
-def test_what_is_valid_stays_as_it_is(schema: dict[str, Any], given: Any) -> None:
-    assert checks(schema).checked({"v": given}).json["v"] == given
+@pytest.mark.parametrize(("schema", "value"), VALID)
+def test_valid_arguments_stay_unchanged(schema: dict[str, Any], value: Any) -> None:
+    assert checks(schema).check({"v": value}).json["v"] == value
 
 
 REFUSED: list[tuple[dict[str, Any], Any, str]] = [
@@ -129,29 +128,29 @@ REFUSED: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "given", "reason"), REFUSED)
-def test_what_cannot_be_mended_is_refused_with_its_place(schema: dict[str, Any], given: Any, reason: str) -> None:
-    with pytest.raises(Misfit) as caught:
-        checks(schema).checked({"v": given})
+@pytest.mark.parametrize(("schema", "value", "reason"), REFUSED)
+def test_other_mismatches_are_refused_with_their_path(schema: dict[str, Any], value: Any, reason: str) -> None:
+    with pytest.raises(InvalidArguments) as caught:
+        checks(schema).check({"v": value})
     assert reason in str(caught.value) and len(str(caught.value)) < 400
 
 
-def test_all_faults_are_told_up_to_a_number() -> None:
+def test_all_faults_are_reported_up_to_a_limit() -> None:
     def f(a: int, b: int, c: list[int]) -> None: ...
 
-    with pytest.raises(Misfit) as caught:
-        Arguments(tool(f)).checked({"a": "x", "c": [1, "y"], "d": 1})
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentChecker(tool(f)).check({"a": "x", "c": [1, "y"], "d": 1})
     assert [fault.split(":")[0] for fault in caught.value.faults if ":" in fault] == ["a", "c[1]"]
     assert any('"b" is a required' in fault for fault in caught.value.faults)
     assert any("'d' was unexpected" in fault for fault in caught.value.faults)
-    with pytest.raises(Misfit) as caught:
-        Arguments(tool(f)).checked({"a": 1, "b": 1, "c": ["x"] * 1000})
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentChecker(tool(f)).check({"a": 1, "b": 1, "c": ["x"] * 1000})
     assert len(caught.value.faults) == 10
 
 
-def test_null_for_an_optional_one_counts_as_left_out() -> None:
-    assert checks({"type": "integer"}, required=False).checked({"v": None}).json == {}
-    assert checks({"type": ["integer", "null"]}, required=False).checked({"v": None}).json == {"v": None}
+def test_null_for_an_optional_argument_counts_as_missing() -> None:
+    assert checks({"type": "integer"}, required=False).check({"v": None}).json == {}
+    assert checks({"type": ["integer", "null"]}, required=False).check({"v": None}).json == {"v": None}
 
 
 def test_values_reach_the_function_as_its_types() -> None:
@@ -180,7 +179,7 @@ def test_values_reach_the_function_as_its_types() -> None:
         "by_number": {"1": "one"},
         "kind": "1",
     }
-    assert Arguments(tool(f)).checked(given).values == {
+    assert ArgumentChecker(tool(f)).check(given).values == {
         "place": Place("Rome", 2),
         "unit": Unit.CELSIUS,
         "node": Node(1, Node(2)),
@@ -194,7 +193,7 @@ def test_values_reach_the_function_as_its_types() -> None:
     }
 
 
-def test_a_type_that_refuses_a_value_is_told_like_any_fault() -> None:
+def test_a_type_that_refuses_a_value_is_reported_as_a_fault() -> None:
     @dataclass
     class Even:
         n: int
@@ -206,13 +205,13 @@ def test_a_type_that_refuses_a_value_is_told_like_any_fault() -> None:
     def f(day: datetime.date | None = None, even: Even | None = None) -> None: ...
 
     for arguments, reason in (({"day": "yesterday"}, "day: "), ({"even": {"n": 3}}, "even: 3 is odd")):
-        with pytest.raises(Misfit, match=reason):
-            Arguments(tool(f)).checked(arguments)
+        with pytest.raises(InvalidArguments, match=reason):
+            ArgumentChecker(tool(f)).check(arguments)
 
 
 def test_a_tool_may_change_its_arguments_without_changing_the_call() -> None:
     call = {"v": [1, 2]}
-    found = checks(INTEGERS).checked(call)
+    found = checks(INTEGERS).check(call)
     found.values["v"].append(3)
     assert call == {"v": [1, 2]} and found.json == {"v": [1, 2]}
 
@@ -229,29 +228,29 @@ BROKEN: list[Any] = [
 
 
 @pytest.mark.parametrize("schema", BROKEN, ids=str)
-def test_a_schema_that_is_none_is_the_callers_fault_and_nothing_is_fetched(schema: Any) -> None:
-    with pytest.raises(segue.SettingError, match="tool 't': its parameters are no JSON schema") as caught:
+def test_an_invalid_schema_is_a_setting_error_and_nothing_is_fetched(schema: Any) -> None:
+    with pytest.raises(segue.SettingError, match="tool 't': its parameters are not a JSON schema") as caught:
         segue.Scheduler([Tool(ToolDefinition("t", "", schema), print)])
     assert "\n" not in str(caught.value)
 
 
-def test_a_definition_without_a_schema_takes_what_comes() -> None:
+def test_a_definition_without_a_schema_accepts_any_arguments() -> None:
     given = {"a": 1, "b": [{"c": None}]}
-    assert Arguments(Tool(ToolDefinition("t"), print)).checked(given).values == given
+    assert ArgumentChecker(Tool(ToolDefinition("t"), print)).check(given).values == given
 
 
-def test_schemas_that_refer_to_odd_places_still_check() -> None:
+def test_references_to_any_part_of_the_schema_work() -> None:
     schema = {
         "type": "object",
         "properties": {"a": {"type": "integer"}, "b": {"anyOf": [{"$ref": "#/properties/a"}, {"type": "null"}]}},
     }
-    made = Arguments(Tool(ToolDefinition("t", "", schema), print))
-    assert made.checked({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
-    with pytest.raises(Misfit):
-        made.checked({"b": "x"})
+    made = ArgumentChecker(Tool(ToolDefinition("t", "", schema), print))
+    assert made.check({"a": "1", "b": 2}).json == {"a": 1, "b": 2}
+    with pytest.raises(InvalidArguments):
+        made.check({"b": "x"})
 
 
-def test_unions_within_unions_are_not_tried_without_end() -> None:
+def test_nested_unions_are_tried_a_limited_number_of_times() -> None:
     branch = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Any"}, "n": {"type": "integer"}}}
     other = {**branch, "required": ["m"]}
     schema = {
@@ -262,8 +261,8 @@ def test_unions_within_unions_are_not_tried_without_end() -> None:
     value: Any = {"n": "no number"}
     for _ in range(45):
         value = {"next": value}
-    with pytest.raises(Misfit, match="nested too deeply"):
-        Arguments(Tool(ToolDefinition("t", "", schema), print)).checked({"v": value})
+    with pytest.raises(InvalidArguments, match="nested too deeply"):
+        ArgumentChecker(Tool(ToolDefinition("t", "", schema), print)).check({"v": value})
 
 
 SCHEMAS = st.recursive(
@@ -288,31 +287,31 @@ VALUES = st.recursive(
 )
 
 
-def judged(schema: Any, value: Any) -> bool:
-    """Another validator's word for it."""
+def is_valid(schema: Any, value: Any) -> bool:
+    """Whether another validator accepts it."""
     return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
 
 
 @given(SCHEMAS, VALUES)
-def test_what_is_let_through_is_valid_and_what_is_valid_is_let_through_unchanged(schema: Any, value: Any) -> None:
-    """Mending never lets through what another validator refuses, and never changes the meaning of what it takes."""
+def test_accepted_arguments_are_valid_and_valid_ones_are_accepted_unchanged(schema: Any, value: Any) -> None:
+    """Coercion never accepts what another validator refuses, and never changes a valid value."""
     made = checks(schema)
     try:
-        found = made.checked({"v": value}).json
-    except Misfit:
-        assert not judged(schema, value)
+        found = made.check({"v": value}).json
+    except InvalidArguments:
+        assert not is_valid(schema, value)
         return
-    assert judged(schema, found["v"])
-    if judged(schema, value):
+    assert is_valid(schema, found["v"])
+    if is_valid(schema, value):
         assert found["v"] == value
-    assert made.checked(found).json == found
+    assert made.check(found).json == found
 
 
 @given(VALUES)
-def test_the_same_value_in_the_clothes_of_text_is_the_same_value(value: Any) -> None:
-    """Whatever a typed parameter takes, it takes as JSON text, too."""
+def test_a_value_as_json_text_is_the_same_value(value: Any) -> None:
+    """A typed parameter accepts its values also as JSON text."""
     kinds = {bool: "boolean", int: "integer", float: "number", dict: "object", list: "array"}
     kind = kinds.get(type(value))
     if kind is None or (isinstance(value, float) and not math.isfinite(value)):
         return
-    assert checks({"type": kind}).checked({"v": json.dumps(value)}).json == {"v": value}
+    assert checks({"type": kind}).check({"v": json.dumps(value)}).json == {"v": value}

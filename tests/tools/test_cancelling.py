@@ -1,4 +1,4 @@
-"""Cancelled at any point, every call of a batch has exactly one result that tells the truth, and nothing is left."""
+"""Cancelled at any point, every call of a batch has exactly one correct result, and nothing is left running."""
 
 import asyncio
 import threading
@@ -8,21 +8,20 @@ from typing import Any
 
 import anyio
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.batches import BRIEF, Notebook, calls_of, complete, run, text_of, waiting_threads
 from support.providers import MODELS
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Allow, Approval, Asked, Limits, Scheduler, tool
+from segue.tools import Allow, Approval, ApprovalRequest, Scheduler, ToolLimits, tool
 from segue.types import AssistantMessage, Context, ToolCall, UserMessage
 
 NOT_RUN = "This call was not run: the turn was cancelled before it started."
 
 
 class Effects:
-    """Tools of every kind that say when they began and when they were done."""
+    """Tools of every kind that record when they began and when they were done."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -37,7 +36,7 @@ class Effects:
         return f"did {mark}"
 
     async def clinging(self, mark: str, steps: int) -> str:
-        """Ends as usual, but only after it was told twice."""
+        """Ignores the first cancellation and returns."""
         self.begun.append(mark)
         try:
             await asyncio.sleep(steps / 1000)
@@ -60,7 +59,7 @@ class Effects:
             self.done.append(mark)
             raise SystemExit(mark)
 
-    async def approve(self, asked: Asked) -> Approval:
+    async def approve(self, request: ApprovalRequest) -> Approval:
         await asyncio.sleep(0)
         return Allow()
 
@@ -73,7 +72,7 @@ class Effects:
             tool(self.thread),
             tool(self.raising),
         ]
-        return Scheduler(tools, approve=self.approve, limits=Limits(parallel=parallel, grace=0.05))
+        return Scheduler(tools, approve=self.approve, limits=ToolLimits(parallel=parallel, grace=0.05))
 
 
 KINDS = ["loop", "asks", "alone", "clinging", "thread", "raising", "nobody"]
@@ -81,8 +80,8 @@ BATCHES = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 12)), min_si
 WAYS = st.sampled_from(["task", "twice", "scope", "timeout", "close"])
 
 
-def judged(notebook: Notebook, effects: Effects) -> None:
-    """Every result is true: what says that it was not run was not, what has run says so."""
+def check_results(notebook: Notebook, effects: Effects) -> None:
+    """Every result is correct: a call reported as not run has not run, and the others have."""
     complete(notebook)
     for result, call in zip(notebook.results, notebook.calls, strict=True):
         mark, text = call.arguments["mark"], text_of(result)
@@ -97,7 +96,7 @@ def judged(notebook: Notebook, effects: Effects) -> None:
 
 
 def lints_clean(notebook: Notebook) -> None:
-    """The history can be sent to any provider at once."""
+    """The history can be sent to any provider as it is."""
     origin = MODELS["anthropic-messages"]
     answer = AssistantMessage(
         content=list(notebook.calls),
@@ -113,7 +112,7 @@ def lints_clean(notebook: Notebook) -> None:
 
 
 async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks: int, pause: float) -> None:
-    """Run a batch and break it off: after so many steps of the loop, and that much time."""
+    """Run a batch and interrupt it after ``ticks`` steps of the loop and ``pause`` seconds."""
 
     async def wait() -> None:
         for _ in range(ticks):
@@ -121,10 +120,10 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
         if pause:
             await asyncio.sleep(pause)
 
-    running = scheduler.run(notebook.calls, notebook, notebook.tell)
+    running = scheduler.run(notebook.calls, notebook, notebook.emit)
     if way == "scope":
         async with anyio.create_task_group() as group:
-            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.tell)
+            group.start_soon(scheduler.run, notebook.calls, notebook, notebook.emit)
             await asyncio.sleep(0)
             await wait()
             group.cancel_scope.cancel()
@@ -153,7 +152,7 @@ async def interrupted(scheduler: Scheduler, notebook: Notebook, way: str, ticks:
 
 @settings(max_examples=settings.default.max_examples)
 @given(BATCHES, WAYS, st.integers(0, 60), st.sampled_from([0, 0, 0.001, 0.005]), st.sampled_from([1, 3, 8]))
-def test_cancelled_at_any_point_each_call_has_one_true_result(
+def test_cancelled_at_any_point_each_call_has_one_correct_result(
     wanted: list[tuple[str, int]], way: str, ticks: int, pause: float, parallel: int
 ) -> None:
     effects, before = Effects(), waiting_threads()
@@ -167,21 +166,23 @@ def test_cancelled_at_any_point_each_call_has_one_true_result(
         await interrupted(scheduler, notebook, way, ticks, pause)
         await scheduler.aclose()
 
-    run(work)  # and no task is left
+    run(work)  # checks that no task is left
     effects.released.set()
-    join_tools()  # a thread that was started begins some time
-    judged(notebook, effects)
+    join_tools()  # a thread may begin late
+    check_results(notebook, effects)
     lints_clean(notebook)
     assert not set(waiting_threads()) - set(before)
 
 
-def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done: Sequence[str] = ()) -> Notebook:
-    """Cancel a batch when all of it runs, and the calls ``done`` have ended."""
+def cancel_running(
+    tools: list[Any], names: list[str], limits: ToolLimits = BRIEF, done: Sequence[str] = ()
+) -> Notebook:
+    """Cancel a batch when all calls have started, and the calls ``done`` have ended."""
     notebook = Notebook(calls_of(*[(name, {}) for name in names]))
 
     async def work() -> None:
         async with Scheduler(tools, limits=limits) as scheduler:
-            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+            task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             while len(notebook.begun) < len(names) or not all("success" in notebook.states[call] for call in done):
                 await asyncio.sleep(0.001)
             for _ in range(10):  # more steps than it takes from the start of a call to its function
@@ -195,21 +196,22 @@ def broken_off(tools: list[Any], names: list[str], limits: Limits = BRIEF, done:
     return notebook
 
 
-def test_what_is_ready_is_written_as_it_is_and_what_runs_as_unknown() -> None:
+def test_finished_results_are_kept_and_running_calls_are_reported_as_unknown() -> None:
     async def quick() -> str:
         return "ready"
 
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    first, second, third = broken_off([quick, endless], ["endless", "quick", "endless"], done=["c1"]).results
+    names, limits = ["endless", "quick", "endless"], ToolLimits(grace=HANGS)
+    first, second, third = cancel_running([quick, endless], names, limits, done=["c1"]).results
     assert text_of(second) == "ready" and not second.is_error and not second.synthetic
     for result in (first, third):
         assert result.synthetic and result.is_error
         assert text_of(result) == "The turn was cancelled while this call ran; whether it had an effect is not known."
 
 
-def test_what_waits_ends_at_once_and_says_that_it_was_not_run() -> None:
+def test_waiting_calls_end_immediately_as_not_run() -> None:
     began: list[int] = []
 
     async def endless(number: int) -> None:
@@ -218,8 +220,8 @@ def test_what_waits_ends_at_once_and_says_that_it_was_not_run() -> None:
 
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {"number": number}) for number in range(4)]))
-        scheduler = Scheduler([endless], limits=Limits(parallel=2, grace=0.05))
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        scheduler = Scheduler([endless], limits=ToolLimits(parallel=2, grace=0.05))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(began) < 2:
             await asyncio.sleep(0)
         task.cancel()
@@ -244,11 +246,11 @@ def test_a_tool_that_returns_after_the_cancellation_has_its_result_if_it_is_quic
         time.sleep(0.1)
         return "done"
 
-    notebook = broken_off([finishes, slow], ["finishes", "slow"], Limits(grace=HANGS))
+    notebook = cancel_running([finishes, slow], ["finishes", "slow"], ToolLimits(grace=HANGS))
     assert notebook.texts == ["rolled back", "done"] and not any(each.synthetic for each in notebook.results)
 
 
-def test_what_cannot_be_stopped_is_said_to_go_on_and_what_it_returns_later_is_dropped() -> None:
+def test_a_call_that_cannot_be_stopped_is_reported_and_its_late_result_dropped() -> None:
     release, over = threading.Event(), threading.Event()
 
     def hangs() -> str:
@@ -256,36 +258,36 @@ def test_what_cannot_be_stopped_is_said_to_go_on_and_what_it_returns_later_is_dr
         over.set()
         return "late"
 
-    notebook = broken_off([hangs], ["hangs"])
+    notebook = cancel_running([hangs], ["hangs"])
     release.set()
     assert over.wait(HANGS)
     assert "could not be stopped and may still have an effect" in notebook.texts[0] and len(notebook.results) == 1
 
 
-def test_a_coroutine_that_will_not_end_is_given_up_and_ended_with_the_scheduler() -> None:
-    told: list[int] = []
+def test_a_coroutine_that_does_not_end_is_abandoned_and_ended_with_the_scheduler() -> None:
+    cancellations: list[int] = []
 
     async def deaf() -> None:
-        while len(told) < 3:
+        while len(cancellations) < 3:
             try:
                 await asyncio.sleep(1000)
             except asyncio.CancelledError:
-                told.append(1)
-                if len(told) == 2:
+                cancellations.append(1)
+                if len(cancellations) == 2:
                     raise
 
-    [text] = broken_off([deaf], ["deaf"]).texts
-    assert "could not be stopped" in text and len(told) == 2
+    [text] = cancel_running([deaf], ["deaf"]).texts
+    assert "could not be stopped" in text and len(cancellations) == 2
 
 
-def test_the_caller_is_cancelled_only_after_all_is_written_however_often_they_ask() -> None:
+def test_the_caller_is_cancelled_only_after_all_is_written_however_often_it_is_cancelled() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
     async def work() -> Notebook:
         notebook = Notebook(calls_of(*[("endless", {})] * 3), pause=0.005)
         scheduler = Scheduler([endless], limits=BRIEF)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         while len(notebook.begun) < 3:
             await asyncio.sleep(0)
         while not task.done():
@@ -297,7 +299,7 @@ def test_the_caller_is_cancelled_only_after_all_is_written_however_often_they_as
     complete(run(work))
 
 
-def test_what_the_journal_raises_while_closing_is_told_rather_than_the_cancellation() -> None:
+def test_an_error_of_the_journal_is_raised_instead_of_the_cancellation() -> None:
     class Broken(Notebook):
         async def finished(self, result: Any) -> None:
             raise OSError("no space left")
@@ -317,13 +319,13 @@ def test_what_the_journal_raises_while_closing_is_told_rather_than_the_cancellat
     run(work)
 
 
-def test_a_closed_scheduler_runs_nothing_more_and_says_so() -> None:
+def test_a_closed_scheduler_runs_nothing_and_reports_it() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("quick", {}), ("nobody", {})))
         scheduler = Scheduler([tool(lambda: "x", name="quick")])
         await scheduler.aclose()
         await scheduler.aclose()
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     notebook = run(work)
@@ -339,7 +341,7 @@ def test_a_tool_may_close_the_scheduler_it_runs_in() -> None:
 
         notebook = Notebook(calls_of(("closes", {}), ("closes", {})))
         scheduler = Scheduler([tool(closes, alone=True)], limits=BRIEF)
-        await scheduler.run(notebook.calls, notebook, notebook.tell)
+        await scheduler.run(notebook.calls, notebook, notebook.emit)
         return notebook
 
     complete(run(work))
@@ -352,7 +354,7 @@ def test_batches_within_batches_do_not_wait_for_each_other() -> None:
             await scheduler.run(inner.calls, inner)
             return inner.texts[0]
 
-        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=Limits(parallel=1))
+        scheduler = Scheduler([outer, tool(lambda: "deep", name="inner")], limits=ToolLimits(parallel=1))
         notebook = Notebook(calls_of(("outer", {}), ("outer", {})))
         await scheduler.run(notebook.calls, notebook)
         return notebook

@@ -1,12 +1,11 @@
-"""What commands get of the environment: everything but secrets."""
+"""Commands get the environment without its secrets."""
 
 import asyncio
 import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.calls import results_of, text_of
 
 from segue.catalog import Catalog
@@ -95,11 +94,11 @@ def test_names_of_secrets_are_left_out(name: str) -> None:
 
 
 @pytest.mark.parametrize("value", SECRET_VALUES)
-def test_values_with_credentials_are_left_out_whatever_their_names_are(value: str) -> None:
+def test_values_with_credentials_are_left_out_under_any_name(value: str) -> None:
     assert without_secrets({"SEGUE_SESSIONS": value, "ANYTHING": value, "HARMLESS": "y"}) == {"HARMLESS": "y"}
 
 
-def test_everything_else_is_passed_on() -> None:
+def test_harmless_variables_are_kept() -> None:
     assert without_secrets(HARMLESS) == HARMLESS
 
 
@@ -124,11 +123,11 @@ PART = st.text("abcdefghijklmnopqrstuvwxyzABC0123456789%-._~!$&'()*+,;=", min_si
 
 
 @given(st.sampled_from(["postgresql", "postgres", "http", "https", "redis", "amqp+ssl"]), PART, PART, PART)
-def test_an_address_with_a_password_is_secret(scheme: str, user: str, password: str, host: str) -> None:
+def test_a_url_with_a_password_is_secret(scheme: str, user: str, password: str, host: str) -> None:
     assert is_secret("ANYTHING", f"{scheme}://{user}:{password}@{host}/x")
 
 
-def test_a_command_cannot_print_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_cannot_print_any_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in SECRET_NAMES:
         monkeypatch.setenv(name, "hunter22")
     for number, value in enumerate(SECRET_VALUES):
@@ -138,13 +137,13 @@ def test_a_command_cannot_print_any_of_them(tmp_path: Path, monkeypatch: pytest.
     assert "hunter22" not in text_of(result) and "harmless" in text_of(result)
 
 
-def test_an_mcp_server_gets_none_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The package that starts it passes a list of names on."""
+def test_an_mcp_server_gets_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The package that starts it passes only a list of names."""
     stdio = pytest.importorskip("mcp.client.stdio")
     for name in SECRET_NAMES:
         monkeypatch.setenv(name, "hunter22")
     for number, value in enumerate(SECRET_VALUES):
         monkeypatch.setenv(f"VALUE_{number}", value)
-    given = stdio.get_default_environment()
-    assert given["PATH"] == os.environ["PATH"] and without_secrets(given) == given
-    assert "hunter22" not in "".join(given.values())
+    environment = stdio.get_default_environment()
+    assert environment["PATH"] == os.environ["PATH"] and without_secrets(environment) == environment
+    assert "hunter22" not in "".join(environment.values())

@@ -1,4 +1,4 @@
-"""The tools for files: what they answer, and that they ask before they change anything."""
+"""The tools for files: their results, and that they ask before they change anything."""
 
 import asyncio
 import base64
@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.calls import children, results_of, text_of
 from support.waiting import HANGS, until
 
-from segue.tools import Deny, Limits, Tool, file_tools
-from segue.tools.beneath import root_at
+from segue.tools import Deny, Tool, ToolLimits, file_tools
 from segue.tools.files import Files
-from segue.tools.patterns import matches, names_of
+from segue.tools.patterns import matches, split_pattern
+from segue.tools.rooted_files import root_at
 from segue.types import ImageContent
 
 PIXEL = base64.b64decode(
@@ -28,21 +27,21 @@ PIXEL = base64.b64decode(
 )
 
 
-def unhurried(root: Path) -> list[Tool]:
-    """The tools, each with all the time that it needs."""
+def without_timeouts(root: Path) -> list[Tool]:
+    """The tools, with timeouts that are never reached."""
     return [replace(tool, timeout=HANGS) for tool in file_tools(root)]
 
 
 def call(root: Path, name: str, **arguments: Any) -> str:
-    """The text of a result, which is no error."""
-    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
+    """The text of a result that is not an error."""
+    [result] = asyncio.run(results_of(without_timeouts(root), (name, arguments)))
     assert not result.is_error, text_of(result)
     return text_of(result)
 
 
 def fault(root: Path, name: str, **arguments: Any) -> str:
-    """The text of a result, which is an error."""
-    [result] = asyncio.run(results_of(unhurried(root), (name, arguments)))
+    """The text of a result that is an error."""
+    [result] = asyncio.run(results_of(without_timeouts(root), (name, arguments)))
     assert result.is_error, text_of(result)
     return text_of(result)
 
@@ -65,7 +64,7 @@ def test_a_file_is_written_read_edited_listed_and_searched(tmp_path: Path) -> No
 )
 def test_nothing_is_changed_without_approval(tmp_path: Path, name: str, arguments: dict[str, Any]) -> None:
     (tmp_path / "a").write_text("old")
-    for approve in (None, lambda asked: Deny("not now")):
+    for approve in (None, lambda request: Deny("not now")):
         [result] = asyncio.run(results_of(file_tools(tmp_path), (name, arguments), approve=approve))
         assert result.is_error
     assert (tmp_path / "a").read_text() == "old"
@@ -88,7 +87,7 @@ def test_no_tool_leaves_the_root(tmp_path: Path, path: str) -> None:
     assert (tmp_path / "secret").read_text() == "secret"
 
 
-def test_what_goes_below_the_root_through_a_link_is_not_told(tmp_path: Path) -> None:
+def test_files_behind_a_link_that_leads_out_are_not_listed_or_searched(tmp_path: Path) -> None:
     (tmp_path / "root").mkdir()
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "root" / "out").symlink_to(tmp_path)
@@ -119,8 +118,8 @@ def test_the_pages_of_a_file_are_the_file(
     assert read.removeprefix("\ufeff") == (text.removeprefix("\ufeff") or "(the file is empty)")
 
 
-def test_a_long_file_comes_in_pages_that_are_told_whole(tmp_path: Path) -> None:
-    """No page is so long that the scheduler would cut it."""
+def test_a_long_file_comes_in_pages_that_are_never_cut(tmp_path: Path) -> None:
+    """Every page is shorter than the limit of the scheduler."""
     (tmp_path / "long").write_text("".join(f"line {number}\n" for number in range(1, 20_001)))
     first = call(tmp_path, "read_file", path="long", lines=20_000)
     assert len(first) < 50_000 and "left out" not in first
@@ -129,7 +128,7 @@ def test_a_long_file_comes_in_pages_that_are_told_whole(tmp_path: Path) -> None:
     assert call(tmp_path, "read_file", path="long", first_line=int(more[1])).startswith(f"line {more[1]}\n")
 
 
-def test_a_line_without_an_end_is_read_in_bounded_memory(tmp_path: Path) -> None:
+def test_a_very_long_line_is_read_in_bounded_memory(tmp_path: Path) -> None:
     (tmp_path / "line").write_bytes("ä".encode() * 4096 + b"x" * 50_000_000)
     files = Files(root_at(tmp_path))
     tracemalloc.start()
@@ -143,13 +142,13 @@ def test_a_line_without_an_end_is_read_in_bounded_memory(tmp_path: Path) -> None
     assert peak < 5_000_000
 
 
-def test_a_page_behind_the_end_says_how_long_the_file_is(tmp_path: Path) -> None:
+def test_a_page_after_the_end_reports_the_length_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "short").write_text("a\nb")
     assert "has only 2 lines" in fault(tmp_path, "read_file", path="short", first_line=9)
     assert "must be at least 1" in fault(tmp_path, "read_file", path="short", first_line=0)
 
 
-def test_an_image_is_looked_at_and_other_binary_files_are_not_read(tmp_path: Path) -> None:
+def test_an_image_is_returned_and_other_binary_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "image").write_bytes(PIXEL)
     (tmp_path / "binary").write_bytes(b"\0\1\2")
     results = asyncio.run(
@@ -159,7 +158,7 @@ def test_an_image_is_looked_at_and_other_binary_files_are_not_read(tmp_path: Pat
     assert results[1].is_error and "is binary (3 bytes)" in text_of(results[1])
 
 
-def test_what_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
+def test_a_missing_path_is_reported_as_missing(tmp_path: Path) -> None:
     (tmp_path / "dir").mkdir()
     assert "there is no file no" in fault(tmp_path, "read_file", path="no")
     assert "there is no no" in fault(tmp_path, "list_files", path="no")
@@ -170,7 +169,7 @@ def test_what_is_not_there_is_said_to_be_not_there(tmp_path: Path) -> None:
 # -- changing ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_edit_needs_a_text_that_stands_there_once(tmp_path: Path) -> None:
+def test_an_edit_needs_a_text_that_occurs_once(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x y x")
     assert "stands 2 times" in fault(tmp_path, "edit_file", path="a", old="x", new="z")
     assert "does not stand" in fault(tmp_path, "edit_file", path="a", old="q", new="z")
@@ -180,14 +179,14 @@ def test_an_edit_needs_a_text_that_stands_there_once(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "z y z"
 
 
-def test_an_edit_keeps_the_ends_of_lines_and_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_an_edit_keeps_line_ends_and_invalid_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff\xfe one\r\ntwo\r\nthree\r\n")
     call(tmp_path, "edit_file", path="a", old="one\ntwo", new="1\n2")
     assert (tmp_path / "a").read_bytes() == b"\xff\xfe 1\r\n2\r\nthree\r\n"
 
 
 def test_edits_at_the_same_time_are_all_made(tmp_path: Path) -> None:
-    """Two agents with the same root have schedulers of their own."""
+    """Two agents with the same root have two schedulers."""
     (tmp_path / "a").write_text("".join(f"<{number}>" for number in range(60)))
     files = [Files(root_at(tmp_path)) for _ in range(2)]
     with ThreadPoolExecutor(8) as pool:
@@ -195,7 +194,7 @@ def test_edits_at_the_same_time_are_all_made(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_text() == "." * 60
 
 
-def test_a_half_character_is_written_as_one_that_can_be(tmp_path: Path) -> None:
+def test_a_lone_surrogate_is_replaced_when_it_is_written(tmp_path: Path) -> None:
     call(tmp_path, "write_file", path="a", content="a\ud83d b")
     assert (tmp_path / "a").read_text() == "a\ufffd b"
 
@@ -209,7 +208,7 @@ TREE = ["a.py", "b.txt", "src/a.py", "src/deep/c.py", "src/deep/er/d.py", "src/x
     "pattern",
     ["*", "*.py", "**/*.py", "src/*", "src/**", "**/deep/**/*.py", "s*/*/?.py", "**", "*/*", "[ab].*", "**/**"],
 )
-def test_patterns_mean_what_they_mean_elsewhere(tmp_path: Path, pattern: str) -> None:
+def test_patterns_match_like_glob(tmp_path: Path, pattern: str) -> None:
     for name in TREE:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
@@ -218,13 +217,13 @@ def test_patterns_mean_what_they_mean_elsewhere(tmp_path: Path, pattern: str) ->
     assert sorted(name.rstrip("/") for name in listed) == sorted({name.rstrip("/") for name in expected} - {""})
 
 
-def test_a_pattern_of_many_stars_takes_no_time(tmp_path: Path) -> None:
-    """It would take for ever if every way to read it were tried."""
-    assert not matches(["a"] * 200, names_of("/".join(["**", "*"] * 90 + ["b"])))
-    assert matches(["a"] * 200, names_of("/".join(["**", "*"] * 90)))
+def test_a_pattern_of_many_stars_is_matched_quickly(tmp_path: Path) -> None:
+    """Trying every way to match it would take for ever."""
+    assert not matches(["a"] * 200, split_pattern("/".join(["**", "*"] * 90 + ["b"])))
+    assert matches(["a"] * 200, split_pattern("/".join(["**", "*"] * 90)))
 
 
-def test_folders_that_tools_make_are_looked_into_only_when_they_are_named(tmp_path: Path) -> None:
+def test_skipped_folders_are_searched_only_when_they_are_named(tmp_path: Path) -> None:
     for name in ("node_modules/a/x.js", ".git/x.js", "x.js"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("here")
@@ -233,7 +232,7 @@ def test_folders_that_tools_make_are_looked_into_only_when_they_are_named(tmp_pa
     assert call(tmp_path, "list_files", path="node_modules", pattern="**/*.js") == "node_modules/a/x.js"
 
 
-def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
+def test_long_lists_are_cut_with_a_note(tmp_path: Path) -> None:
     for number in range(1001):
         (tmp_path / f"{number:04}").touch()
     listed = call(tmp_path, "list_files").split("\n")
@@ -243,7 +242,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     assert len(found) == 201 and "more than 200" in found[-1]
 
 
-def test_a_search_finds_lines_in_text_files_of_the_names_that_are_wanted(tmp_path: Path) -> None:
+def test_a_search_finds_lines_in_text_files_that_match_the_pattern(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "a.py").write_text("Needle\n" + "x" * 1000 + "needle" + "y" * 1000)
     (tmp_path / "a.txt").write_text("needle")
@@ -257,11 +256,11 @@ def test_a_search_finds_lines_in_text_files_of_the_names_that_are_wanted(tmp_pat
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a list of processes")
-def test_a_pattern_that_never_ends_is_ended(tmp_path: Path) -> None:
+def test_an_endless_search_is_stopped(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a" * 60 + "!")
     before = children()
     tools = [replace(tool, timeout=1.5) for tool in file_tools(tmp_path)]
-    limits = Limits(grace=HANGS)
+    limits = ToolLimits(grace=HANGS)
     [result] = asyncio.run(results_of(tools, ("search_files", {"pattern": "(a+)+$"}), limits=limits))
     assert result.is_error and "1.5" in text_of(result)
     until(lambda: children() <= before)

@@ -1,4 +1,4 @@
-"""What one tool or one call of an MCP server does wrong costs that tool or that call, and nothing else."""
+"""A fault of an MCP server only affects the tool or the call that has it."""
 
 import asyncio
 import json
@@ -10,8 +10,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import mcp_bad_server
 from support.calls import Written, results_of, text_of
 from support.mcp_bad_server import ACTS
@@ -45,7 +44,7 @@ async def called(bad: McpServer, *names: str) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize("name", [*ODD, *SHOWN])
-def test_what_is_odd_but_right_is_an_answer(name: str, tmp_path: Path) -> None:
+def test_an_odd_but_valid_answer_is_accepted(name: str, tmp_path: Path) -> None:
     async def talk() -> None:
         async with server(tmp_path) as bad:
             (text, failed), after = await called(bad, name, "good")
@@ -56,8 +55,8 @@ def test_what_is_odd_but_right_is_an_answer(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_an_answer_that_cannot_be_read_costs_its_call_at_once(name: str, tmp_path: Path) -> None:
-    """Nothing is waited for: the test has no timeout that could pass."""
+def test_an_unreadable_answer_fails_its_call_immediately(name: str, tmp_path: Path) -> None:
+    """It does not wait for a timeout, because there is none here."""
 
     async def talk() -> None:
         async with server(tmp_path) as bad:
@@ -70,7 +69,7 @@ def test_an_answer_that_cannot_be_read_costs_its_call_at_once(name: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", DOUBTFUL)
-def test_a_line_that_is_no_message_costs_the_call_if_no_answer_follows(
+def test_a_line_that_is_not_a_message_fails_the_call_if_no_answer_follows(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mcp_stream, "GRACE", 0.0)
@@ -85,7 +84,7 @@ def test_a_line_that_is_no_message_costs_the_call_if_no_answer_follows(
 
 
 @pytest.mark.parametrize("name", ["half", "deep", "unknown_content", "list_result", "odd_error", "noise"])
-def test_another_call_that_waits_is_not_touched(name: str, tmp_path: Path) -> None:
+def test_another_pending_call_is_not_affected(name: str, tmp_path: Path) -> None:
     async def talk() -> None:
         written = Written()
         async with server(tmp_path) as bad, Scheduler(bad.tools) as scheduler:
@@ -102,7 +101,7 @@ def test_another_call_that_waits_is_not_touched(name: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_a_server_that_ends_costs_its_calls_and_is_started_again(name: str, tmp_path: Path) -> None:
+def test_a_server_that_ends_fails_its_calls_and_is_started_again(name: str, tmp_path: Path) -> None:
     async def talk() -> None:
         async with server(tmp_path) as bad:
             (text, failed), after = await called(bad, name, "good")
@@ -127,20 +126,20 @@ BAD_TOOLS: dict[str, tuple[Any, str]] = {
     "a schema of an array": ({"name": "bad", "inputSchema": {"type": "array"}}, "inputSchema"),
     "a property of no type": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"type": "banana"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a property that is a number": ({"name": "bad", "inputSchema": {"type": "object", "properties": {"x": 3}}}, "bad"),
-    "a pattern that is none": (
+    "an invalid pattern": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"type": "string", "pattern": "("}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a reference to nowhere": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a reference elsewhere": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/x"}}}},
-        "no JSON schema",
+        "not a JSON schema",
     ),
     "a number as description": ({"name": "bad", "description": 3, "inputSchema": OBJECT}, "description"),
     "a huge description": ({"name": "bad", "description": "x" * 300_000, "inputSchema": OBJECT}, "300,"),
@@ -149,13 +148,13 @@ BAD_TOOLS: dict[str, tuple[Any, str]] = {
         "characters, more than",
     ),
     "a text as annotations": ({"name": "bad", "annotations": "x", "inputSchema": OBJECT}, "annotations"),
-    "a second one of a name": ({"name": "good", "inputSchema": OBJECT}, "another tool has the same name"),
+    "a second tool of a name": ({"name": "good", "inputSchema": OBJECT}, "another tool has the same name"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_TOOLS)
-def test_a_bad_tool_costs_itself_alone_and_is_reported(name: str, tmp_path: Path) -> None:
-    tool, words = BAD_TOOLS[name]
+def test_a_bad_tool_is_left_out_alone_and_reported(name: str, tmp_path: Path) -> None:
+    tool, reason = BAD_TOOLS[name]
     before = [{"name": "good", "inputSchema": OBJECT}] if "second" in name else []
     listed = {
         "tools": [*before, tool, *({"name": each, "inputSchema": OBJECT} for each in ("good", "wait")[len(before) :])]
@@ -164,15 +163,15 @@ def test_a_bad_tool_costs_itself_alone_and_is_reported(name: str, tmp_path: Path
     async def talk() -> None:
         async with server(tmp_path, json.dumps(listed)) as bad, Scheduler(bad.tools):
             assert {each.name for each in bad.tools} == {"good", "wait"}
-            [why] = bad.left_out.values()
-            assert words in why and "\n" not in why and len(why) < 1_000
+            [fault] = bad.left_out.values()
+            assert reason in fault and "\n" not in fault and len(fault) < 1_000
             assert await called(bad, "good") == [("fine", False)]
 
     asyncio.run(talk())
 
 
 @pytest.mark.parametrize("listed", ["{}", '{"tools": 3}', "[]", "null", '{"tools": [], "nextCursor": 3}'])
-def test_a_list_that_is_none_is_an_error_of_ours(listed: str, tmp_path: Path) -> None:
+def test_an_invalid_list_of_tools_is_a_tool_server_error(listed: str, tmp_path: Path) -> None:
     async def talk() -> None:
         async with server(tmp_path, listed):
             pass
@@ -193,21 +192,21 @@ TOOLS = st.fixed_dictionaries({}, optional=dict.fromkeys(FIELDS, JSON) | {"name"
 
 @settings(max_examples=300)
 @given(st.lists(TOOLS, max_size=5), st.sampled_from(["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"]))
-def test_of_any_list_what_is_usable_is_kept(tools: Iterable[Any], version: str) -> None:
-    """A right tool among any others stays, once; each of the others is reported or was right, too."""
+def test_the_valid_tools_of_any_list_are_kept(tools: Iterable[Any], version: str) -> None:
+    """A valid tool among any others is kept once; each of the others is reported, or was valid."""
 
-    async def judged() -> Messages:
+    async def check() -> Messages:
         messages = Messages(asyncio.Event())
         messages.version = version
         right = {"name": "right", "inputSchema": OBJECT}
         frame = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"} if version > "2026" else {}
-        kept = messages._usable({**frame, "tools": [right, *tools, right]})["tools"]
+        kept = messages._remove_invalid({**frame, "tools": [right, *tools, right]})["tools"]
         names = [tool["name"] for tool in kept]
         assert names.count("right") == 1 and len(names) == len(set(names))
         assert "right" in messages.left_out
         return messages
 
-    asyncio.run(judged())
+    asyncio.run(check())
 
 
 # -- over HTTP ---------------------------------------------------------------------------------------------------------
@@ -231,24 +230,24 @@ ANSWERS: dict[str, tuple[int, str, bytes]] = {
 }
 
 
-class ByHand(BaseHTTPRequestHandler):
-    """Speaks MCP as far as the list of tools; calls get what ``ANSWERS`` has under the name of the tool."""
+class FaultyHandler(BaseHTTPRequestHandler):
+    """Implements MCP up to the list of tools; a call gets the answer that ``ANSWERS`` has for its tool."""
 
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        method, params = asked.get("method"), asked.get("params") or {}
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, params = message.get("method"), message.get("params") or {}
         if method == "initialize":
             about = {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "bad", "version": "1"}}
-            self._send(200, "application/json", self._result(asked, {**about, "capabilities": {"tools": {}}}))
+            self._send(200, "application/json", self._result(message, {**about, "capabilities": {"tools": {}}}))
         elif method == "tools/list":
             tools = [{"name": name, "inputSchema": OBJECT} for name in ("good", *ANSWERS)]
-            self._send(200, "application/json", self._result(asked, {"tools": tools}))
+            self._send(200, "application/json", self._result(message, {"tools": tools}))
         elif method == "tools/call":
-            fine = (200, "application/json", self._result(asked, mcp_bad_server.FINE))
+            fine = (200, "application/json", self._result(message, mcp_bad_server.FINE))
             self._send(*ANSWERS.get(params["name"], fine))
-        elif "id" in asked:
+        elif "id" in message:
             self._send(404, "text/html", b"")
         else:
             self._send(202, "text/plain", b"")
@@ -256,8 +255,8 @@ class ByHand(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._send(405, "text/plain", b"")
 
-    def _result(self, asked: Any, result: Any) -> bytes:
-        return json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+    def _result(self, message: Any, result: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
 
     def _send(self, status: int, kind: str, body: bytes) -> None:
         self.close_connection = True
@@ -275,7 +274,7 @@ class ByHand(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), ByHand) as http:
+    with ThreadingHTTPServer(("127.0.0.1", 0), FaultyHandler) as http:
         thread = Thread(target=http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{http.server_address[1]}/mcp"
@@ -284,7 +283,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_a_bad_answer_over_http_costs_its_call_at_once(name: str, address: str) -> None:
+def test_a_bad_answer_over_http_fails_only_its_call_immediately(name: str, address: str) -> None:
     async def talk() -> None:
         async with McpServer.http(address) as bad:
             (text, failed), after = await called(bad, name, "good")

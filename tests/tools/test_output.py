@@ -1,4 +1,4 @@
-"""What a tool returns becomes text and images within the limits; what is too long is cut in the middle and kept."""
+"""The value of a tool becomes text and images within the limits; a long text is cut in the middle and saved."""
 
 import base64
 import datetime
@@ -13,13 +13,12 @@ from typing import Any
 import msgspec
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.batches import ran
 
 import segue
-from segue.tools import Limits, Scheduler, keeping
-from segue.tools.output import Ended, ended, raised, told
+from segue.tools import Scheduler, ToolLimits, output_files
+from segue.tools.output import OutputBuilder, ToolOutput
 from segue.types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from segue.types.text import scrub
 
@@ -69,23 +68,23 @@ TEXTS: list[tuple[Any, str]] = [
 
 
 @pytest.fixture
-def limits(tmp_path: Path) -> Limits:
-    return Limits(output=1000, images=1000, directory=str(tmp_path / "kept"))
+def limits(tmp_path: Path) -> ToolLimits:
+    return ToolLimits(output=1000, images=1000, directory=str(tmp_path / "kept"))
 
 
-def texts(found: Ended) -> list[str]:
+def texts(found: ToolOutput) -> list[str]:
     return [block.text for block in found.content if isinstance(block, TextContent)]
 
 
 @pytest.mark.parametrize(("value", "text"), TEXTS)
-def test_each_value_has_its_text(value: Any, text: str, limits: Limits) -> None:
-    found = ended(value, limits)
+def test_each_value_has_its_text(value: Any, text: str, limits: ToolLimits) -> None:
+    found = OutputBuilder(limits).from_value(value)
     assert "|".join(texts(found)) == text and not found.is_error
     segue.Context(messages=[ToolResultMessage("x", "y", found.content)]).to_json()
 
 
-def test_a_result_of_a_tool_keeps_its_flag(limits: Limits) -> None:
-    assert ended(ToolResultMessage("", "", [TextContent("bad")], is_error=True), limits).is_error
+def test_a_result_of_a_tool_keeps_its_flag(limits: ToolLimits) -> None:
+    assert OutputBuilder(limits).from_value(ToolResultMessage("", "", [TextContent("bad")], is_error=True)).is_error
 
 
 @pytest.mark.parametrize(
@@ -98,34 +97,34 @@ def test_a_result_of_a_tool_keeps_its_flag(limits: Limits) -> None:
     ],
 )
 @pytest.mark.parametrize("form", [bytes, bytearray, memoryview, lambda data: [data], lambda data: ("see", data)])
-def test_bytes_of_an_image_are_an_image(data: bytes, kind: str, form: Any, limits: Limits) -> None:
-    block = ended(form(data), limits).content[-1]
+def test_bytes_of_an_image_become_an_image(data: bytes, kind: str, form: Any, limits: ToolLimits) -> None:
+    block = OutputBuilder(limits).from_value(form(data)).content[-1]
     assert block == ImageContent(base64.b64encode(data).decode(), f"image/{kind}")
 
 
-def test_other_bytes_are_kept_in_a_file(limits: Limits) -> None:
+def test_other_bytes_are_saved_to_a_file(limits: ToolLimits) -> None:
     data = bytes(range(256)) * 4
-    [text] = texts(ended(data, limits))
+    [text] = texts(OutputBuilder(limits).from_value(data))
     match = re.fullmatch(r"\(binary, 1024 bytes, kept in (.+)\)", text)
     assert match is not None and Path(match[1]).read_bytes() == data
 
 
-def test_an_image_that_is_too_large_is_kept_in_a_file_and_others_stay(limits: Limits) -> None:
+def test_an_image_that_is_too_large_is_saved_and_others_stay(limits: ToolLimits) -> None:
     large = PNG + bytes(2000)
-    found = ended([PNG, large, "between", PNG], limits)
+    found = OutputBuilder(limits).from_value([PNG, large, "between", PNG])
     assert [type(block) for block in found.content] == [ImageContent, TextContent, TextContent, ImageContent]
     match = re.fullmatch(r"\(an image, 2028 bytes: too large to show, kept in (.+\.png)\)", texts(found)[0])
     assert match is not None and Path(match[1]).read_bytes() == large
 
 
-def test_an_image_without_base64_is_told_instead_of_sent(limits: Limits) -> None:
-    found = ended([ImageContent("no base64!", "image/png"), ImageContent("", "image/png")], limits)
+def test_an_image_without_base64_is_described_instead(limits: ToolLimits) -> None:
+    found = OutputBuilder(limits).from_value([ImageContent("no base64!", "image/png"), ImageContent("", "image/png")])
     assert texts(found) == ["(an image whose data is no base64)"] * 2
 
 
-def test_what_is_too_long_is_cut_in_the_middle_and_the_note_names_the_file(limits: Limits) -> None:
+def test_a_long_text_is_cut_in_the_middle_and_the_note_names_the_file(limits: ToolLimits) -> None:
     whole = "".join(f"line {number}\n" for number in range(1000))
-    [text] = texts(ended(whole, limits))
+    [text] = texts(OutputBuilder(limits).from_value(whole))
     match = re.search(
         r"\n\n\[… ([\d,]+) of ([\d,]+) characters are left out here; the whole is kept in (.+?) …\]\n\n", text
     )
@@ -137,19 +136,19 @@ def test_what_is_too_long_is_cut_in_the_middle_and_the_note_names_the_file(limit
     assert Path(match[3]).read_text() == whole
 
 
-def test_errors_and_notes_have_the_same_limit(limits: Limits) -> None:
+def test_errors_and_notes_have_the_same_limit(limits: ToolLimits) -> None:
     long = "x" * 5000
     for found in (
-        raised(ValueError(long), limits),
-        told(long, limits),
-        told(long, limits, long),
-        ended("", limits, long),
+        OutputBuilder(limits).from_error(ValueError(long)),
+        OutputBuilder(limits).from_text(long),
+        OutputBuilder(limits, long).from_text(long),
+        OutputBuilder(limits, long).from_value(""),
     ):
         assert sum(map(len, texts(found))) <= limits.output
 
 
-def test_the_same_output_is_kept_once_under_the_same_name(limits: Limits) -> None:
-    first, second = ended("y" * 5000, limits), ended("y" * 5000, limits)
+def test_the_same_output_is_saved_once_under_the_same_name(limits: ToolLimits) -> None:
+    first, second = OutputBuilder(limits).from_value("y" * 5000), OutputBuilder(limits).from_value("y" * 5000)
     assert first == second and limits.directory is not None
     assert len(os.listdir(limits.directory)) == 1
 
@@ -158,52 +157,52 @@ def test_the_same_output_is_kept_once_under_the_same_name(limits: Limits) -> Non
     st.lists(st.text(max_size=60) | st.just(PICTURE), max_size=8),
     st.integers(0, 300),
 )
-def test_whatever_is_cut_the_limit_holds_images_stay_and_nothing_is_made_up(parts: list[Any], most: int) -> None:
+def test_cutting_keeps_the_limit_and_the_images_and_adds_nothing(parts: list[Any], most: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        limits = Limits(output=most, directory=folder)
+        limits = ToolLimits(output=most, directory=folder)
         blocks: list[ToolResultContent] = [TextContent(part) if isinstance(part, str) else part for part in parts]
-        found = ended(ToolResultMessage("", "", blocks), limits)
-        given_texts = [part for part in parts if isinstance(part, str)]
-        whole = "".join(map(scrub, given_texts))
+        found = OutputBuilder(limits).from_value(ToolResultMessage("", "", blocks))
+        part_texts = [part for part in parts if isinstance(part, str)]
+        whole = "".join(map(scrub, part_texts))
         assert sum(isinstance(block, ImageContent) for block in found.content) == parts.count(PICTURE)
         shown = "".join(texts(found))
-        if sum(map(len, given_texts)) <= most:
+        if sum(map(len, part_texts)) <= most:
             assert shown == (whole or ("" if PICTURE in parts else "(no output)"))
             return
         [kept] = os.listdir(folder)
-        assert Path(folder, kept).read_bytes().decode() == "\n".join(given_texts)
+        assert Path(folder, kept).read_bytes().decode() == "\n".join(part_texts)
         head, _, tail = re.split(r"(\n\n\[… .* …\]\n\n)", shown, maxsplit=1)
         assert whole.startswith(head) and whole.endswith(tail)
         assert len(head) + len(tail) <= most and (len(shown) <= most or not head + tail)
 
 
-def test_a_file_that_cannot_be_written_is_told_and_nothing_is_raised(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_reported_and_nothing_is_raised(tmp_path: Path) -> None:
     taken = tmp_path / "taken"
     taken.write_text("a file")
-    limits = Limits(output=1000, directory=str(taken))
-    assert "not kept: " in texts(ended("x" * 5000, limits))[0]
-    assert "not kept: " in texts(ended(b"\0", limits))[0]
+    limits = ToolLimits(output=1000, directory=str(taken))
+    assert "not kept: " in texts(OutputBuilder(limits).from_value("x" * 5000))[0]
+    assert "not kept: " in texts(OutputBuilder(limits).from_value(b"\0"))[0]
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    keeping._of_this_process.cache_clear()
+    output_files._process_folder.cache_clear()
     yield tmp_path
-    keeping._of_this_process.cache_clear()
+    output_files._process_folder.cache_clear()
 
 
-def test_the_usual_folder_is_private_to_the_user(temporary: Path) -> None:
-    folder = keeping.folder(Limits())
+def test_the_default_folder_is_private_to_the_user(temporary: Path) -> None:
+    folder = output_files.output_folder(ToolLimits())
     assert folder.parent == temporary and folder.name.startswith("segue-outputs")
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    kept = keeping.keep([b"x"], ".txt", Limits())
+    kept = output_files.save([b"x"], ".txt", ToolLimits())
     assert kept.parent == folder and stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert keeping.folder(Limits()) == folder
+    assert output_files.output_folder(ToolLimits()) == folder
 
 
 @pytest.mark.parametrize("trap", ["link", "open to all", "a file"])
-def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, temporary: Path) -> None:
+def test_a_folder_that_another_user_may_have_created_is_not_used(trap: str, temporary: Path) -> None:
     name = temporary / f"segue-outputs-{os.getuid()}"
     elsewhere = temporary / "elsewhere"
     elsewhere.mkdir()
@@ -214,37 +213,37 @@ def test_a_folder_that_another_could_have_put_there_is_not_used(trap: str, tempo
         name.chmod(0o777)
     else:
         name.write_text("")
-    kept = keeping.keep([b"secret"], ".txt", Limits())
+    kept = output_files.save([b"secret"], ".txt", ToolLimits())
     assert kept.parent not in (name, elsewhere) and not list(elsewhere.iterdir())
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
 
 
-def test_a_flood_is_not_copied_as_a_whole(limits: Limits) -> None:
+def test_a_very_long_output_is_not_copied_as_a_whole(limits: ToolLimits) -> None:
     import tracemalloc
 
     flood = "é" * 20_000_000
     tracemalloc.start()
     try:
-        ended(flood, limits)
+        OutputBuilder(limits).from_value(flood)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 8_000_000
 
 
-def test_an_end_survives_the_way_through_a_pipe(limits: Limits) -> None:
-    found = ended([PNG, "text"], limits)
-    assert msgspec.json.decode(msgspec.json.encode(found), type=Ended) == found
+def test_an_output_survives_json(limits: ToolLimits) -> None:
+    found = OutputBuilder(limits).from_value([PNG, "text"])
+    assert msgspec.json.decode(msgspec.json.encode(found), type=ToolOutput) == found
 
 
-def test_a_flood_of_100_megabytes_becomes_a_short_result_and_the_memory_is_given_back(tmp_path: Path) -> None:
+def test_an_output_of_100_megabytes_becomes_a_short_result_and_its_memory_is_freed(tmp_path: Path) -> None:
     def flood(of: str) -> str:
         return of * 100_000_000
 
     async def flood_async(of: str) -> dict[str, str]:
         return {"text": of * 100_000_000}
 
-    limits = Limits(directory=str(tmp_path), parallel=1)
+    limits = ToolLimits(directory=str(tmp_path), parallel=1)
     before = psutil.Process().memory_info().rss
     for name, of in (("flood", "x"), ("flood_async", "y")):
         [text] = ran(Scheduler([flood, flood_async], limits=limits), (name, {"of": of})).texts

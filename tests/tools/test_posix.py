@@ -1,4 +1,4 @@
-"""On a system that is not POSIX: everything works but the tools for files and commands, and these say why."""
+"""On a system that is not POSIX, everything works except the tools for files and commands, which report why."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from segue.cli import main
 
 WITHOUT = """
 import asyncio, importlib, os, pkgutil, sys, tempfile
-# What asks by itself which system this is.
+# Modules that check the system themselves.
 import http.server, multiprocessing, sqlite3, ssl, subprocess
 import anyio, httpx2, mcp, msgspec, prompt_toolkit, psycopg, rich.console
 
@@ -53,9 +53,9 @@ async def talk(folder):
     with StandIn("anthropic", script=[Reply([segue.ToolCall("", "weather", {"city": "Paris"})]), "Mild."]) as server:
         here = segue.Connection(base_url=server.url, api_key=server.key)
         with open_store(os.path.join(folder, "sessions.db")) as store:
-            limits = segue.Limits(directory=folder)
+            settings = segue.Settings(tool_limits=segue.ToolLimits(directory=folder))
             model = "anthropic/claude-sonnet-5"
-            async with segue.Agent(model, [weather], store=store, connection=here, tool_limits=limits) as agent:
+            async with segue.Agent(model, [weather], store=store, connection=here, settings=settings) as agent:
                 assert (await agent.run("Weather?")).text == "Mild."
 
 
@@ -69,8 +69,8 @@ with tempfile.TemporaryDirectory() as folder:
 """
 
 
-def test_without_what_posix_alone_has_everything_else_works() -> None:
-    """In a process from which it was taken away: every module is loaded, and an agent with a tool runs in a file."""
+def test_everything_else_works_without_posix() -> None:
+    """In a process without the POSIX functions: every module is imported, and an agent with a tool uses a store."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = done.stdout.splitlines()
@@ -80,7 +80,7 @@ def test_without_what_posix_alone_has_everything_else_works() -> None:
 @pytest.mark.parametrize(
     ("make", "lacks"), [(file_tools, "dir_fd"), (file_tools, "name"), (shell_tool, "killpg"), (shell_tool, "name")]
 )
-def test_each_tool_says_what_it_needs(
+def test_each_posix_tool_reports_what_it_needs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[str], object], lacks: str
 ) -> None:
     with monkeypatch.context() as patch:
@@ -90,11 +90,13 @@ def test_each_tool_says_what_it_needs(
             patch.delattr("os.killpg")
         else:
             patch.setattr("os.supports_dir_fd", set())
-        with pytest.raises(SettingError, match=r"need a POSIX system \(Linux, macOS\); on this one, use tools of your"):
+        with pytest.raises(
+            SettingError, match=r"need a POSIX system \(Linux, macOS\); on this system, use your own tools"
+        ):
             make(str(tmp_path))
 
 
-def test_the_command_line_goes_on_without_them(
+def test_the_command_line_works_without_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from support.kitchen import MODEL, environment, kitchen
@@ -111,7 +113,7 @@ def test_the_command_line_goes_on_without_them(
     assert all("tools" not in body for body in server.requests)
 
 
-def test_the_classifiers_do_not_promise_more() -> None:
+def test_the_classifiers_do_not_claim_more() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     systems = [each for each in project["classifiers"] if each.startswith("Operating System")]
     assert systems and all("POSIX" in each for each in systems)

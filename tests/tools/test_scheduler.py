@@ -1,4 +1,4 @@
-"""A batch: checked, run in parallel up to a limit or alone, one result for each call, written when it is there."""
+"""A batch: calls are checked, run in parallel up to a limit or alone, and each gets one result, written immediately."""
 
 import asyncio
 import contextvars
@@ -11,23 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
+from hypothesis import given, settings, strategies as st
+from support.batches import BRIEF, FINAL_STATES, Notebook, calls_of, complete, ran, run, text_of
 from support.waiting import HANGS, join_tools
 
 import segue
-from segue.tools import Limits, Scheduler, Tool, running, tool
+from segue.tools import Scheduler, Tool, ToolLimits, running_call, tool
 from segue.types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 
 
 class Meter:
-    """Counts who runs at the same time."""
+    """Counts the calls that run at the same time."""
 
     def __init__(self) -> None:
         self.now: list[str] = []
         self.most = 0
-        self.beside_alone = False
+        self.overlaps_alone = False
         self.order: list[str] = []
 
     async def together(self, mark: str, steps: int = 3) -> str:
@@ -41,7 +40,7 @@ class Meter:
         self.order.append(mark)
         self.most = max(self.most, len(self.now))
         for _ in range(steps):
-            self.beside_alone |= any(each[0] == "!" for each in self.now) and len(self.now) > 1
+            self.overlaps_alone |= any(each[0] == "!" for each in self.now) and len(self.now) > 1
             await asyncio.sleep(0)
         self.now.remove(mark)
         return mark
@@ -55,7 +54,7 @@ def test_a_batch_runs_in_parallel_up_to_the_limit() -> None:
     for limit in (1, 3, 100):
         meter = Meter()
         ran(
-            Scheduler(meter.tools, limits=Limits(parallel=limit)),
+            Scheduler(meter.tools, limits=ToolLimits(parallel=limit)),
             *[("together", {"mark": str(n), "steps": 300}) for n in range(8)],
         )
         assert meter.most == min(limit, 8)
@@ -66,12 +65,12 @@ def test_a_batch_runs_in_parallel_up_to_the_limit() -> None:
     st.integers(1, 9),
 )
 def test_each_call_has_one_result_and_alone_is_alone(wanted: list[tuple[str, int]], limit: int) -> None:
-    """However long each takes: one result for each, one writer; what runs alone runs in its place."""
+    """Whatever the durations: one result for each call, one writer, and exclusive calls run in their place."""
     meter = Meter()
     calls = [(name, {"mark": str(at), "steps": steps}) for at, (name, steps) in enumerate(wanted)]
-    notebook = ran(Scheduler(meter.tools, limits=Limits(parallel=limit)), *calls)
+    notebook = ran(Scheduler(meter.tools, limits=ToolLimits(parallel=limit)), *calls)
     assert [text.lstrip("!") for text in notebook.texts] == [str(at) for at in range(len(wanted))]
-    assert not meter.beside_alone and meter.most <= limit
+    assert not meter.overlaps_alone and meter.most <= limit
     assert [mark.lstrip("!") for mark in meter.order] == [str(at) for at in range(len(wanted))]
 
 
@@ -79,9 +78,11 @@ def test_each_call_has_one_result_and_alone_is_alone(wanted: list[tuple[str, int
     st.lists(st.sampled_from(["together", "alone", "nobody"]), max_size=8),
     st.permutations(range(8)),
 )
-def test_starts_and_results_of_a_batch_are_the_same_whoever_is_first(names: list[str], speeds: list[int]) -> None:
-    """What fits into the limit is started before anything that runs is waited for, and what runs alone starts when
-    everything before it is written; only the order in which results are written depends on who is first."""
+def test_starts_and_results_of_a_batch_do_not_depend_on_which_call_is_faster(
+    names: list[str], speeds: list[int]
+) -> None:
+    """Calls up to the limit are started before any is waited for, and an exclusive call starts when all results before
+    it are written. Only the order in which results are written depends on the durations."""
 
     def journal(steps: Sequence[int]) -> Notebook:
         calls = [(name, {"mark": "x", "steps": 20 * taken}) for name, taken in zip(names, steps, strict=False)]
@@ -98,34 +99,34 @@ def test_starts_and_results_of_a_batch_are_the_same_whoever_is_first(names: list
         assert slow.events[: len(names)] == ready + [f"started {call}" for call in slow.begun]
 
 
-def test_what_finishes_behind_a_slow_call_is_written_at_once() -> None:
+def test_results_of_later_calls_are_written_before_a_slow_one() -> None:
     """The first call ends only when the results of all others are written and reported."""
     notebook = Notebook(calls_of(("slow", {}), *[("together", {"mark": str(at)}) for at in range(6)], ("nobody", {})))
 
     async def slow() -> str:
         """Waits until all others are in the journal."""
-        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & ENDS for at in range(1, 8)):
+        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & FINAL_STATES for at in range(1, 8)):
             await asyncio.sleep(0)
         return "the last one"
 
     async def work() -> None:
-        async with Scheduler([slow, *Meter().tools], limits=Limits(parallel=3)) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+        async with Scheduler([slow, *Meter().tools], limits=ToolLimits(parallel=3)) as scheduler:
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
 
     run(work)
     complete(notebook)
     assert notebook.written[-1].tool_call_id == "c0"
 
 
-def test_a_cancelled_batch_writes_what_is_ready_before_it_waits_for_what_runs() -> None:
-    """A call that is slow to let go does not keep the results of others in memory."""
+def test_a_cancelled_batch_writes_ready_results_before_it_waits_for_running_calls() -> None:
+    """A call that ends slowly does not delay the results of the others."""
     notebook = Notebook(calls_of(("stubborn", {}), ("together", {"mark": "x"}), ("together", {"mark": "y"})))
 
     async def work() -> None:
         begun = asyncio.Event()
 
         async def stubborn() -> str:
-            """Ends when the results of the others are written, and not when it is asked to."""
+            """Ends when the results of the others are written, not when it is cancelled."""
             begun.set()
             with suppress(asyncio.CancelledError):
                 await asyncio.Event().wait()
@@ -133,8 +134,8 @@ def test_a_cancelled_batch_writes_what_is_ready_before_it_waits_for_what_runs() 
                 await asyncio.sleep(0)
             return "the last one"
 
-        async with Scheduler([stubborn, *Meter().tools], limits=Limits(parallel=1, grace=HANGS)) as scheduler:
-            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        async with Scheduler([stubborn, *Meter().tools], limits=ToolLimits(parallel=1, grace=HANGS)) as scheduler:
+            running = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
             await begun.wait()
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -155,16 +156,16 @@ def test_a_call_goes_through_its_states() -> None:
     assert notebook.begun == ["c0"]
 
 
-def test_an_unknown_tool_and_wrong_arguments_are_told_in_words_that_help() -> None:
+def test_errors_for_unknown_tools_and_wrong_arguments_help_the_model() -> None:
     unknown, wrong = ran(Scheduler(Meter().tools), ("nobody", {}), ("together", {"mark": [], "steps": "x"})).results
     assert "there is no tool called nobody; the tools are together, alone" in text_of(unknown)
     assert 'steps: "x" is not of type "integer"' in text_of(wrong) and "Make the call again" in text_of(wrong)
     assert unknown.is_error and wrong.is_error and not unknown.synthetic
 
 
-def test_without_any_tool_a_call_is_answered_too(tmp_path: Path) -> None:
-    [text] = ran(Scheduler(limits=Limits(directory=str(tmp_path))), ("x" * 100_000, {})).texts
-    assert "there is no tool called" in text and len(text) <= Limits().output
+def test_a_scheduler_without_tools_still_answers_calls(tmp_path: Path) -> None:
+    [text] = ran(Scheduler(limits=ToolLimits(directory=str(tmp_path))), ("x" * 100_000, {})).texts
+    assert "there is no tool called" in text and len(text) <= ToolLimits().output
 
 
 def test_two_tools_of_one_name_are_refused() -> None:
@@ -220,7 +221,7 @@ def test_plain_functions_run_in_a_thread_and_async_ones_on_the_loop(function: An
     assert (text == MAIN) == on_the_loop
 
 
-def test_plain_functions_run_beside_each_other() -> None:
+def test_plain_functions_run_in_parallel() -> None:
     barrier = threading.Barrier(3, timeout=HANGS)
 
     def meet() -> int:
@@ -243,18 +244,18 @@ async def speak_async() -> str:
 
 def test_a_tool_knows_the_context_of_its_caller_and_its_own_call() -> None:
     def mine(n: int) -> str:
-        now = running()
-        assert now is not None and now.limits.parallel == 3
-        return f"{now.call.id} {now.call.arguments}"
+        running = running_call()
+        assert running is not None and running.limits.parallel == 3
+        return f"{running.call.id} {running.call.arguments}"
 
     async def work() -> list[str]:
         LANGUAGE.set("French")
         notebook = Notebook(calls_of(("speak", {}), ("speak_async", {}), ("mine", {"n": "1"}), ("mine", {"n": 2})))
-        await Scheduler([speak, speak_async, mine], limits=Limits(parallel=3)).run(notebook.calls, notebook)
+        await Scheduler([speak, speak_async, mine], limits=ToolLimits(parallel=3)).run(notebook.calls, notebook)
         return notebook.texts
 
     assert run(work) == ["French", "French", "c2 {'n': 1}", "c3 {'n': 2}"]
-    assert running() is None
+    assert running_call() is None
 
 
 def test_a_definition_with_a_handler_is_a_tool() -> None:
@@ -285,10 +286,10 @@ def test_calls_that_share_an_id_get_a_result_each() -> None:
     assert written == ["same", "same"]
 
 
-def test_a_tool_added_later_with_a_schema_that_is_none_is_told_to_the_model() -> None:
+def test_an_invalid_schema_of_a_tool_added_later_is_reported_to_the_model() -> None:
     scheduler = Scheduler([speak])
     scheduler.tools["bad"] = Tool(ToolDefinition("bad", "", {"type": "objekt"}), print)
-    assert "no JSON schema" in ran(scheduler, ("bad", {}), ("speak", {})).texts[0]
+    assert "not a JSON schema" in ran(scheduler, ("bad", {}), ("speak", {})).texts[0]
 
 
 # -- tools that raise --------------------------------------------------------------------------------------------------
@@ -319,18 +320,18 @@ RAISED = [
 
 @pytest.mark.parametrize("error", RAISED, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("how", ["plain", "async", "late"])
-def test_a_tool_that_raises_anything_gives_an_error_result_and_the_rest_goes_on(error: BaseException, how: str) -> None:
+def test_any_exception_of_a_tool_becomes_an_error_result_and_the_rest_continues(error: BaseException, how: str) -> None:
     def plain() -> None:
         raise error
 
-    async def at_once() -> None:
+    async def immediately() -> None:
         raise error
 
     async def late() -> None:
         await asyncio.sleep(0)
         raise error
 
-    function = {"plain": plain, "async": at_once, "late": late}[how]
+    function = {"plain": plain, "async": immediately, "late": late}[how]
     first, second = ran(Scheduler([tool(function, name="raises"), speak]), ("raises", {}), ("speak", {})).results
     assert first.is_error and not first.synthetic and text_of(first)
     if not isinstance(error, asyncio.CancelledError | StopIteration | StopAsyncIteration):
@@ -340,7 +341,7 @@ def test_a_tool_that_raises_anything_gives_an_error_result_and_the_rest_goes_on(
     assert not second.is_error
 
 
-def test_a_tool_that_cannot_be_called_as_it_says_is_told() -> None:
+def test_a_handler_that_does_not_match_its_schema_is_reported() -> None:
     made = Tool(ToolDefinition("f"), lambda a: a)
     for arguments in ({}, {"b": 1}, {"a": 1, "self": 2}):
         [text] = ran(Scheduler([made]), ("f", arguments)).texts
@@ -350,7 +351,7 @@ def test_a_tool_that_cannot_be_called_as_it_says_is_told() -> None:
 # -- time --------------------------------------------------------------------------------------------------------------
 
 
-def test_a_tool_that_takes_too_long_is_stopped_and_the_model_told() -> None:
+def test_a_tool_that_exceeds_its_timeout_is_stopped_and_the_model_gets_the_reason() -> None:
     stopped: list[str] = []
 
     async def endless() -> None:
@@ -364,19 +365,19 @@ def test_a_tool_that_takes_too_long_is_stopped_and_the_model_told() -> None:
     assert [each.is_error for each in notebook.results] == [True, False]
 
 
-def test_the_limit_of_the_scheduler_holds_for_tools_without_one() -> None:
+def test_the_timeout_of_the_scheduler_applies_to_tools_without_one() -> None:
     async def endless() -> None:
         await asyncio.sleep(1000)
 
-    [text] = ran(Scheduler([endless], limits=Limits(timeout=0.01)), ("endless", {})).texts
+    [text] = ran(Scheduler([endless], limits=ToolLimits(timeout=0.01)), ("endless", {})).texts
     assert "0.01 seconds" in text
 
 
-def test_a_limit_may_be_none_at_all() -> None:
+def test_a_timeout_may_be_infinite() -> None:
     assert ran(Scheduler([tool(speak, timeout=float("inf"))]), ("speak", {})).texts == ["none"]
 
 
-def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
+def test_a_thread_that_hangs_is_abandoned_and_its_late_result_dropped() -> None:
     release = threading.Event()
 
     def hang() -> str:
@@ -386,10 +387,10 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {}), ("speak", {})))
         async with Scheduler([tool(hang, timeout=0.01), speak], limits=BRIEF) as scheduler:
-            await scheduler.run(notebook.calls, notebook, notebook.tell)
+            await scheduler.run(notebook.calls, notebook, notebook.emit)
             release.set()
             await asyncio.to_thread(join_tools)
-            await asyncio.sleep(0)  # what it gave has reached the loop
+            await asyncio.sleep(0)  # its value has reached the loop
         return notebook
 
     notebook = run(work)
@@ -397,7 +398,7 @@ def test_a_thread_that_hangs_is_given_up_and_its_late_result_dropped() -> None:
     assert "could not be stopped" in notebook.texts[0] and notebook.texts[1] == "none"
 
 
-def test_a_tool_that_ends_in_spite_of_being_stopped_has_its_result() -> None:
+def test_a_tool_that_returns_after_being_stopped_has_its_result() -> None:
     async def stubborn() -> str:
         try:
             await asyncio.sleep(1000)
@@ -410,20 +411,20 @@ def test_a_tool_that_ends_in_spite_of_being_stopped_has_its_result() -> None:
         return "done late"
 
     tools = [tool(stubborn, timeout=0.01), tool(slow, timeout=0.01)]
-    notebook = ran(Scheduler(tools, limits=Limits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
+    notebook = ran(Scheduler(tools, limits=ToolLimits(grace=HANGS)), ("stubborn", {}), ("slow", {}))
     assert notebook.texts == ["done anyway", "done late"] and not any(each.is_error for each in notebook.results)
 
 
-# -- the journal and the one who is told -------------------------------------------------------------------------------
+# -- the journal and emit ----------------------------------------------------------------------------------------------
 
 
 class Full(Exception):
-    """The disk."""
+    """The disk is full."""
 
 
 @settings(max_examples=30)
 @given(st.integers(0, 9))
-def test_what_the_journal_raises_is_the_callers_and_everything_is_stopped_first(at: int) -> None:
+def test_errors_of_the_journal_are_raised_after_everything_is_stopped(at: int) -> None:
     ended: list[str] = []
 
     async def watched() -> str:
@@ -448,15 +449,15 @@ def test_what_the_journal_raises_is_the_callers_and_everything_is_stopped_first(
     run(work)
 
 
-def test_what_the_one_who_is_told_raises_comes_after_the_results() -> None:
+def test_errors_of_emit_are_raised_after_the_results_are_written() -> None:
     notebook = Notebook(calls_of(("speak", {}), ("speak", {})))
 
-    def tell(state: Any) -> None:
+    def emit(state: Any) -> None:
         raise Full("no window")
 
     async def work() -> None:
         with pytest.raises(Full):
-            await Scheduler([speak]).run(notebook.calls, notebook, tell)
+            await Scheduler([speak]).run(notebook.calls, notebook, emit)
 
     run(work)
     assert len(notebook.results) == 2

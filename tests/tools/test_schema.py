@@ -1,4 +1,4 @@
-"""A typed function is a tool: its signature gives the schema, its docstring the descriptions."""
+"""A typed function becomes a tool: schema from the signature, descriptions from the docstring."""
 
 import enum
 import functools
@@ -62,7 +62,7 @@ def weather(
     return f"{place.city} {unit.name} {days} {how}"
 
 
-def test_the_schema_of_a_function_has_types_descriptions_defaults_and_what_is_required() -> None:
+def test_the_schema_of_a_function_has_types_descriptions_defaults_and_required_names() -> None:
     made = tool(weather)
     assert made.name == "weather"
     assert made.definition.description == "Tell the weather.\n\nIt is often wrong."
@@ -200,29 +200,33 @@ async def wrapped(*args: Any, **kwargs: Any) -> Any:
         (functools.partial(later), "later", "Count later."),
     ],
 )
-def test_whatever_can_be_called_is_a_tool(function: Any, name: str, description: str) -> None:
+def test_any_callable_can_be_a_tool(function: Any, name: str, description: str) -> None:
     definition = as_tool(function).definition
     assert (definition.name, definition.description) == (name, description)
     assert definition.schema["properties"]["step"]["type"] == "integer"
 
 
-def test_what_a_partial_has_decided_is_not_for_the_model_to_set() -> None:
+def test_arguments_bound_by_a_partial_are_not_in_the_schema() -> None:
     made = tool(functools.partial(weather, days=3), name="three_days")
     assert set(made.definition.schema["properties"]) == {"place", "unit", "how"}
 
 
-def test_the_decorator_takes_settings_or_none() -> None:
+def test_the_decorator_works_with_and_without_settings() -> None:
     @tool
     def bare() -> None: ...
 
     @tool(name="other", description="Something else.", alone=True, approval=True, timeout=3)
-    def given() -> None:
+    def configured() -> None:
         """Not this."""
 
     assert isinstance(bare, Tool) and not (bare.alone or bare.approval or bare.process or bare.timeout)
-    assert isinstance(given, Tool) and given.name == "other" and given.definition.description == "Something else."
-    assert given.alone and given.approval and given.timeout == 3
-    assert as_tool(given) is given
+    assert (
+        isinstance(configured, Tool)
+        and configured.name == "other"
+        and configured.definition.description == "Something else."
+    )
+    assert configured.alone and configured.approval and configured.timeout == 3
+    assert as_tool(configured) is configured
 
 
 def of_any_number(*values: int) -> None: ...
@@ -239,8 +243,8 @@ async def that_yields_later() -> Any:
 
 
 REFUSED = [
-    (of_any_number, "'values' takes any number"),
-    (of_any_name, "'values' takes any names"),
+    (of_any_number, "'values' accepts any number"),
+    (of_any_name, "'values' accepts any names"),
     (by_position, "'value' is positional-only"),
     (of_no_schema, "complex has no JSON schema"),
     (of_no_type, "'Nowhere' is not defined"),
@@ -259,18 +263,18 @@ def test_a_function_that_cannot_be_a_tool_is_refused_with_the_reason_on_one_line
 
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan")])
-def test_a_timeout_is_more_than_nothing(timeout: float) -> None:
+def test_a_timeout_must_be_positive(timeout: float) -> None:
     with pytest.raises(segue.SettingError, match="timeout"):
         tool(weather, timeout=timeout)
 
 
 @pytest.mark.parametrize("limit", ["parallel", "timeout", "output", "images", "grace"])
-def test_a_limit_that_makes_no_sense_is_refused(limit: str) -> None:
+def test_a_negative_limit_is_refused(limit: str) -> None:
     with pytest.raises(segue.SettingError, match=limit):
-        segue.Limits(**{limit: -1})
+        segue.ToolLimits(**{limit: -1})
 
 
-def test_a_worker_runs_only_what_it_can_find() -> None:
+def test_a_worker_runs_only_functions_that_it_can_import() -> None:
     def local() -> None: ...
 
     for function in (local, later, Counter().method, functools.partial(weather)):
@@ -281,9 +285,9 @@ def test_a_worker_runs_only_what_it_can_find() -> None:
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=list(MODELS))
-def test_every_protocol_takes_the_schemas_as_they_are_made(model: segue.Model) -> None:
+def test_every_protocol_accepts_the_generated_schemas(model: segue.Model) -> None:
     def everything(tree: Tree, window: Window, unit: Unit = Unit.CELSIUS, free: Any = None) -> None:
-        """Takes all kinds."""
+        """Accept all kinds."""
 
     context = segue.Context(
         messages=[segue.UserMessage("Hello")], tools=[tool(weather).definition, tool(everything).definition]
@@ -303,7 +307,7 @@ class Branch(pydantic.BaseModel):
     next: "Branch | None" = None
 
 
-def test_models_of_pydantic_are_types_like_others() -> None:
+def test_pydantic_models_are_supported() -> None:
     def grow(branch: Branch, leaf: Leaf | None = None) -> Branch:
         assert isinstance(branch.next, Branch) and leaf == Leaf(size=2)
         return branch.next

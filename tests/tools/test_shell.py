@@ -1,4 +1,4 @@
-"""The tool shell: it asks first, ends with all that it has started, and floods neither memory nor history."""
+"""The tool shell: it asks first, ends all processes of a command, and limits memory and history."""
 
 import asyncio
 import os
@@ -11,27 +11,26 @@ from typing import Any
 
 import psutil
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.calls import Written, allow, results_of, text_of
 from support.waiting import HANGS, until, until_async
 
 from segue import SettingError
-from segue.tools import Allow, Asked, Deny, Edit, Limits, Scheduler, processes, shell_tool
-from segue.tools.spool import Spool
+from segue.tools import Allow, ApprovalRequest, Deny, Edit, Scheduler, ToolLimits, processes, shell_tool
+from segue.tools.command_output import CommandOutput
 from segue.types import ToolCall, ToolResultMessage
 
 LISTED = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs a list of processes")
 
 
-def ran(root: Path, command: str, limits: Limits | None = None, **arguments: Any) -> ToolResultMessage:
+def ran(root: Path, command: str, limits: ToolLimits | None = None, **arguments: Any) -> ToolResultMessage:
     tools = [shell_tool(root)]
     [result] = asyncio.run(results_of(tools, ("shell", {"command": command, **arguments}), limits=limits))
     return result
 
 
 def running(mark: str) -> list[str]:
-    """The command lines of processes that have ``mark`` in them."""
+    """The command lines of the processes that contain ``mark``."""
     found = []
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -44,13 +43,13 @@ def running(mark: str) -> list[str]:
 
 
 def ended(mark: str) -> bool:
-    """Whether these processes have ended; one that was killed may need a moment for that."""
+    """Wait until these processes have ended; a killed process may need a moment."""
     until(lambda: not running(mark))
     return True
 
 
 def seconds() -> str:
-    """A time to sleep that nobody else sleeps, so that who sleeps it can be found."""
+    """A unique time to sleep, by which the processes of a test can be found."""
     return f"{1000 + secrets.randbelow(1000)}.{secrets.randbelow(10**9):09}"
 
 
@@ -67,10 +66,10 @@ def seconds() -> str:
         ("echo a > >(cat)", "a", False),
     ],
 )
-def test_a_result_tells_what_was_printed_and_how_it_ended(
+def test_a_result_has_the_output_and_the_exit_status(
     tmp_path: Path, command: str, text: str, failed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "_MOMENT", HANGS)  # all that is started here ends by itself
+    monkeypatch.setattr(processes, "_CHILD_GRACE", HANGS)  # the processes of these commands end by themselves
     result = ran(tmp_path, command)
     assert (text_of(result), result.is_error) == (text, failed)
 
@@ -79,11 +78,11 @@ def test_a_command_starts_in_the_root(tmp_path: Path) -> None:
     assert text_of(ran(tmp_path, "pwd -P")) == os.path.realpath(tmp_path)
 
 
-def test_no_command_runs_unless_somebody_allows_it(tmp_path: Path) -> None:
+def test_no_command_runs_without_approval(tmp_path: Path) -> None:
     asked: list[Any] = []
 
-    def deny(question: Asked) -> Deny:
-        asked.append(question.call.arguments)
+    def deny(request: ApprovalRequest) -> Deny:
+        asked.append(request.call.arguments)
         return Deny()
 
     for approve in (None, deny):
@@ -94,13 +93,13 @@ def test_no_command_runs_unless_somebody_allows_it(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_what_runs_is_what_was_allowed(tmp_path: Path) -> None:
+def test_an_edited_command_runs_instead_of_the_original(tmp_path: Path) -> None:
     batch = ("shell", {"command": "touch bad"})
-    asyncio.run(results_of([shell_tool(tmp_path)], batch, approve=lambda asked: Edit({"command": "touch good"})))
+    asyncio.run(results_of([shell_tool(tmp_path)], batch, approve=lambda request: Edit({"command": "touch good"})))
     assert os.listdir(tmp_path) == ["good"]
 
 
-def test_it_asks_nobody_only_if_it_is_told_so(tmp_path: Path) -> None:
+def test_it_runs_without_approval_only_on_request(tmp_path: Path) -> None:
     batch = ("shell", {"command": "echo ran"})
     [result] = asyncio.run(results_of([shell_tool(tmp_path, approval=False)], batch, approve=None))
     assert text_of(result) == "ran"
@@ -120,23 +119,23 @@ WAYS_TO_STAY = [
 
 @LISTED
 @pytest.mark.parametrize("command", WAYS_TO_STAY)
-def test_a_command_that_takes_too_long_is_ended_with_all_that_it_has_started(tmp_path: Path, command: str) -> None:
+def test_a_late_command_ends_with_all_its_processes(tmp_path: Path, command: str) -> None:
     time_to_sleep = seconds()
     result = ran(tmp_path, "echo begun; " + command.format(time_to_sleep), timeout=0.3)
     assert result.is_error
-    told = text_of(result).removeprefix("begun\n")  # which a busy machine may not have come to
-    assert told == "[not done after 0.3 seconds: the command was ended]"
+    text = text_of(result).removeprefix("begun\n")  # a busy machine may not have printed it yet
+    assert text == "[not done after 0.3 seconds: the command was ended]"
     assert ended(time_to_sleep)
 
 
 @LISTED
 @pytest.mark.parametrize("command", WAYS_TO_STAY)
-def test_a_command_that_is_cancelled_is_ended_with_all_that_it_has_started(tmp_path: Path, command: str) -> None:
+def test_a_cancelled_command_ends_with_all_its_processes(tmp_path: Path, command: str) -> None:
     time_to_sleep = seconds()
 
     async def cancelled() -> Written:
         written = Written()
-        async with Scheduler([shell_tool(tmp_path)], approve=allow, limits=Limits(grace=HANGS)) as scheduler:
+        async with Scheduler([shell_tool(tmp_path)], approve=allow, limits=ToolLimits(grace=HANGS)) as scheduler:
             call = ToolCall("one", "shell", {"command": "touch begun; " + command.format(time_to_sleep)})
             task = asyncio.create_task(scheduler.run([call], written))
             await until_async(lambda: (tmp_path / "begun").exists() and running(time_to_sleep))
@@ -159,12 +158,12 @@ def test_nothing_outlives_the_call(tmp_path: Path, start: str) -> None:
     assert ended(time_to_sleep)
 
 
-def test_a_command_cannot_ask_for_more_time_than_there_is(tmp_path: Path) -> None:
+def test_a_command_cannot_exceed_the_longest_timeout(tmp_path: Path) -> None:
     assert "at most 600 seconds" in text_of(ran(tmp_path, "true", timeout=601))
     assert "above 0" in text_of(ran(tmp_path, "true", timeout=0))
     with pytest.raises(SettingError, match="timeout"):
         shell_tool(tmp_path, timeout=10, longest=5)
-    with pytest.raises(SettingError, match="no directory"):
+    with pytest.raises(SettingError, match="not a directory"):
         shell_tool(tmp_path / "not-there")
 
 
@@ -174,11 +173,11 @@ def test_commands_of_one_answer_run_one_after_the_other(tmp_path: Path) -> None:
     assert (tmp_path / "log").read_text().split() == ["0", "0", "1", "1", "2", "2"]
 
 
-# -- floods ------------------------------------------------------------------------------------------------------------
+# -- long outputs ------------------------------------------------------------------------------------------------------
 
 
-def test_a_flood_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path / "kept"))
+def test_a_very_long_output_is_cut_in_the_middle_and_saved_whole(tmp_path: Path) -> None:
+    limits = ToolLimits(directory=str(tmp_path / "kept"))
     tracemalloc.start()
     try:
         result = ran(tmp_path, "echo first; yes | head -c 100000000; echo last; exit 1", limits)
@@ -193,22 +192,22 @@ def test_a_flood_is_cut_in_the_middle_and_kept_whole_in_a_file(tmp_path: Path) -
     assert peak < 20_000_000
 
 
-def test_a_flood_that_never_ends_is_ended_in_time(tmp_path: Path) -> None:
-    limits = Limits(directory=str(tmp_path / "kept"), output=2000)
+def test_endless_output_ends_at_the_timeout(tmp_path: Path) -> None:
+    limits = ToolLimits(directory=str(tmp_path / "kept"), output=2000)
     result = ran(tmp_path, "yes", limits, timeout=0.3)
     assert "not done after 0.3 seconds" in text_of(result) and len(text_of(result)) <= 2000
 
 
 @given(st.lists(st.binary(max_size=400), max_size=20), st.integers(0, 3000))
-def test_whatever_is_printed_the_text_has_its_beginning_and_its_end_and_the_file_all(
+def test_the_text_has_the_head_and_the_tail_and_the_file_has_everything(
     tmp_path_factory: pytest.TempPathFactory, parts: list[bytes], most: int
 ) -> None:
     folder = tmp_path_factory.mktemp("kept")
     whole = b"".join(parts)
-    with Spool(Limits(output=most, directory=str(folder))) as spool:
+    with CommandOutput(ToolLimits(output=most, directory=str(folder))) as output:
         for part in parts:
-            spool.write(part)
-        text = spool.text()
+            output.write(part)
+        text = output.text()
     kept = list(folder.iterdir())
     if not kept:
         assert text == whole.decode("utf-8", "replace")
@@ -234,9 +233,11 @@ def test_a_command_does_not_get_the_keys_of_providers(tmp_path: Path, monkeypatc
     assert "harmless" in text and "sk-secret" not in text
 
 
-def test_a_command_gets_the_environment_that_it_is_given(tmp_path: Path) -> None:
+def test_a_command_gets_the_environment_that_was_passed(tmp_path: Path) -> None:
     tools = [shell_tool(tmp_path, env={"PATH": os.environ["PATH"], "ONLY": "this"})]
-    [result] = asyncio.run(results_of(tools, ("shell", {"command": "echo $ONLY $HOME"}), approve=lambda asked: Allow()))
+    [result] = asyncio.run(
+        results_of(tools, ("shell", {"command": "echo $ONLY $HOME"}), approve=lambda request: Allow())
+    )
     assert text_of(result) == "this"
 
 
@@ -249,7 +250,9 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         await results_of(tools, ("shell", {"command": "true"}))
         before = opened()
         for command in ("true", "exit 1", "sleep 9 &", "yes | head -c 200000"):
-            await results_of(tools, ("shell", {"command": command}), limits=Limits(directory=str(tmp_path / "kept")))
+            await results_of(
+                tools, ("shell", {"command": command}), limits=ToolLimits(directory=str(tmp_path / "kept"))
+            )
         await until_async(lambda: opened() <= before)
         return before, opened()
 
@@ -284,7 +287,7 @@ asyncio.run(main())
     ],
 )
 def test_a_command_ends_when_its_parent_is_killed(tmp_path: Path, command: str) -> None:
-    """With its children, in its group or in sessions of their own."""
+    """With its children, in its process group or in other sessions."""
     mark = seconds()
     script = [sys.executable, "-c", KILLED, f"echo > begun; {command.format(mark)}"]
     parent = subprocess.Popen(script, cwd=tmp_path, stdin=subprocess.DEVNULL)
@@ -304,15 +307,15 @@ def sleeping(mark: str) -> bool:
 
 
 def test_a_forked_process_does_not_keep_a_command_alive(tmp_path: Path) -> None:
-    """What ends with this process is not held by a copy of it."""
+    """The watchdog reacts to the end of this process even if a fork of it still runs."""
     code = """
 import os, subprocess, sys
-from segue.tools.lifeline import Lifeline
+from segue.tools.watchdog import Watchdog
 
 command = subprocess.Popen(["sleep", "1000"], start_new_session=True)
-Lifeline("NOBODY=1").hold(command.pid)
+Watchdog("NOBODY=1").watch(command.pid)
 if not os.fork():
-    os.read(0, 1)  # as long as the test likes
+    os.read(0, 1)  # until the test ends it
     os._exit(0)
 print(command.pid, flush=True)
 os.kill(os.getpid(), 9)

@@ -1,4 +1,4 @@
-"""Tools in a process of their own may hang, die, flood and leave others behind: the batch goes on, nothing is left."""
+"""Tools in worker processes may hang, die, print a lot and leave processes: the batch continues, nothing is left."""
 
 import asyncio
 import os
@@ -13,7 +13,7 @@ from support import risky
 from support.batches import Notebook, calls_of, complete, processes, ran, run, text_of
 from support.waiting import HANGS, has_ended, until
 
-from segue.tools import Limits, Scheduler, Tool, tool
+from segue.tools import Scheduler, Tool, ToolLimits, tool
 from segue.tools.tool import ToolLike
 from segue.types import ToolDefinition
 
@@ -30,17 +30,17 @@ ALL: list[ToolLike] = [
 
 
 @pytest.fixture
-def limits(tmp_path: Path) -> Limits:
-    return Limits(grace=HANGS, directory=str(tmp_path / "kept"))
+def limits(tmp_path: Path) -> ToolLimits:
+    return ToolLimits(grace=HANGS, directory=str(tmp_path / "kept"))
 
 
 def gone(pid: int) -> bool:
-    """Whether a process has ended, or does so now."""
+    """Wait until a process has ended."""
     until(lambda: has_ended(pid))
     return True
 
 
-def test_a_function_runs_elsewhere_with_its_types_and_what_it_prints_is_no_result(limits: Limits) -> None:
+def test_a_function_runs_in_a_worker_with_its_types_and_its_prints_are_not_the_result(limits: ToolLimits) -> None:
     before = processes()
     wanted = (
         ("own_process", {}),
@@ -54,7 +54,7 @@ def test_a_function_runs_elsewhere_with_its_types_and_what_it_prints_is_no_resul
     assert processes() == before
 
 
-def test_a_worker_that_dies_is_told_and_the_rest_goes_on(limits: Limits) -> None:
+def test_a_worker_that_dies_is_reported_and_the_rest_continues(limits: ToolLimits) -> None:
     before = processes()
     ways = {"exit": "exit status 3", "SIGKILL": "SIGKILL", "SIGSEGV": "SIGSEGV", "raise": "SystemExit: 4"}
     notebook = ran(Scheduler(ALL, limits=limits), *[("die", {"how": how}) for how in ways], ("plain", {"text": "x"}))
@@ -64,19 +64,21 @@ def test_a_worker_that_dies_is_told_and_the_rest_goes_on(limits: Limits) -> None
     assert processes() == before
 
 
-def test_a_worker_that_hangs_is_killed_when_its_time_is_over(tmp_path: Path, limits: Limits) -> None:
+def test_a_worker_that_hangs_is_killed_at_its_timeout(tmp_path: Path, limits: ToolLimits) -> None:
     hang = Tool(risky.hang.definition, risky.hang.handler, timeout=1.5, process=True)
     notebook = ran(Scheduler([hang], limits=limits), ("hang", {"mark": str(tmp_path / "pid")}))
     assert "did not finish within 1.5 seconds and was stopped" in notebook.texts[0]
-    if (tmp_path / "pid").exists() and (begun := (tmp_path / "pid").read_text()):  # a slow start is not its fault
+    if (tmp_path / "pid").exists() and (
+        begun := (tmp_path / "pid").read_text()
+    ):  # it may have been killed before it began
         assert gone(int(begun))
 
 
-def test_a_worker_killed_from_outside_is_told(tmp_path: Path, limits: Limits) -> None:
+def test_a_worker_killed_from_outside_is_reported(tmp_path: Path, limits: ToolLimits) -> None:
     async def work() -> Notebook:
         notebook = Notebook(calls_of(("hang", {"mark": str(tmp_path / "pid")}), ("plain", {"text": "x"})))
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         psutil.Process(await pid_in(tmp_path / "pid")).kill()
         await task
         return notebook
@@ -92,13 +94,13 @@ async def pid_in(mark: Path) -> int:
     return int(mark.read_text())
 
 
-def test_cancelling_kills_a_worker_that_hangs(tmp_path: Path, limits: Limits) -> None:
+def test_cancelling_kills_a_worker_that_hangs(tmp_path: Path, limits: ToolLimits) -> None:
     async def work() -> int:
         notebook = Notebook(
             calls_of(("hang", {"mark": str(tmp_path / "pid")}), ("hang", {"mark": str(tmp_path / "2")}))
         )
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         pid = await pid_in(tmp_path / "pid")
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -113,11 +115,11 @@ def test_cancelling_kills_a_worker_that_hangs(tmp_path: Path, limits: Limits) ->
 
 
 @pytest.mark.parametrize("after", [0, 0.001, 0.01, 0.1])
-def test_cancelling_while_a_worker_starts_leaves_nothing(after: float, tmp_path: Path, limits: Limits) -> None:
+def test_cancelling_while_a_worker_starts_leaves_nothing(after: float, tmp_path: Path, limits: ToolLimits) -> None:
     async def work() -> None:
         notebook = Notebook(calls_of(*[("hang", {"mark": str(tmp_path / str(at))}) for at in range(3)]))
         scheduler = Scheduler(ALL, limits=limits)
-        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.tell))
+        task = asyncio.create_task(scheduler.run(notebook.calls, notebook, notebook.emit))
         await asyncio.sleep(after)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -130,13 +132,13 @@ def test_cancelling_while_a_worker_starts_leaves_nothing(after: float, tmp_path:
     assert processes() == before
 
 
-def test_what_a_worker_has_started_ends_with_it(limits: Limits) -> None:
+def test_processes_of_a_worker_end_with_it(limits: ToolLimits) -> None:
     [text] = ran(Scheduler(ALL, limits=limits), ("leave_behind", {})).texts
     assert gone(int(text))
 
 
-def test_a_flood_stays_in_the_worker(limits: Limits) -> None:
-    """100 MB of output: what comes through is the part that is shown; the whole is in a file."""
+def test_a_very_long_output_stays_in_the_worker(limits: ToolLimits) -> None:
+    """Of 100 MB of output only the part that is shown reaches this process; the whole is in a file."""
     here = psutil.Process()
     most = [here.memory_info().rss]
     watching = threading.Event()
@@ -158,7 +160,7 @@ def test_a_flood_stays_in_the_worker(limits: Limits) -> None:
     assert kept.stat().st_size == 100_000_000
 
 
-def test_arguments_that_cannot_be_sent_are_told(limits: Limits) -> None:
+def test_arguments_that_cannot_be_pickled_are_reported(limits: ToolLimits) -> None:
     from dataclasses import dataclass
 
     @dataclass
@@ -192,7 +194,7 @@ class Journal:
     async def finished(self, result): print(result.content[0].text)
 
 async def main():
-    limits = segue.Limits(grace=0.01)
+    limits = segue.ToolLimits(grace=0.01)
     scheduler = segue.Scheduler([where, hang, hang_in_a_thread], limits=limits)
     if sys.argv[1] == "where":
         await scheduler.run([segue.ToolCall("1", "where", {"of": os.getpid()})], Journal())
@@ -234,7 +236,7 @@ def test_a_worker_ends_when_its_parent_is_killed(script: list[str], tmp_path: Pa
     assert gone(pid)
 
 
-def test_a_function_that_was_typed_in_is_told_to_be_unreachable() -> None:
+def test_a_function_without_a_module_is_reported_as_unreachable() -> None:
     code = SCRIPT.replace('if __name__ == "__main__":\n', "if True:\n")
     done = subprocess.run(
         [sys.executable, "-c", code, "where"], capture_output=True, text=True, timeout=HANGS, check=False

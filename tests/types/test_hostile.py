@@ -1,12 +1,11 @@
-"""Documents with anything anywhere: they are read, or refused with an error of segue that is one line."""
+"""Documents with arbitrary values in any place are read, or refused with a one-line error of segue."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.hostile import mutants
 
 import segue
@@ -29,7 +28,7 @@ def assert_one_line(error: segue.FormatError) -> None:
     assert str(error) and len(str(error).splitlines()) == 1
 
 
-def test_a_conversation_with_anything_anywhere_is_read_or_refused() -> None:
+def test_a_conversation_with_arbitrary_values_is_read_or_refused() -> None:
     for text in TEXTS:
         for data in (text, text.encode()):
             context = read(data)
@@ -37,7 +36,7 @@ def test_a_conversation_with_anything_anywhere_is_read_or_refused() -> None:
                 assert read(context.to_json()) == context
 
 
-def test_a_file_of_messages_with_anything_anywhere_reports_each_bad_line() -> None:
+def test_a_file_of_messages_with_arbitrary_values_reports_each_bad_line() -> None:
     lines = [f"{message}\n".encode() for message in MESSAGES]
     found = list(read_jsonl(lines, "file.jsonl"))
     assert len(found) == len(lines)
@@ -47,7 +46,7 @@ def test_a_file_of_messages_with_anything_anywhere_reports_each_bad_line() -> No
 
 
 @pytest.mark.parametrize("texts", [TEXTS, MESSAGES], ids=["conversations", "messages"])
-def test_a_file_is_read_whatever_its_lines_are(texts: list[str]) -> None:
+def test_a_file_with_arbitrary_lines_is_read(texts: list[str]) -> None:
     for step in range(0, len(texts), 40):
         for found in read_conversations([f"{text}\n".encode() for text in texts[step : step + 40]], "file"):
             assert isinstance(found, segue.Context | segue.FormatError)
@@ -57,7 +56,7 @@ def test_a_file_is_read_whatever_its_lines_are(texts: list[str]) -> None:
     "data",
     [b"", b"\xff", b"[" * 100_000, b'{"messages":' * 100_000, b"1e999", b"9" * 5000, b"NaN", b"\x00", b'"\\ud83d"'],
 )
-def test_bytes_that_hold_no_conversation_are_refused(data: bytes) -> None:
+def test_bytes_that_are_not_a_conversation_are_refused(data: bytes) -> None:
     assert read(data) is None
     assert all(isinstance(line.value, segue.FormatError) for line in read_jsonl([data]))
     assert all(isinstance(found, segue.FormatError) for found in read_conversations([data]))
@@ -73,7 +72,7 @@ def test_damaged_bytes_are_read_or_refused(data: bytes, at: int, size: int) -> N
 
 
 @given(text=st.text(st.characters(), max_size=40), window=st.integers() | st.none())
-def test_any_words_and_any_window_are_judged(text: str, window: int | None) -> None:
+def test_overflow_is_decided_for_any_text_and_any_window(text: str, window: int | None) -> None:
     message = segue.AssistantMessage(
         content=[], protocol="p", provider="cerebras", model="m", stop_reason="error", error_message=text
     )

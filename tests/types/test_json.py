@@ -1,12 +1,11 @@
-"""JSON both ways: byte-identical for what we wrote, strict by kind, lenient by field, one line for every refusal."""
+"""Reading and writing JSON: equal bytes for our own documents, strict types, unknown fields, one-line errors."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import values
 
 from segue.errors import FormatError, VersionError
@@ -26,7 +25,7 @@ from segue.types import (
 from segue.types.codec import read, write
 
 SAMPLE = Path(__file__).with_name("sample.json").read_bytes()
-"""A document with one of everything, pretty-printed, in the full form."""
+"""A document with one of each kind of value, pretty-printed, in the full form."""
 
 
 def sample(**changes: Any) -> dict[str, Any]:
@@ -46,8 +45,8 @@ def test_what_is_written_reads_back_equal_and_writes_the_same_bytes(value: Any) 
 
 
 @given(values.contexts)
-def test_the_written_json_says_what_the_value_says(context: Context) -> None:
-    """An independent reader (the standard library) finds camelCase names, tags and nothing empty but what must be."""
+def test_the_written_json_has_the_content_of_the_value(context: Context) -> None:
+    """An independent reader (the standard library) finds camelCase names and tags, and only required empty values."""
     document = json.loads(context.to_json())
     assert document["version"] == 1
     assert ("systemPrompt" in document) == bool(context.system_prompt)
@@ -83,7 +82,7 @@ def test_the_full_form_loses_nothing() -> None:
     assert json.loads(Context.from_json(SAMPLE).to_json()) == json.loads(SAMPLE)
 
 
-def test_text_and_bytes_are_read_alike() -> None:
+def test_text_and_bytes_are_read_in_the_same_way() -> None:
     assert Context.from_json(SAMPLE.decode()) == Context.from_json(SAMPLE)
     assert Context.from_json(b"\xef\xbb\xbf" + SAMPLE) == Context.from_json(SAMPLE)
 
@@ -104,15 +103,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no messages": (b"{}", "Object missing required field 'messages'"),
     "version 99": (
         dump(sample(version=99)),
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "version 99 before everything else": (
         dump({"messages": [{"role": "future"}], "version": 99}),
-        "version: version 99 is not one that this segue reads (it knows 1); update segue",
+        "version: version 99 is not supported: this segue reads version 1; update segue",
     ),
     "wrong role": (
         dump({"messages": [{"role": "user", "content": []}, {"role": "bot", "content": []}]}),
-        "messages[1]: unknown role 'bot'; a message is of user, assistant or toolResult",
+        "messages[1]: unknown role 'bot'; the roles are user, assistant and toolResult",
     ),
     "no role": (dump({"messages": [{"content": []}]}), "messages[0]: Object missing required field 'role'"),
     "unknown block": (
@@ -166,11 +165,11 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     ),
     "version 0": (
         b'{"version":0,"messages":[]}',
-        "version: version 0 is not one that this segue reads (it knows 1)",
+        "version: version 0 is not supported: this segue reads version 1",
     ),
     "a long word": (
         dump({"messages": [{"role": "x" * 1000}]}),
-        f"messages[0]: unknown role '{'x' * 78}…; a message is of user, assistant or toolResult",
+        f"messages[0]: unknown role '{'x' * 78}…; the roles are user, assistant and toolResult",
     ),
     "unknown stop reason": (
         dump(
@@ -186,14 +185,14 @@ REFUSED: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_refusals_say_what_is_wrong_and_where_on_one_line(name: str) -> None:
+def test_errors_state_what_is_wrong_and_where_on_one_line(name: str) -> None:
     data, text = REFUSED[name]
     with pytest.raises(FormatError) as caught:
         Context.from_json(data)
     assert str(caught.value) == text
 
 
-def test_a_newer_version_has_an_error_of_its_own() -> None:
+def test_a_newer_version_raises_a_version_error() -> None:
     with pytest.raises(VersionError):
         Context.from_json(b'{"version":2,"messages":[]}')
 
@@ -206,7 +205,7 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize(("role", "field"), [(role, field) for role, fields in REQUIRED.items() for field in fields])
-def test_every_required_field_is_asked_for(role: str, field: str) -> None:
+def test_every_required_field_is_required(role: str, field: str) -> None:
     document = sample()
     index = next(index for index, message in enumerate(document["messages"]) if message["role"] == role)
     del document["messages"][index][field]
@@ -215,18 +214,18 @@ def test_every_required_field_is_asked_for(role: str, field: str) -> None:
 
 
 class TestOtherTools:
-    """What other tools of this family write, and every reader of ours takes."""
+    """Spellings of other tools of this family, which every reader accepts."""
 
-    def test_a_user_message_may_be_a_bare_string(self) -> None:
+    def test_a_user_message_may_be_a_plain_string(self) -> None:
         context = Context.from_json(b'{"messages":[{"role":"user","content":"hi"}]}')
         assert context.messages == [UserMessage([TextContent("hi")])]
 
-    def test_api_stands_for_protocol(self) -> None:
+    def test_api_means_protocol(self) -> None:
         renamed = SAMPLE.replace(b'"protocol"', b'"api"')
         assert renamed != SAMPLE
         assert Context.from_json(renamed) == Context.from_json(SAMPLE)
 
-    def test_api_stands_for_protocol_in_a_single_message(self) -> None:
+    def test_api_means_protocol_in_a_single_message(self) -> None:
         message = json.loads(SAMPLE)["messages"][1]
         message["api"] = message.pop("protocol")
         assert read(dump(message), Message).protocol == message["api"]  # type: ignore[arg-type,union-attr]
@@ -250,7 +249,7 @@ class TestOtherTools:
         document["messages"] = [message for message in document["messages"] if message["role"] != "assistant"]
         assert Context.from_json(dump(with_extras(document))) == Context.from_json(dump(document))
 
-    def test_null_stands_for_what_is_absent(self) -> None:
+    def test_null_means_absent(self) -> None:
         document = sample(systemPrompt=None, tools=None)
         plain = sample()
         del plain["systemPrompt"], plain["tools"]
@@ -262,28 +261,28 @@ class TestOtherTools:
         del plain["messages"][2]["synthetic"], plain["messages"][2]["isError"]
         assert Context.from_json(dump(document)) == Context.from_json(dump(plain))
 
-    def test_a_message_may_have_a_version_of_its_own(self) -> None:
+    def test_a_message_may_have_its_own_version(self) -> None:
         with pytest.raises(FormatError, match=r"^content: Expected"):
             read(b'{"role":"user","version":3,"content":5}', UserMessage)
 
-    def test_half_characters_become_replacement_characters(self) -> None:
+    def test_lone_surrogates_become_replacement_characters(self) -> None:
         data = rb'{"messages":[{"role":"user","content":"\ud83d! \\ud83d \ud83d\ude00 \ude00"}]}'
         context = Context.from_json(data)
         assert context.messages == [UserMessage("\ufffd! \\ud83d \U0001f600 \ufffd")]
         assert Context.from_json(data.decode()) == context
 
-    def test_half_characters_and_api_in_one_document(self) -> None:
+    def test_lone_surrogates_and_api_in_one_document(self) -> None:
         data = SAMPLE.replace(b'"protocol"', b'"api"').replace(b"Be brief.", rb"Be \udc00.")
         assert Context.from_json(data).system_prompt == "Be \ufffd."
 
-    def test_half_characters_in_a_schema_are_replaced(self) -> None:
+    def test_lone_surrogates_in_a_schema_are_replaced(self) -> None:
         data = rb'{"messages":[],"tools":[{"name":"a","description":"","parameters":{"title":"\ud800"}}]}'
         assert Context.from_json(data).tools[0].schema == {"title": "\ufffd"}
 
 
 class TestWriting:
     @given(st.text(st.characters(), max_size=8), st.text(st.characters(), max_size=8))
-    def test_a_value_with_half_characters_is_written_without_them(self, text: str, key: str) -> None:
+    def test_a_value_with_lone_surrogates_is_written_without_them(self, text: str, key: str) -> None:
         call = ToolCall(id=text, name=text, arguments={key: [text, {key: text}]})
         answer = AssistantMessage(content=[call], protocol="", provider="", model="", stop_reason="stop")
         context = Context(system_prompt=text, messages=[UserMessage(text), answer], tools=[ToolDefinition(text)])
@@ -311,7 +310,7 @@ class TestWriting:
         with pytest.raises(FormatError, match="cannot be written as JSON"):
             Context(messages=[answer]).to_json()
 
-    def test_nesting_that_cannot_be_written_is_refused(self) -> None:
+    def test_a_value_that_is_nested_too_deeply_is_not_written(self) -> None:
         arguments: dict[str, Any] = {}
         for _ in range(100_000):
             arguments = {"x": arguments}
@@ -326,25 +325,25 @@ class TestWriting:
             Context(messages=[answer]).to_json()
 
 
-def test_amounts_of_money_are_written_alike_however_they_were_made() -> None:
+def test_equal_amounts_of_money_are_written_in_the_same_way() -> None:
     usage = Usage(cost=UsageCost(0, 1, 0, 0, 1))
     answer = AssistantMessage(content=[], protocol="", provider="", model="", usage=usage, stop_reason="stop")
     data = Context(messages=[answer]).to_json()
     assert Context.from_json(data).to_json() == data
 
 
-@pytest.mark.parametrize("given", [None, 5, [], memoryview(b"{}")])
-def test_json_is_read_from_bytes_or_text(given: Any) -> None:
+@pytest.mark.parametrize("data", [None, 5, [], memoryview(b"{}")])
+def test_json_is_read_from_bytes_or_text(data: Any) -> None:
     with pytest.raises(TypeError, match="JSON is read from bytes or str"):
-        Context.from_json(given)
+        Context.from_json(data)
 
 
 class TestParameters:
-    """The schema of a tool passes through untouched: numbers, key order and even doubled keys stay as written."""
+    """The schema of a tool is kept unchanged: numbers, the order of keys, and even duplicate keys."""
 
     RAW = b'{"b":1.0,"a":1e2,"a":12345678901234567890123,"z":"\\u00e9"}'
 
-    def test_raw_text_is_kept_to_the_byte(self) -> None:
+    def test_raw_text_is_kept_byte_for_byte(self) -> None:
         data = b'{"version":1,"messages":[],"tools":[{"name":"a","description":"","parameters":%s}]}' % self.RAW
         assert Context.from_json(data).to_json() == data
 
@@ -353,7 +352,7 @@ class TestParameters:
         data = b'{"messages":[%s],"tools":[{"name":"a","description":"","parameters":%s}]}' % (message, self.RAW)
         assert bytes(Context.from_json(data).tools[0].parameters) == self.RAW
 
-    def test_white_space_between_tokens_goes_so_that_a_line_stays_a_line(self) -> None:
+    def test_white_space_between_tokens_is_removed(self) -> None:
         data = b'{"messages":[],"tools":[{"name":"a","description":"","parameters":{\n "x" : "a\\n b"\n}}]}'
         assert bytes(Context.from_json(data).tools[0].parameters) == b'{"x":"a\\n b"}'
 
@@ -361,7 +360,7 @@ class TestParameters:
         assert ToolDefinition("a", "", {"type": "object"}) == ToolDefinition("a", "", b'{"type": "object"}')
 
     @pytest.mark.parametrize(
-        ("given", "text"),
+        ("schema", "text"),
         [
             (b"{oops", "parameters of tool 'a' are not JSON"),
             (b'{"x":"\xff"}', "parameters of tool 'a' are not UTF-8"),
@@ -369,16 +368,16 @@ class TestParameters:
             ({"x": float("nan")}, "parameters of tool 'a': x: nan is a number that JSON cannot hold"),
         ],
     )
-    def test_what_is_no_json_is_refused(self, given: Any, text: str) -> None:
+    def test_a_schema_that_is_not_json_is_refused(self, schema: Any, text: str) -> None:
         with pytest.raises(FormatError, match=text):
-            ToolDefinition("a", "", given)
+            ToolDefinition("a", "", schema)
 
-    @pytest.mark.parametrize("given", [None, 5, []])
-    def test_what_is_no_schema_is_a_type_error(self, given: Any) -> None:
-        with pytest.raises(TypeError, match="are a dict or JSON text"):
-            ToolDefinition("a", "", given)
+    @pytest.mark.parametrize("schema", [None, 5, []])
+    def test_a_schema_of_another_type_is_a_type_error(self, schema: Any) -> None:
+        with pytest.raises(TypeError, match="must be a dict or JSON text"):
+            ToolDefinition("a", "", schema)
 
-    def test_half_characters_are_accepted_and_replaced(self) -> None:
+    def test_lone_surrogates_are_accepted_and_replaced(self) -> None:
         half = '{"x":"\ud800"}'
         assert (
             ToolDefinition("a", "", half).schema == ToolDefinition("a", "", {"x": "\ud800"}).schema == {"x": "\ufffd"}

@@ -1,4 +1,4 @@
-"""A block in a message that may not hold it is refused three times: by mypy, when it is made, and when JSON is read."""
+"""A block that is not allowed in a message is refused by mypy, by the constructor, and when JSON is read."""
 
 import subprocess
 import sys
@@ -41,7 +41,7 @@ CLASSES: dict[str, type[Message]] = {
     "assistant": AssistantMessage,
     "toolResult": ToolResultMessage,
 }
-# The table of the format, spelled out once more: what PLACEMENT must say.
+# The table of the format, written again for the comparison with PLACEMENT.
 ALLOWED = {
     "user": {"text", "image"},
     "assistant": {"text", "thinking", "toolCall"},
@@ -57,12 +57,12 @@ def as_json(role: str, kind: str) -> bytes:
 
 
 @pytest.mark.parametrize(("role", "kind"), PAIRS)
-def test_the_table_says_what_the_format_says(role: str, kind: str) -> None:
+def test_the_table_of_placement_is_that_of_the_format(role: str, kind: str) -> None:
     assert (type(BLOCKS[kind]) in PLACEMENT[CLASSES[role]]) == (kind in ALLOWED[role])
 
 
 @pytest.mark.parametrize(("role", "kind"), PAIRS)
-def test_python_and_json_hold_or_refuse_alike(role: str, kind: str) -> None:
+def test_python_and_json_accept_and_refuse_the_same_blocks(role: str, kind: str) -> None:
     if kind in ALLOWED[role]:
         made = MAKERS[role]([BLOCKS["text"], BLOCKS[kind]])
         assert Context.from_json(as_json(role, kind)).messages == [made]
@@ -74,11 +74,11 @@ def test_python_and_json_hold_or_refuse_alike(role: str, kind: str) -> None:
     with pytest.raises(FormatError) as unread:
         Context.from_json(as_json(role, kind))
     article = {"image": "an", "assistant": "an"}
-    words = f"{article.get(kind, 'a')} {kind} block may not stand in {article.get(role, 'a')} {role} message"
-    assert str(unread.value) == f"messages[0].content[1]: {words}"
+    reason = f"{article.get(kind, 'a')} {kind} block is not allowed in {article.get(role, 'a')} {role} message"
+    assert str(unread.value) == f"messages[0].content[1]: {reason}"
 
 
-def test_mypy_refuses_every_wrong_placement_and_no_right_one(tmp_path: Path) -> None:
+def test_mypy_refuses_exactly_the_wrong_placements(tmp_path: Path) -> None:
     values = {
         "text": 'segue.TextContent("x")',
         "image": 'segue.ImageContent("aGk=", "image/png")',
@@ -105,14 +105,14 @@ def test_mypy_refuses_every_wrong_placement_and_no_right_one(tmp_path: Path) -> 
 
 
 def test_a_context_holds_messages_and_tools_only() -> None:
-    with pytest.raises(TypeError, match=r"messages\[0\]: a Context holds no TextContent there"):
+    with pytest.raises(TypeError, match=r"messages\[0\] of a Context must be .*, not TextContent"):
         Context(messages=[TextContent("x")])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match=r"tools\[0\]: a Context holds no dict there"):
+    with pytest.raises(TypeError, match=r"tools\[0\] of a Context must be ToolDefinition, not dict"):
         Context(messages=[], tools=[{}])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("content", ["text", b"bytes", 5, None])
-def test_content_that_is_no_list_of_blocks_is_refused(content: Any) -> None:
+def test_content_that_is_not_a_list_of_blocks_is_refused(content: Any) -> None:
     with pytest.raises(TypeError, match="content of a ToolResultMessage must be a list of blocks"):
         ToolResultMessage("1", "a", content)
 

@@ -1,4 +1,4 @@
-"""Values: an empty optional is an absent one, helpers copy, cost is a per-category multiply."""
+"""Values: empty optional fields are absent, helpers return copies, and costs are computed per category."""
 
 import gc
 from typing import Any
@@ -95,8 +95,8 @@ def test_an_answer_starts_with_its_origin() -> None:
     assert (started.timestamp, started.endpoint, started.content, started.usage) == (17, "e", [], Usage())
 
 
-def test_a_stop_reason_that_nobody_knows_is_refused() -> None:
-    with pytest.raises(ValueError, match="'end_turn' is none of stop, length, toolUse, error, aborted"):
+def test_an_unknown_stop_reason_is_refused() -> None:
+    with pytest.raises(ValueError, match="one of stop, length, toolUse, error, aborted, not 'end_turn'"):
         answer(stop_reason="end_turn")
 
 
@@ -108,7 +108,7 @@ def test_messages_are_frozen() -> None:
 PRICES = ModelCost(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
 
 
-def test_cost_is_a_per_category_multiply() -> None:
+def test_cost_is_tokens_times_price_per_category() -> None:
     cost = PRICES.of(Usage(input=1_000_000, output=200_000, cache_read=10_000, cache_write=4_000))
     assert cost == UsageCost(input=3.0, output=3.0, cache_read=0.003, cache_write=0.015, total=6.018)
 
@@ -120,7 +120,7 @@ def test_cost_is_unknown_where_a_used_category_has_no_price() -> None:
     assert ModelCost().of(Usage(input=1)) is None
 
 
-def test_equal_tools_are_one_in_a_set() -> None:
+def test_equal_tools_have_equal_hashes() -> None:
     tools = {
         ToolDefinition("bash", "runs it", {"type": "object"}),
         ToolDefinition("bash", "runs it", '{"type": "object"}'),
@@ -129,10 +129,10 @@ def test_equal_tools_are_one_in_a_set() -> None:
     assert ToolDefinition("bash", "runs it", {"type": "string"}) not in tools
 
 
-def test_the_collector_of_cycles_does_not_look_at_values() -> None:
-    """However long a history is that a process holds, it is not gone through again and again."""
+def test_the_garbage_collector_does_not_track_values() -> None:
+    """A long history in memory does not slow the garbage collector down."""
     call = ToolCall("1", "a", {"path": "x", "list": [1]})
-    said = [UserMessage("go"), answer(content=[call]), ToolResultMessage("1", "a", [TextContent("done")])]
-    context = Context.from_json(Context(messages=said).to_json())
+    messages = [UserMessage("go"), answer(content=[call]), ToolResultMessage("1", "a", [TextContent("done")])]
+    context = Context.from_json(Context(messages=messages).to_json())
     found = [context, *context.messages, *(block for message in context.messages for block in message.content)]
     assert not any(map(gc.is_tracked, found))

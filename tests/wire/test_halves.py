@@ -16,7 +16,7 @@ import segue
 from segue.catalog import Catalog
 from segue.testing.eventstream import frame
 from segue.types import AssistantMessage, TextContent, ThinkingContent
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODELS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
@@ -34,7 +34,7 @@ ESCAPED = json.dumps({"city": SAID})
 
 
 def units(text: str) -> list[str]:
-    """The UTF-16 code units of a text, each as JavaScript would hold it."""
+    """The UTF-16 code units of a text, as JavaScript would store them."""
     data = text.encode("utf-16-le")
     return [data[at : at + 2].decode("utf-16-le", "surrogatepass") for at in range(0, len(data), 2)]
 
@@ -167,7 +167,7 @@ WRITERS: dict[str, Callable[[str, list[str]], list[bytes]]] = {
 
 
 def test_every_protocol_is_asked() -> None:
-    assert WRITERS.keys() == MODELS.keys() == set(FOLDERS)
+    assert WRITERS.keys() == MODELS.keys() == set(PROTOCOLS)
 
 
 def request(protocol: str) -> segue.Request:
@@ -196,14 +196,14 @@ def told(message: AssistantMessage) -> Any:
 
 
 def arguments_of(protocol: str) -> list[tuple[str, Any]]:
-    """JSON text of arguments and what it holds; Google streams the values of arguments instead."""
+    """JSON text of arguments and its value; Google streams the values of arguments instead."""
     if protocol == "google-generative-ai":
         return [(SAID, {"city": SAID})]
     return [(text, json.loads(text)) for text in (ARGUMENTS, ESCAPED)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_character_cut_in_two_arrives_whole(protocol: str, kind: str) -> None:
     for text, value in arguments_of(protocol) if kind == "arguments" else [(SAID, SAID)]:
         for pieces in cuts(text):
@@ -214,7 +214,7 @@ def test_a_character_cut_in_two_arrives_whole(protocol: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("half", HALVES, ids=["first", "second"])
 def test_a_half_whose_other_half_never_comes_is_replaced_with_a_diagnostic(protocol: str, kind: str, half: str) -> None:
     whole = protocol != "google-generative-ai" and kind == "arguments"
@@ -227,7 +227,7 @@ def test_a_half_whose_other_half_never_comes_is_replaced_with_a_diagnostic(proto
         assert message.diagnostics[0].details == {"block": 0}
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_half_at_the_cut_end_of_a_stream_is_not_kept(protocol: str) -> None:
     """What had arrived is whole characters, and the message can be written."""
     pieces = WRITERS[protocol]("text", ["a", "\ud83d", "\ude00"])
@@ -385,7 +385,7 @@ HALVES_ELSEWHERE: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_halves_in_any_other_place_are_replaced_and_break_nothing(protocol: str) -> None:
     """Ids, names, signatures, reasons, keys: nothing waits for another half there, and all of it can be written."""
     if protocol == "bedrock-converse":

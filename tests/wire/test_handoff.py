@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -16,10 +15,10 @@ from support.targets import distinct_on_the_wire
 import segue
 from segue.catalog import list_providers
 from segue.types import Model, Options
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 TARGETS = {
-    f"{name} ({protocol})": model for protocol in FOLDERS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
 }
 
 

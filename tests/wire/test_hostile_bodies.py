@@ -1,4 +1,4 @@
-"""Bodies that others made, changed along every path: whatever stands there, nothing but an error of segue is raised.
+"""Bodies of other clients, changed along every path: only errors of segue are raised.
 
 The bodies are those of the rules' cases; each value in them is replaced by hostile ones, one at a time.
 """
@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.hostile import mutants, paths, replaced
 
 import segue
-from segue.render.foreign import UNREAD
-from segue.wire.registry import FOLDERS
+from segue.render.bodies import UNREAD
+from segue.wire.registry import PROTOCOLS
 
 CASES = Path(__file__).parents[1] / "cases" / "rules"
 
@@ -34,14 +33,14 @@ def read(body: Any, protocol: str | None) -> None:
     assert not any(UNREAD in fault for fault in faults), "a reader should say what is wrong, and where"
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_body_with_anything_anywhere_is_read_or_refused(protocol: str) -> None:
     for body in mutants(bodies(protocol)):
         read(body, protocol)
         read(body, None)
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_the_same_as_json_text(protocol: str) -> None:
     for body in mutants(bodies(protocol)):
         try:
@@ -52,9 +51,9 @@ def test_the_same_as_json_text(protocol: str) -> None:
         read(text.encode(), None)
 
 
-@pytest.mark.parametrize("protocol", [*FOLDERS, None])
+@pytest.mark.parametrize("protocol", [*PROTOCOLS, None])
 @pytest.mark.parametrize("body", [[], [{"role": "user", "content": "hi"}], None, 3, 1.5, True, (), set(), object()])
-def test_what_is_no_object_is_refused_in_words(body: Any, protocol: str | None) -> None:
+def test_a_body_that_is_not_an_object_is_refused_with_a_message(body: Any, protocol: str | None) -> None:
     """A bare list of messages is one of them: the error says what to put it in."""
     with pytest.raises(segue.FormatError, match="a request body is a JSON object"):
         segue.ingest(body, protocol)
@@ -88,7 +87,7 @@ anything = st.recursive(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(data=st.data())
 def test_a_body_with_several_faults_is_read_or_refused(protocol: str, data: st.DataObject) -> None:
     body = data.draw(st.sampled_from(bodies(protocol)))

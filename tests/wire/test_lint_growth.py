@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from segue.rules import run
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 Body = dict[str, Any]
 
@@ -30,7 +30,7 @@ class Counted(str):
 
 
 def steps(protocol: str, body: Body) -> int:
-    """How many calls, lines and comparisons it takes to run all rules over a body."""
+    """How many calls, lines and comparisons are needed to run all rules over a body."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
@@ -170,7 +170,7 @@ SMALL = 120
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_twice_the_body_is_at_most_twice_the_work(protocol: str, shape: str) -> None:
     make = SHAPES[shape]
     run(protocol_of(protocol).rules, make(protocol, 3))  # what is made once, on first use
@@ -179,7 +179,7 @@ def test_twice_the_body_is_at_most_twice_the_work(protocol: str, shape: str) -> 
 
 
 @pytest.mark.parametrize("shape", ["a deep tool", "a deep body", "deep half characters"])
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_a_body_that_is_nested_deeper_than_the_stack_is_linted(protocol: str, shape: str) -> None:
     deep = SHAPES[shape](protocol, 20_000)
     findings = run(protocol_of(protocol).rules, deep)

@@ -34,7 +34,7 @@ MODELS = {
 
 
 def types(union: Any) -> list[str]:
-    """The words for ``type`` in a union of an SDK, however it is annotated."""
+    """The values of ``type`` in a union of an SDK, however it is annotated."""
     kind = getattr(union, "model_fields", {}).get("type")
     if kind is not None:
         return [str(word) for word in get_args(kind.annotation)]

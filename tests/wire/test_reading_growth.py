@@ -17,7 +17,7 @@ from segue.types.jsonl import read_conversations, read_jsonl
 from segue.wire.common.arguments import read_arguments
 
 SMALL, LARGE = 150, 600
-"""How much of it there is. Four times as much may take little more than four times the steps."""
+"""The size of the input. Four times the size may need little more than four times the steps."""
 MODELS = {
     "anthropic-messages": "anthropic/claude-sonnet-4-5",
     "openai-completions": "minimax/MiniMax-M2.5",
@@ -29,7 +29,7 @@ MODELS = {
 
 
 def steps(act: Callable[[], Any]) -> int:
-    """Instructions of segue's code while ``act`` runs, and the lengths of the texts that its functions are given."""
+    """Instructions of segue's code while ``act`` runs, and the lengths of the texts passed to its functions."""
     count = 0
 
     def trace(frame: FrameType, event: str, given: Any) -> Any:

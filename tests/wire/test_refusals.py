@@ -20,7 +20,7 @@ from wire.openai_responses import judge as responses
 
 import segue
 from segue.rules import Finding, run
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -43,19 +43,19 @@ def errors(protocol: str, data: dict[str, Any]) -> list[Finding]:
 
 
 @pytest.mark.parametrize("name", names("refused"))
-def test_what_a_provider_refuses_is_refused_by_the_rule_about_it(name: str) -> None:
+def test_a_body_that_a_provider_refuses_is_refused_by_the_right_rule(name: str) -> None:
     protocol, data = read("refused", name)
     assert data["rule"] in {finding.rule for finding in errors(protocol, data)}
 
 
 @pytest.mark.parametrize("name", names("accepted"))
-def test_what_a_provider_accepts_is_accepted(name: str) -> None:
+def test_a_body_that_a_provider_accepts_is_accepted(name: str) -> None:
     protocol, data = read("accepted", name)
     assert errors(protocol, data) == []
 
 
 @pytest.mark.parametrize("name", [name for name in names("refused") if name.endswith("/half-character")])
-def test_half_a_character_is_found_however_the_body_is_given(name: str) -> None:
+def test_half_a_character_is_found_in_every_form_of_the_body(name: str) -> None:
     """As a value, as text with the half in it or its escape, and as bytes with either, which other readers replace."""
     protocol, data = read("refused", name)
     escaped = json.dumps(data["body"])
@@ -88,7 +88,7 @@ def changed(value: Any, other: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("name", names("accepted"))
-def test_rules_take_a_body_in_which_any_part_is_something_else(name: str) -> None:
+def test_rules_accept_a_body_with_any_part_replaced(name: str) -> None:
     """Whatever a part is replaced by, nothing raises, and every finding can be printed."""
     protocol, data = read("accepted", name)
     other = WEIRD[sum(name.encode()) % len(WEIRD)]
@@ -103,18 +103,18 @@ JUDGES: dict[str, Callable[[dict[str, Any]], list[str]]] = {
     "google-generative-ai": google.type_faults,
     "mistral-chat": lambda body: mistral.faults(body, segue.get_model("mistral/mistral-large-latest")),
     "openai-completions": completions.type_faults,
-    "openai-responses": responses.complaints,
+    "openai-responses": responses.faults,
 }
 
 
 @pytest.mark.parametrize("name", names("accepted"))
-def test_what_is_accepted_fits_the_types_of_the_provider(name: str) -> None:
+def test_accepted_bodies_fit_the_types_of_the_provider(name: str) -> None:
     protocol, data = read("accepted", name)
     if data.get("judged", True):
         assert JUDGES[protocol](data["body"]) == []
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_class_of_fault_has_cases_on_both_sides(protocol: str) -> None:
     """At least sixty faults and thirty good bodies for the four large protocols, and half of that for the others."""
     large = protocol not in ("google-generative-ai", "mistral-chat")

@@ -8,11 +8,11 @@ import pytest
 
 import segue
 from segue.rules import Rule, run
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 CASES = Path(__file__).parents[1] / "cases" / "rules"
 RULES: dict[str, tuple[str, Rule]] = {
-    f"{protocol}/{rule.number}": (protocol, rule) for protocol in FOLDERS for rule in protocol_of(protocol).rules
+    f"{protocol}/{rule.number}": (protocol, rule) for protocol in PROTOCOLS for rule in protocol_of(protocol).rules
 }
 
 
@@ -47,7 +47,7 @@ def test_a_rule_says_where_it_comes_from_and_who_prevents_it(name: str) -> None:
     assert rule.answers or rule.severity == "warning"
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("body", [{}, {"messages": None}, {"messages": [None, 1, "x", [], {}]}, {"contents": [[]]}])
-def test_rules_take_any_json(protocol: str, body: Any) -> None:
+def test_rules_accept_any_json(protocol: str, body: Any) -> None:
     assert isinstance(run(protocol_of(protocol).rules, body), list)

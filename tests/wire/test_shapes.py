@@ -21,7 +21,7 @@ from segue.errors import FormatError
 from segue.rules import run, shape
 from segue.rules.shape import Node, Table, faults, load
 from segue.types import Model, Options
-from segue.wire.registry import FOLDERS, protocol_of
+from segue.wire.registry import PROTOCOLS, protocol_of
 
 ROOT = Path(__file__).parents[2]
 WIRE = ROOT / "src" / "segue" / "wire"
@@ -43,7 +43,7 @@ def test_the_tables_are_those_of_the_pinned_sdks(name: str) -> None:
 
 def test_every_table_is_judged() -> None:
     assert set(JUDGES) == set(command["TABLES"]) == {str(file.relative_to(WIRE)) for file in WIRE.rglob("shape*.json")}
-    assert {name.partition("/")[0] for name in JUDGES} == set(FOLDERS.values())
+    assert {name.partition("/")[0] for name in JUDGES} == {protocol.replace("-", "_") for protocol in PROTOCOLS}
 
 
 # -- along the types -------------------------------------------------------------------------------------------------
@@ -148,11 +148,10 @@ MODELS = {
     "bedrock_converse/shape.json": "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "mistral_chat/shape.json": "mistral/magistral-medium-latest",
 }
-PROTOCOLS = {folder: protocol for protocol, folder in FOLDERS.items()}
 
 
 def model_of(name: str) -> Model:
-    return built_in().resolve(MODELS[name], PROTOCOLS[name.partition("/")[0]])
+    return built_in().resolve(MODELS[name], name.partition("/")[0].replace("_", "-"))
 
 
 def encoded(name: str) -> Iterator[Any]:
@@ -169,7 +168,7 @@ def valid_cases(protocol: str) -> Iterator[tuple[Any, Model | None]]:
         yield case["good"], built_in().resolve(case["model"], protocol) if "model" in case else None
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_valid_body_is_accepted(protocol: str) -> None:
     for body, model in valid_cases(protocol):
         assert run(protocol_of(protocol).rules, body, model) == []
@@ -186,7 +185,7 @@ def kind_of_place(mutant: Mutant, body: Any) -> str:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_what_the_types_refuse_is_found_and_what_only_other_rules_refuse_is_theirs(name: str) -> None:
+def test_the_shape_rules_find_what_the_types_refuse_and_nothing_else(name: str) -> None:
     """Whole bodies with one place changed. What the types refuse has a finding that is an error; and a finding about
     the shape is there only where the types refuse."""
     judge, model = JUDGES[name], model_of(name)
@@ -217,7 +216,7 @@ def test_what_the_types_refuse_is_found_and_what_only_other_rules_refuse_is_thei
 # -- anything else ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("body", [[], [{}], "text", 7, 7.5, True, None])
 def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> None:
     for given in (body, json.dumps(body)) if not isinstance(body, str) else (json.dumps(body),):
@@ -239,7 +238,7 @@ def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> 
         ("anthropic-messages", [{"text": "hi"}], "messages[0].content[0].type"),
     ],
 )
-def test_blocks_of_another_protocol_are_findings_where_the_protocol_is_given(
+def test_blocks_of_another_protocol_are_findings_if_the_protocol_is_named(
     protocol: str, content: Any, path: str
 ) -> None:
     body = {"model": "m", "max_tokens": 1, "messages": [{"role": "user", "content": content}]}
@@ -255,12 +254,12 @@ def nodes(known: Table) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_there_is_no_place_for_which_nothing_fits(name: str) -> None:
+def test_every_place_of_a_shape_accepts_some_value(name: str) -> None:
     assert all(node != Node() for node in nodes(table(name)))
 
 
 @pytest.mark.parametrize("name", JUDGES)
-def test_objects_that_tags_do_not_tell_apart_do_not_hold_themselves(name: str) -> None:
+def test_objects_without_distinct_tags_do_not_contain_themselves(name: str) -> None:
     """So that trying each of them costs a constant factor, however deep a body is."""
     records = table(name).records
     holds = {
@@ -305,7 +304,7 @@ def deep(depth: int) -> Any:
 
 
 def test_nesting_costs_no_stack() -> None:
-    """A schema may hold schemas without end; what is wrong at the bottom is found."""
+    """A schema may be nested without limit; faults at the bottom are found."""
     (fault,) = faults(deep(20_000), table("google_generative_ai/shape.json"))
     assert fault.sort == "unknown"
     assert fault.path.endswith(".nosuch")
@@ -382,7 +381,7 @@ GEMINI_CLI = {
         (GEMINI_CLI, "google-vertex/gemini-2.5-flash", {"GEM-13"}),
     ],
 )
-def test_what_codex_and_gemini_cli_send_is_accepted(body: Any, model: str, numbers: set[str]) -> None:
+def test_bodies_of_codex_and_gemini_cli_are_accepted(body: Any, model: str, numbers: set[str]) -> None:
     """Codex 0.166 sends `client_metadata` and null for the content of reasoning, Gemini CLI 0.61 ids of calls."""
     found = segue.lint(body, model=segue.get_model(model))
     assert {finding.rule for finding in found} == numbers
@@ -405,7 +404,9 @@ def test_what_codex_and_gemini_cli_send_is_accepted(body: Any, model: str, numbe
         ("vllm/some-model", {"messages": [USER], "chat_template_kwargs": {}, "top_k": 1}, set()),
     ],
 )
-def test_what_a_member_of_the_family_knows_is_a_fact_of_its_dialect(model: str, more: Any, refused: set[str]) -> None:
+def test_the_fields_that_a_member_of_the_family_knows_follow_its_dialect(
+    model: str, more: Any, refused: set[str]
+) -> None:
     body = {"model": "m", "messages": [USER], **more}
     target = built_in().resolve(model, "openai-completions")
     unknown = {"GRQ-01", "GRQ-02", "CER-01", "CER-02"}

@@ -4,17 +4,16 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support import hostile
 from support.streams import CASES, StreamCase, decoded
 
 import segue
 from segue.wire.common import sse
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 STREAMED = [case for case in CASES if case.events is not None]
-BY_PROTOCOL = {name: [case for case in STREAMED if case.protocol == name] for name in FOLDERS}
+BY_PROTOCOL = {name: [case for case in STREAMED if case.protocol == name] for name in PROTOCOLS}
 
 scalars = st.none() | st.booleans() | st.integers(-3, 10**19) | st.floats(allow_nan=False) | st.text(max_size=8)
 anything = st.recursive(
@@ -67,14 +66,14 @@ def damaged_events(draw: st.DrawFn, case: StreamCase) -> list[bytes]:
     return [case._piece(event) for event in events]
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(data=st.data())
 def test_damaged_events_end_in_one_last_event(protocol: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(BY_PROTOCOL[protocol]))
     decoded(case.request(), data.draw(damaged_events(case)))
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(data=st.data())
 def test_damaged_bytes_end_in_one_last_event(protocol: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(BY_PROTOCOL[protocol]))
@@ -86,7 +85,7 @@ def test_damaged_bytes_end_in_one_last_event(protocol: str, data: st.DataObject)
     decoded(case.request(), [bytes(stream[:cut]), bytes(stream[cut:])])
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(junk=st.binary(max_size=200))
 def test_junk_ends_in_an_error(protocol: str, junk: bytes) -> None:
     case = BY_PROTOCOL[protocol][0]
@@ -94,14 +93,14 @@ def test_junk_ends_in_an_error(protocol: str, junk: bytes) -> None:
     assert message.stop_reason == "error"
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(body=anything)
 def test_a_whole_answer_of_any_shape_is_a_message(protocol: str, body: Any) -> None:
     case = BY_PROTOCOL[protocol][0]
     decoded(case.request(), [json.dumps(body).encode()])
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @given(data=st.data())
 def test_a_damaged_whole_answer_is_a_message(protocol: str, data: st.DataObject) -> None:
     whole = [case for case in CASES if case.protocol == protocol and isinstance(case.whole, dict)]
@@ -111,7 +110,7 @@ def test_a_damaged_whole_answer_is_a_message(protocol: str, data: st.DataObject)
     decoded(case.request(), [json.dumps(body).encode()])
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_anything_anywhere_in_a_whole_answer_is_a_message_that_can_be_stored(protocol: str) -> None:
     whole = [case for case in CASES if case.protocol == protocol and isinstance(case.whole, dict)]
     bodies = [case.whole for case in whole]
@@ -120,7 +119,7 @@ def test_anything_anywhere_in_a_whole_answer_is_a_message_that_can_be_stored(pro
             stored(whole[at], [json.dumps(hostile.replaced(bodies[at], path, new)).encode()])
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_anything_anywhere_in_a_stream_is_a_message_that_can_be_stored(protocol: str) -> None:
     """Each value of each shape of event is replaced by hostile ones, one at a time; the rest of the stream follows."""
     events = [(case, at) for case in BY_PROTOCOL[protocol] for at in range(len(case.events or ()))]
@@ -142,7 +141,7 @@ def stored(case: StreamCase, pieces: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("begin", [b"data: ", b"{", b"event: "])
-def test_an_endless_event_is_given_up(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endless_event_is_refused(begin: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory stays bounded, whatever is sent."""
     monkeypatch.setattr(sse, "MAX_FRAME", 10_000)
     monkeypatch.setattr("segue.render.answer.MAX_FRAME", 10_000)

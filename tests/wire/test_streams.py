@@ -57,7 +57,7 @@ def test_pieces_do_not_matter(case: StreamCase) -> None:
 
 
 @pytest.mark.parametrize("case", STREAMED, ids=repr)
-def test_a_stream_cut_at_any_event_is_the_same_or_an_error_that_keeps_what_had_arrived(case: StreamCase) -> None:
+def test_a_stream_cut_at_any_event_is_the_same_or_an_error_that_keeps_the_blocks_so_far(case: StreamCase) -> None:
     pieces = case.pieces()
     _, message = decoded(case.request(), pieces)
     for count in range(len(pieces)):
@@ -84,7 +84,7 @@ def assert_begins(arrived: Any, block: Any) -> None:
 
 
 @pytest.mark.parametrize("case", STREAMED, ids=repr)
-def test_what_was_decoded_goes_back_to_its_origin(case: StreamCase) -> None:
+def test_a_decoded_answer_is_sent_back_to_its_origin(case: StreamCase) -> None:
     """decode, encode for the same origin, lint: clean, and exactly as the provider demands it."""
     _, message = decoded(case.request(), case.pieces())
     results = [ToolResultMessage(call.id, call.name, [TextContent("fine")]) for call in message.tool_calls]

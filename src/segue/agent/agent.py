@@ -1,7 +1,7 @@
-"""``Agent``: a model, tools and a session. Every mode is a driver of it, and all run tools the same way.
+"""``Agent``: a model with tools in a session. The chat, `segue run` and sub-agents all use it.
 
-A run is one turn, and those that follow-ups ask for. The agent itself writes nothing and runs no tool: the turn writes,
-the scheduler runs. What it keeps besides the session is what has been queued and not been delivered.
+A run is one turn, and one more for each follow-up. The agent writes nothing and runs no tools itself: the turn writes,
+and the scheduler runs the calls. Its own state is the queue of messages that are not delivered yet.
 """
 
 import asyncio
@@ -12,37 +12,39 @@ from contextlib import nullcontext
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..errors import ConflictError
-from ..projection import PolicyLike
 from ..router import Fixed, Router
 from ..session import Store, open_store
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Approve, Asked, Limits, Scheduler, Tool, ToolLike
-from ..types import AssistantMessage, Model, Options, Usage, UserMessage
-from .events import How, TurnEnd, TurnEvent
-from .meter import FREE, Meter, RunLimits, cost_of
-from .session import Connections, Session
-from .stream import EventStream, Tell
+from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
+from ..types import AssistantMessage, Usage, UserMessage
+from .events import Emit, How, TurnEnd, TurnEvent
+from .meter import FREE, Meter, cost_of
+from .session import Session
+from .settings import Settings
+from .stream import EventStream
 from .subagent import LEAD, Lead, as_subagent
+from .targets import Connections, Models
+from .turn import run_turn
 
-Said = str | UserMessage
-Models = Model | str | Router
+UserInput = str | UserMessage
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a run."""
+    """The outcome of a run."""
 
     how: How
     """``done``, ``failed``, ``cancelled``, or ended by a ``limit``."""
     message: AssistantMessage | None = None
-    """The last answer; ``None`` if there is none."""
+    """The last answer, if there is one."""
     reason: str = ""
     """Why it failed, or which limit was reached."""
     usage: Usage = FREE
     """The tokens of all requests of the run, with those of its sub-agents and summaries."""
     steps: int = 0
-    """How many answers were asked for; those of sub-agents are their own."""
+    """The number of answers, without those of sub-agents."""
 
     @property
     def text(self) -> str:
@@ -51,32 +53,31 @@ class Outcome(Struct, frozen=True):
 
     @property
     def cost(self) -> float | None:
-        """Dollars; ``None`` where a price is not known."""
+        """Dollars; ``None`` if a price is not known."""
         return cost_of(self.usage)
 
 
 class AgentStream(EventStream[Outcome]):
-    """An async iterator of what happens in a run, turn by turn; ``outcome`` says what came of it."""
+    """An async iterator over the events of a run."""
 
     @property
     def outcome(self) -> Outcome | None:
-        """What came of the run, once it is over."""
+        """The outcome, after the run has ended."""
         return self._result
 
-    def _unbegun(self) -> Outcome:
+    def _not_started(self) -> Outcome:
         self._events.put_nowait(TurnEnd("cancelled", None))
         return Outcome("cancelled")
 
-    def _last(self, result: Outcome) -> TurnEvent | None:
+    def _last_event(self, result: Outcome) -> TurnEvent | None:
         return None
 
 
 class Agent:
-    """A model that answers, with tools, in a session.
+    """A model that answers in a session and may use tools.
 
-    Without a session there is a new one, in ``store``, or in memory: nothing is written to disk unasked. A session that
-    is given goes on with its own model, unless another one is named here, and with its own system prompt, options,
-    policy and connection, unless these are given.
+    Without a session it creates one in ``store``, or in memory. A session that is passed keeps its model, system
+    prompt, connection and settings, unless others are passed here.
     """
 
     def __init__(
@@ -87,41 +88,43 @@ class Agent:
         *,
         system_prompt: str | None = None,
         approve: Approve | None = None,
-        limits: RunLimits | None = None,
-        tool_limits: Limits | None = None,
-        options: Options | None = None,
-        policy: PolicyLike = None,
         connection: Connections = None,
         store: Store | str | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.approve = approve
-        self.limits = limits or RunLimits()
-        self.scheduler = Scheduler(tools, approve=None if approve is None else self._ask, limits=tool_limits)
         self.has_store = session is not None or store is not None
-        """Whether somebody has said where its sessions are kept; a sub-agent's are, else, where its caller's is."""
+        """Whether the caller chose a store. Otherwise a sub-agent uses the store of its lead."""
         self._own_store: Store | None = None
-        settings = {"options": options, "policy": policy, "connection": connection}
         if session is None:
-            session = self._new_session(model, system_prompt, store, settings)
+            session = self._new_session(model, system_prompt, connection, store, settings)
         elif store is not None:
-            raise TypeError("a session that is given has its store already")
+            raise TypeError("pass a session or a store, not both: a session has its own store")
         else:
-            _go_on(session, model, system_prompt, settings)
+            _continue(session, model, system_prompt, connection, settings)
         self.session: Session = session
+        self.scheduler = Scheduler(
+            tools, approve=None if approve is None else self._ask, limits=session.settings.tool_limits
+        )
         session.tools = self.scheduler.definitions
         self._steering: deque[UserMessage] = deque()
         self._following: deque[UserMessage] = deque()
         self._running = False
 
     def _new_session(
-        self, model: Models | None, prompt: str | None, store: Store | str | None, settings: dict[str, Any]
+        self,
+        model: Models | None,
+        prompt: str | None,
+        connection: Connections,
+        store: Store | str | None,
+        settings: Settings | None,
     ) -> Session:
         if model is None:
             raise TypeError("an agent without a session needs a model")
-        where = open_store(store or MEMORY) if store is None or isinstance(store, str) else store
-        self._own_store = where if where is not store else None
+        opened = open_store(store or MEMORY) if store is None or isinstance(store, str) else store
+        self._own_store = opened if opened is not store else None
         try:
-            return Session.create(model, store=where, system_prompt=prompt, **settings)
+            return Session.create(model, store=opened, system_prompt=prompt, connection=connection, settings=settings)
         except BaseException:
             if self._own_store is not None:
                 self._own_store.close()
@@ -129,65 +132,65 @@ class Agent:
 
     # -- runs --------------------------------------------------------------------------------------------------------
 
-    async def run(self, said: Said) -> Outcome:
-        """From what the user says to the end of the turn, and of all that follow-ups ask for."""
-        async with self.stream(said) as events:
+    async def run(self, message: UserInput) -> Outcome:
+        """Run a turn for ``message``, and one for each follow-up. Return the outcome."""
+        async with self.stream(message) as events:
             return await events.finished()
 
-    def stream(self, said: Said) -> AgentStream:
-        """A run, as events. ``cancel()``, or leaving ``async with``, ends it."""
-        return self.started_by(None, said)
+    def stream(self, message: UserInput) -> AgentStream:
+        """Like ``run``, as a stream of events. ``cancel()``, or leaving ``async with``, ends the run."""
+        return self.stream_for(None, message)
 
-    def started_by(self, lead: Lead | None, said: Said) -> AgentStream:
-        """A run on behalf of another one, to which it counts."""
-        message = _message(said)
+    def stream_for(self, lead: Lead | None, message: UserInput) -> AgentStream:
+        """Run on behalf of ``lead``, whose meter counts the usage, too."""
+        first = _message(message)
 
-        async def go(tell: Tell) -> Outcome:
+        async def run(emit: Emit) -> Outcome:
             if self._running:
                 raise ConflictError(f"the agent of session {self.session.id} is running; steer it, or wait for it")
-            meter = Meter(self.limits, None if lead is None else lead.meter)
-            LEAD.set(Lead.of(self, meter, lead))  # this is a task of its own, and so is its context
+            meter = Meter(self.session.settings.limits, None if lead is None else lead.meter)
+            LEAD.set(Lead.of(self, meter, lead))  # this runs in its own task, which has its own context
             self._running = True
-            self.session.tools = self.scheduler.definitions  # some may have come or gone
+            self.session.tools = self.scheduler.definitions  # tools may have been added or removed
             try:
-                return await self._turns(message, tell, meter)
+                return await self._run_turns(first, emit, meter)
             finally:
                 self._running = False
 
-        return AgentStream(go)
+        return AgentStream(run)
 
-    def steer(self, said: Said) -> None:
-        """Queue a message for the next request of the running turn; a turn that was about to end goes on with it.
+    def steer(self, message: UserInput) -> None:
+        """Queue a message for the next request of the running turn. A turn that was about to end continues with it.
 
-        What has not been delivered when a run ends stays queued for the next one.
+        Messages that are not delivered when a run ends stay queued for the next run.
         """
-        self._steering.append(_message(said))
+        self._steering.append(_message(message))
 
-    def follow_up(self, said: Said) -> None:
-        """Queue a message for a turn of its own, after the running one and in the same run."""
-        self._following.append(_message(said))
+    def follow_up(self, message: UserInput) -> None:
+        """Queue a message for another turn, after the running one and in the same run."""
+        self._following.append(_message(message))
 
     @property
     def queued(self) -> list[UserMessage]:
-        """What has not been delivered yet: steering, then follow-ups."""
+        """The messages that are not delivered yet: steering, then follow-ups."""
         return [*self._steering, *self._following]
 
-    def take_back(self) -> list[UserMessage]:
-        """Empty the queue, and give what was in it."""
+    def clear_queue(self) -> list[UserMessage]:
+        """Empty the queue and return the messages that were in it."""
         queued = self.queued
         self._steering.clear()
         self._following.clear()
         return queued
 
     def switch(self, model: Models) -> None:
-        """From the next turn on, this model answers; a turn that is running keeps the one that it has."""
+        """Use another model from the next turn on. A turn that is running keeps its model."""
         self.session.switch(model)
 
-    async def _turns(self, message: UserMessage, tell: Tell, meter: Meter) -> Outcome:
+    async def _run_turns(self, message: UserMessage, emit: Emit, meter: Meter) -> Outcome:
         while True:
-            end = await self.session.turn(message, self.scheduler, tell, meter, self._steered)
-            tell(end)
-            queue = self._steering or self._following  # what came while the turn was being closed is steering, too
+            end = await run_turn(self.session, message, self.scheduler, emit, meter, self._pop_steering)
+            emit(end)
+            queue = self._steering or self._following  # steering that came while the turn was closed is also delivered
             if end.how != "done" or not queue:
                 return Outcome(end.how, end.message, end.reason, meter.usage, meter.steps)
             if _is_cancelled():  # too late for that turn
@@ -197,40 +200,40 @@ class Agent:
                 return Outcome("limit", end.message, over, meter.usage, meter.steps)
             message = queue.popleft()
 
-    def _steered(self) -> list[UserMessage]:
+    def _pop_steering(self) -> list[UserMessage]:
         queued = list(self._steering)
         self._steering.clear()
         return queued
 
-    # -- parts of others ---------------------------------------------------------------------------------------------
+    # -- sub-agents and approval -------------------------------------------------------------------------------------
 
     def as_tool(self, name: str, description: str, *, history: bool = False, timeout: float | None = None) -> Tool:
-        """This agent as a tool of another one: each call runs in a session of its own, and its last text is the result.
+        """This agent as a tool of another one. Each call runs in its own session; its last text is the result.
 
-        With ``history`` it has read the conversation up to the call. ``timeout``: seconds, as for any tool.
+        With ``history`` it sees the conversation up to the call. ``timeout`` is in seconds, as for any tool.
         """
         return as_subagent(self, name, description, history, timeout)
 
-    def beside(self, session: Session, lead: Lead | None, limits: Limits) -> "Agent":
-        """Another agent of the same kind, for ``session``; where nobody can be asked, whoever asks for ``lead`` is."""
+    def copy_for(self, session: Session, lead: Lead | None, limits: ToolLimits) -> "Agent":
+        """A copy of this agent for another session. Without an ``approve`` of its own it uses the lead's."""
         approve = self.approve if lead is None else self.approve or lead.approve
-        tools = self.scheduler.tools.values()
-        twin = Agent(None, tools, session, approve=approve, limits=self.limits, tool_limits=limits)
-        twin.scheduler.always = self.scheduler.always  # who says "always" means the agent, not this one call of it
-        return twin
+        settings = replace(self.session.settings, tool_limits=limits)
+        copy = Agent(None, self.scheduler.tools.values(), session, approve=approve, settings=settings)
+        copy.scheduler.always = self.scheduler.always  # "always" is meant for the agent, not for this call of it
+        return copy
 
-    async def _ask(self, asked: Asked) -> Approval:
-        """Ask a person: one question at a time, also when sub-agents run side by side."""
+    async def _ask(self, request: ApprovalRequest) -> Approval:
+        """Ask for approval, one question at a time, even if sub-agents run side by side."""
         lead = LEAD.get()
         async with nullcontext() if lead is None else lead.asking:
-            if asked.tool.name in self.scheduler.always:  # said while this one waited
+            if request.tool.name in self.scheduler.always:  # allowed while this question waited
                 return Allow()
             assert self.approve is not None
-            answer = self.approve(asked)
+            answer = self.approve(request)
             return await answer if inspect.isawaitable(answer) else answer
 
     async def aclose(self) -> None:
-        """Let go of everything: nothing that the tools began is left running."""
+        """Stop the tools that still run, and close the store if the agent opened it."""
         await self.scheduler.aclose()
         if self._own_store is not None:
             self._own_store.close()
@@ -242,15 +245,21 @@ class Agent:
         await self.aclose()
 
 
-def _message(said: Said) -> UserMessage:
-    if not isinstance(said, str | UserMessage):
-        raise TypeError(f"what is said is a text or a UserMessage, not {type(said).__name__}")
-    return UserMessage(said) if isinstance(said, str) else said
+def _message(message: UserInput) -> UserMessage:
+    if not isinstance(message, str | UserMessage):
+        raise TypeError(f"a message is a text or a UserMessage, not {type(message).__name__}")
+    return UserMessage(message) if isinstance(message, str) else message
 
 
-def _go_on(session: Session, model: Models | None, prompt: str | None, settings: dict[str, Any]) -> None:
-    """What is given takes the place of what the session had."""
-    session.configure(**settings)
+def _continue(
+    session: Session,
+    model: Models | None,
+    prompt: str | None,
+    connection: Connections,
+    settings: Settings | None,
+) -> None:
+    """Give a session that is continued what was passed to the agent."""
+    session.configure(connection=connection, settings=settings)
     if prompt is not None:
         session.prompt(prompt)
     if model is not None and not _is_same(model, session.router):
@@ -258,7 +267,7 @@ def _go_on(session: Session, model: Models | None, prompt: str | None, settings:
 
 
 def _is_same(model: Models, router: Router) -> bool:
-    """Whether a session goes on with this model anyway."""
+    """Whether the session would continue with this model anyway."""
     if isinstance(model, Router):
         return model is router
     return isinstance(router, Fixed) and router.members == Fixed(model).members

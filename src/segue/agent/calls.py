@@ -1,5 +1,4 @@
-"""How calls are run: by whatever is passed in. ``tools.Scheduler`` is what runs them everywhere; plain functions become
-one."""
+"""What runs the calls of an answer: a ``tools.Scheduler``, also made from plain functions, or any other runner."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,21 +11,21 @@ from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 class Runner(Protocol):
     """Runs the calls of one answer."""
 
-    async def run(self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None]) -> None:
-        """Run all of them and tell the journal when each starts and what it gives: one result for each call."""
+    async def run(self, calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None]) -> None:
+        """Run all of them; report to the journal when each starts and its result, one for each call."""
 
 
 Tools = Runner | Mapping[str, Tool | Callable[..., Any]] | None
-"""What runs calls: a runner, plain functions by the names of their tools, or nothing."""
+"""A runner, functions by the names of their tools, or nothing."""
 
 
 @asynccontextmanager
-async def runner_of(given: Tools, definitions: Sequence[ToolDefinition]) -> AsyncIterator[Runner]:
-    """What runs the calls of a turn. A scheduler that is made for it is closed with it."""
-    if given is not None and not isinstance(given, Mapping):
-        yield given
+async def runner_of(tools: Tools, definitions: Sequence[ToolDefinition]) -> AsyncIterator[Runner]:
+    """The runner for a turn. A scheduler that is made here is closed after the turn."""
+    if tools is not None and not isinstance(tools, Mapping):
+        yield tools
         return
-    scheduler = Scheduler(_tools(given or {}, definitions))
+    scheduler = Scheduler(_tools(tools or {}, definitions))
     try:
         yield scheduler
     finally:
@@ -34,7 +33,7 @@ async def runner_of(given: Tools, definitions: Sequence[ToolDefinition]) -> Asyn
 
 
 def _tools(functions: Mapping[str, Tool | Callable[..., Any]], definitions: Sequence[ToolDefinition]) -> list[Tool]:
-    """Functions as tools, by the definitions that the model is given; one without a definition takes what comes."""
+    """Functions as tools, with the definitions that the model sees; without one, any arguments are accepted."""
     defined = {each.name: each for each in definitions}
     return [
         each if isinstance(each, Tool) else Tool(defined.get(name) or ToolDefinition(name), each)
@@ -43,5 +42,5 @@ def _tools(functions: Mapping[str, Tool | Callable[..., Any]], definitions: Sequ
 
 
 def failed_result(call: ToolCall, text: str) -> ToolResultMessage:
-    """The result of a call that did not work."""
+    """The result of a call that failed."""
     return ToolResultMessage(call.id, call.name, [TextContent(text)], is_error=True)

@@ -1,4 +1,4 @@
-"""What a model would get of a stored session, and what of it would be refused. Reads the log; writes nothing."""
+"""Checks the next request of a stored session: what is changed for a model, and what it would refuse. Read-only."""
 
 from typing import Any
 
@@ -14,38 +14,38 @@ from .recovery import Interruption, closing_results, interruption
 from .state import State
 
 NEXT = "…"
-"""What stands for the user's next message, which nobody knows yet."""
+"""A placeholder for the user's next message."""
 
 
 class SessionCheck(Struct, frozen=True):
-    """The next request of a session, judged."""
+    """The result of checking the next request of a session."""
 
     session: str
     entries: list[int | None]
-    """For each message of the rendered history, the number of its entry in the log; ``None`` where none is yet."""
+    """For each message of the rendered history, the number of its entry in the log; ``None`` if it has none yet."""
     preview: Preview
     findings: list[Finding]
-    """What the provider would refuse, in spite of every repair."""
+    """What the provider would refuse."""
     interrupted: Interruption | None
-    """The turn that is not closed: it runs elsewhere, or was broken off and is closed when the session goes on."""
+    """A turn that is open: it runs elsewhere, or was interrupted and is closed when the session continues."""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing would be refused."""
+        """Whether the request would be accepted."""
         return not self.preview.limits and not any(finding.severity == "error" for finding in self.findings)
 
     def entry_of(self, change: Change) -> int | None:
-        """The number of the entry that a change is about."""
+        """The number of the entry that a change concerns."""
         return None if change.message is None else self.entries[change.message]
 
     def document(self) -> dict[str, Any]:
-        """All of it, as JSON can hold it."""
+        """The whole check, as a JSON document."""
         ahead = self.preview
         return {
             "session": self.session,
             "model": ahead.model.ref,
             "ok": self.ok,
-            "changes": [{"entry": self.entry_of(change), **_told(change)} for change in ahead.changes],
+            "changes": [{"entry": self.entry_of(change), **_fields(change)} for change in ahead.changes],
             "findings": self.findings,
             "limits": ahead.limits,
             "fits": ahead.fits,
@@ -59,7 +59,7 @@ class SessionCheck(Struct, frozen=True):
 
 
 def check_session(store: Store, session: str, model: Model, policy: PolicyLike = None) -> SessionCheck:
-    """Judge the next request of a stored session to ``model``."""
+    """Check the next request of a stored session to ``model``."""
     state, numbers = State(), {}
     for stored in store.read(session):
         state.apply(stored.entry)
@@ -81,5 +81,5 @@ def check_session(store: Store, session: str, model: Model, policy: PolicyLike =
     )
 
 
-def _told(change: Change) -> dict[str, Any]:
+def _fields(change: Change) -> dict[str, Any]:
     return {name: value for name, value in asdict(change).items() if name != "message"}

@@ -1,5 +1,6 @@
-"""Compaction of a session: a summary takes the place of older turns; the log keeps everything."""
+"""Compaction of a session: a summary replaces older turns in the history; the log keeps everything."""
 
+import time
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 
 
 async def compact(session: "Session", target: Model, meter: Meter | None = None) -> UserMessage | None:
-    """Replace what can be cut by a summary, for the window of ``target``; ``None`` if nothing can be cut.
+    """Replace older turns by a summary, for the window of ``target``; ``None`` if there is nothing to cut.
 
-    The model that has seen the conversation writes it; where that one does not answer, the target does. A
-    ``SessionError`` if neither can. What it used counts to ``meter``, and the log has it, too.
+    The last model writes the summary. If that fails, the target writes it; if both fail, a ``SessionError`` is raised.
+    The usage is counted by ``meter`` and stored in the log.
     """
-    state, context = session.state, session.context
+    log, state, context, settings = session.log, session.log.state, session.context, session.settings
     reasons, used = [], Meter(parent=meter)
     for model in _writers(session, target):
         chosen = plan(
-            context, target, model, running_from=state.running_from, options=session.options, policy=session.policy
+            context, target, model, running_from=state.running_from, options=settings.options, policy=settings.policy
         )
         if chosen is None:
             return None
@@ -36,43 +37,43 @@ async def compact(session: "Session", target: Model, meter: Meter | None = None)
         first = state.key_of(chosen.cut) if chosen.cut < len(state.messages) else ""
         summary = summary_message(text)
         details = {"usage": msgspec.to_builtins(used.usage)}
-        await session.append(session.entry(Compacted, summary=summary, first=first, model=model.ref, details=details))
+        await log.append(log.entry(Compacted, summary=summary, first=first, model=model.ref, details=details))
         return summary
     raise SessionError(f"the conversation could not be summarised ({'; '.join(reasons)})")
 
 
 def too_long(session: "Session", target: Model) -> str:
-    """Why no summary helps, after none could be made."""
+    """Why a summary does not help, after none could be made."""
     found = obstacle(
         session.context,
         target,
         target,
-        running_from=session.state.running_from,
-        options=session.options,
-        policy=session.policy,
+        running_from=session.log.state.running_from,
+        options=session.settings.options,
+        policy=session.settings.policy,
     )
     return found or "there is nothing before the running turn that could be summarised"
 
 
 def _writers(session: "Session", target: Model) -> list[Model]:
-    """Who is asked for the summary, one after the other."""
-    seen = session.last_model()
-    if seen is None or (seen.ref, seen.protocol) == (target.ref, target.protocol):
+    """The models that are asked for the summary, in this order."""
+    last = session.targets.find(session.log.state.last)
+    if last is None or (last.ref, last.protocol) == (target.ref, target.protocol):
         return [target]
-    return [target] if seen.ref in session.router.resting(session.now()) else [seen, target]
+    return [target] if last.ref in session.router.resting(time.monotonic()) else [last, target]
 
 
 async def _summary(
     session: "Session", context: Context, chosen: Plan, model: Model, used: Meter
 ) -> tuple[str | None, str]:
-    """The summary of all parts, one after the other; or why there is none."""
+    """Summarise all parts, one after the other. Return the summary, or ``None`` and the reason."""
     so_far: str | None = None
     for part in range(len(chosen.parts)):
         asked = request(context, chosen, part, so_far, model)
         try:
-            # No router stands behind this request: the client itself tries again.
-            answer = await complete(model, asked, Options(), None, session.connection(model))
-        except SegueError as error:  # for example, there is no key for it any more
+            # No router is involved here, so the client makes the retries.
+            answer = await complete(asked, model, Options(), None, session.targets.connection_to(model))
+        except SegueError as error:  # for example, its key is missing
             return None, str(error)
         used.spend(answer.usage)
         if answer.failed:

@@ -1,18 +1,33 @@
-"""What a turn tells besides the events of its answers."""
+"""The events of a turn, in addition to those of its answers."""
 
+from collections.abc import Callable
 from typing import ClassVar, Literal
 
 from msgspec import Struct
 
 from ..tools import CallState
-from ..types import AssistantMessage, Event, ToolCall, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
+from ..types.events import Event
+
+__all__ = [
+    "CallResult",
+    "CallStart",
+    "CallState",
+    "Compaction",
+    "Retried",
+    "Steered",
+    "Switch",
+    "TurnEnd",
+    "TurnEvent",
+    "TurnStart",
+]
 
 How = Literal["done", "failed", "cancelled", "limit"]
-"""How a turn, and so a run, may end."""
+"""How a turn or a run ended."""
 
 
 class TurnStart(Struct, frozen=True):
-    """A turn begins, bound to this model."""
+    """A turn begins with this model."""
 
     type: ClassVar[Literal["turn_start"]] = "turn_start"
     model: str
@@ -20,14 +35,14 @@ class TurnStart(Struct, frozen=True):
 
 
 class Steered(Struct, frozen=True):
-    """A message that was queued while the turn ran is delivered: the next request has it."""
+    """A queued message is delivered: it is part of the next request."""
 
     type: ClassVar[Literal["steered"]] = "steered"
     message: UserMessage
 
 
 class Retried(Struct, frozen=True):
-    """The request failed and is sent again, to the same model."""
+    """A request failed and is sent again to the same model."""
 
     type: ClassVar[Literal["retry"]] = "retry"
     model: str
@@ -36,7 +51,7 @@ class Retried(Struct, frozen=True):
 
 
 class Switch(Struct, frozen=True):
-    """Another model goes on."""
+    """A request failed and another model continues."""
 
     type: ClassVar[Literal["switch"]] = "switch"
     model: str
@@ -52,7 +67,7 @@ class Compaction(Struct, frozen=True):
 
 
 class CallStart(Struct, frozen=True):
-    """A call begins to run."""
+    """A call is about to run."""
 
     type: ClassVar[Literal["call_start"]] = "call_start"
     call: ToolCall
@@ -66,7 +81,7 @@ class CallResult(Struct, frozen=True):
 
 
 class TurnEnd(Struct, frozen=True):
-    """The turn is over: ``done``, ``failed``, ``cancelled``, or ended by a ``limit`` of the run."""
+    """The turn has ended: ``done``, ``failed``, ``cancelled``, or ended by a ``limit`` of the run."""
 
     type: ClassVar[Literal["turn_end"]] = "turn_end"
     how: How
@@ -75,3 +90,6 @@ class TurnEnd(Struct, frozen=True):
 
 
 TurnEvent = Event | TurnStart | Steered | Retried | Switch | Compaction | CallState | CallStart | CallResult | TurnEnd
+
+Emit = Callable[[TurnEvent], None]
+"""Reports an event."""

@@ -1,19 +1,18 @@
-"""The canonical identity of calls: an id that the session already uses, or none, becomes a fresh one on entry.
+"""Canonical ids of calls: a call without an id, or with one that the session already uses, gets a new id.
 
-It is derived from position and content, in the form of the origin's dialect; not from a clock, not from chance. From
-then on it is stable for ever.
+The id is derived from position and content, in the form of the origin's dialect. It never changes afterwards.
 """
 
 from msgspec.structs import replace
 
 from ..dialects import ID_SHAPES, fresh_id
 from ..types import AssistantMessage, Model, ToolCall
-from ..types.value import encode
+from ..types.codec import encode
 from .state import State
 
 
 def with_identity(message: AssistantMessage, model: Model, state: State) -> AssistantMessage:
-    """``message`` with an id of its own for every call."""
+    """``message`` with a unique id for every call."""
     taken: set[str] = set()
     content = list(message.content)
     calls = state.calls
@@ -35,7 +34,8 @@ def _fresh(call: ToolCall, model: Model, state: State, taken: set[str], at: int,
     shape = ID_SHAPES[form]
     seed = f"{len(state.messages)}:{at}:{call.name}:{encode(call.arguments).decode()}"
     while True:
-        fresh = f"{shape.prefix}{call.name}:{calls + attempt}" if shape.counted else fresh_id(seed, form, attempt)
+        number = calls + attempt
+        fresh = shape.counted_id(call.name, number) if shape.counted else fresh_id(seed, form, attempt)
         if fresh not in state.ids and fresh not in taken:
             return fresh
         attempt += 1

@@ -1,4 +1,4 @@
-"""What a run has used, and whether it may go on: steps, tokens and money, those of sub-agents included."""
+"""Counts the steps, tokens and cost of a run, with those of its sub-agents, and compares them with its limits."""
 
 from collections.abc import Iterator
 
@@ -6,24 +6,24 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import SettingError
-from ..session import AnyEntry, Compacted, Said, Store
+from ..session import AnyEntry, Compacted, MessageAdded, Store
 from ..types import AssistantMessage, Usage, UsageCost
 
-MARK = "~"
-"""What stands between the name of a session and that of a sub-agent's session below it."""
+SEPARATOR = "~"
+"""Separates the name of a session from the rest of the name of a sub-agent's session."""
 
 
 class RunLimits(Struct, frozen=True):
-    """How far one run may go. ``None`` is without a limit; an answer that has begun is always heard to its end."""
+    """The limits of one run; ``None`` means no limit. An answer that has begun is always read to its end."""
 
     steps: int | None = None
-    """Answers of the model, each with its calls; those of sub-agents are their own."""
+    """Answers of the model, each with its calls. Sub-agents have their own limit."""
     tokens: int | None = None
-    """Of all requests and answers, as the providers count them; sub-agents and summaries included."""
+    """Tokens of all requests and answers, as the providers count them, with those of sub-agents and summaries."""
     cost: float | None = None
-    """Dollars, for the same. Where a price is not known, the run ends as soon as it would spend more."""
+    """Dollars for the same tokens. If a price is not known, the run ends after the first answer."""
     depth: int = 5
-    """How deep sub-agents may call sub-agents."""
+    """How many levels deep sub-agents may call sub-agents."""
 
     def __post_init__(self) -> None:
         for name, least in (("steps", 1), ("tokens", 1), ("depth", 0)):
@@ -35,7 +35,7 @@ class RunLimits(Struct, frozen=True):
 
 
 class Meter:
-    """Counts what a run uses; a sub-agent's counts to the run that called it, too."""
+    """Counts the usage of a run. The usage of a sub-agent is also counted by the run that called it."""
 
     def __init__(self, limits: RunLimits | None = None, parent: "Meter | None" = None) -> None:
         self.limits = limits or RunLimits()
@@ -44,17 +44,17 @@ class Meter:
         self.steps = 0
 
     def step(self) -> None:
-        """An answer is asked for."""
+        """Count a request."""
         self.steps += 1
 
     def spend(self, usage: Usage) -> None:
-        """What an answer has used, good or failed."""
+        """Add the usage of an answer, even of a failed one."""
         self.usage = added(self.usage, usage)
         if self.parent is not None:
             self.parent.spend(usage)
 
     def over(self) -> str | None:
-        """Why nothing more may be asked for; ``None`` if something may."""
+        """The limit that is reached, as a sentence; ``None`` if another request is allowed."""
         reached = self._reached(self.limits.steps)
         meter, whose = self.parent, "the run"
         while reached is None and meter is not None:
@@ -62,17 +62,17 @@ class Meter:
         return reached and f"{whose} has {reached}"
 
     def _reached(self, steps: int | None) -> str | None:
-        """Which limit is reached, of those that are this run's own and, but for its steps, of all below it."""
+        """The limit of this meter that is reached. ``steps`` is ``None`` for a run above: steps are not shared."""
         cost, most = cost_of(self.usage), self.limits.cost
         if cost is None and most is not None:
             return f"a limit of ${most:g}, and the price of an answer is not known"
-        for used, limit, words in (
+        for used, limit, text in (
             (self.steps, steps, "{:,} step{}"),
             (self.usage.total_tokens, self.limits.tokens, "{:,} token{}"),
             (cost or 0.0, most, "${:g}"),
         ):
             if limit is not None and used >= limit:
-                return f"reached its limit of {words.format(limit, '' if limit == 1 else 's')}"
+                return f"reached its limit of {text.format(limit, '' if limit == 1 else 's')}"
         return None
 
 
@@ -80,12 +80,12 @@ FREE = Usage(cost=UsageCost())
 
 
 def cost_of(usage: Usage) -> float | None:
-    """Dollars; ``None`` where a price was not known."""
+    """Dollars; ``None`` if a price is not known."""
     return None if usage.cost is None else usage.cost.total
 
 
 def added(one: Usage, other: Usage) -> Usage:
-    """Both together. What used nothing costs nothing, whatever its price."""
+    """The sum of two usages. Zero tokens cost nothing, even if their price is not known."""
     used = {name: getattr(one, name) + getattr(other, name) for name in _TOKENS}
     cost = _cost(one), _cost(other)
     total = _total(one) + _total(other)
@@ -99,7 +99,7 @@ _TOKENS = ("input", "output", "cache_read", "cache_write")
 
 
 def _total(usage: Usage) -> int:
-    """Some providers name no total, or leave something out of it."""
+    """The total; some providers leave it out, or leave something out of it."""
     return max(usage.total_tokens, usage.input + usage.output + usage.cache_read + usage.cache_write)
 
 
@@ -108,10 +108,10 @@ def _cost(usage: Usage) -> UsageCost | None:
 
 
 def session_usage(store: Store, session: str) -> Usage:
-    """What a stored session has used so far, with its summaries and the sub-agents that its store knows."""
+    """The usage of a stored session, with its summaries and its sub-agents in the same store."""
     used = FREE
     for each in [session, *_below(store, session)]:
-        # What a session was forked with was paid for elsewhere; what this one was forked with belongs to it.
+        # Entries that a sub-agent was forked with are counted in the session that they came from.
         begin = 0 if each == session else store.info(each).parent_entry or 0
         for entry in (stored.entry for stored in store.read(each, begin)):
             for usage in _used(entry):
@@ -120,11 +120,11 @@ def session_usage(store: Store, session: str) -> Usage:
 
 
 def _below(store: Store, session: str) -> list[str]:
-    return [info.id for info in store.sessions() if info.id.startswith(session + MARK)]
+    return [info.id for info in store.sessions() if info.id.startswith(session + SEPARATOR)]
 
 
 def _used(entry: AnyEntry) -> Iterator[Usage]:
-    if isinstance(entry, Said) and isinstance(entry.message, AssistantMessage):
+    if isinstance(entry, MessageAdded) and isinstance(entry.message, AssistantMessage):
         yield entry.message.usage
     elif isinstance(entry, Compacted) and "usage" in entry.details:
         yield msgspec.convert(entry.details["usage"], Usage)

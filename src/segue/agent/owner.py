@@ -1,8 +1,9 @@
-"""Who runs a turn, and whether they still do: another process must not take a turn from one that lives.
+"""The owner of a turn: which process runs it, and whether that process is still alive.
 
-A process of the same machine is looked for. Between machines there is a lease: it begins with each entry that the owner
-writes, and the owner writes one when it has written nothing for a while. A turn may be taken when its lease has ended;
-an owner that comes back after that finds the log written by another, and writes nothing.
+A process may only close a turn of another one that is dead. On the same machine the process is looked up. Between
+machines there is a lease, which begins again with each entry that the owner writes; the owner writes an entry if it has
+written none for a while. An owner that returns after its lease has expired finds that another process has written to
+the log, and writes nothing.
 """
 
 import asyncio
@@ -15,39 +16,39 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LEASE = 5 * 60 * 1000
-"""Milliseconds without an entry after which a turn that runs on another machine counts as broken off."""
+"""Milliseconds without an entry after which a turn on another machine counts as interrupted."""
 
 RENEWAL = 60 * 1000
-"""Milliseconds without an entry after which the owner of a turn renews its lease: clocks may differ by some minutes."""
+"""Milliseconds without an entry after which the owner renews its lease: clocks may differ by some minutes."""
 
 PULSE = 20.0
-"""Seconds between two looks at whether the lease must be renewed."""
+"""Seconds between two checks whether the lease must be renewed."""
 
 _here: set[str] = set()
-"""The owners in this process that run something at this moment."""
+"""The owners in this process that are running something."""
 
 
 class Owner:
-    """Someone in this process who may run turns: the host, the process, when that began, and a word of its own."""
+    """An owner in this process. Its name has the host, the process, the start of the process, and a random word."""
 
     def __init__(self) -> None:
         self._word = uuid.uuid4().hex[:8]
 
     @property
     def name(self) -> str:
-        """Made anew each time: a process that was forked is another one."""
+        """Computed each time, because a forked process is another owner."""
         return f"{socket.gethostname()}/{os.getpid()}/{_birth(os.getpid()) or 0}/{self._word}"
 
-    def begins(self) -> None:
+    def begin(self) -> None:
         _here.add(self.name)
 
-    def ends(self) -> None:
+    def end(self) -> None:
         _here.discard(self.name)
 
 
 @contextmanager
 def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
-    """Call ``renew`` every now and then while the block runs; in a thread, if it may take a while."""
+    """Call ``renew`` regularly while the block runs, in a thread if it ``blocks``."""
     loop = asyncio.get_running_loop()
     timer: asyncio.TimerHandle | None = None
 
@@ -58,7 +59,7 @@ def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
             renew()
             again()
 
-    def again() -> None:  # one at a time: the next one is due when this one is done
+    def again() -> None:  # never two at a time
         nonlocal timer
         if timer is not None:
             timer = loop.call_later(PULSE, beat)
@@ -71,31 +72,31 @@ def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
         timer = None
 
 
-def lives(owner: str, quiet: int) -> bool:
-    """Whether ``owner``, who has written nothing for ``quiet`` milliseconds, may still run a turn."""
+def is_alive(owner: str, quiet: int) -> bool:
+    """Whether ``owner``, which has written nothing for ``quiet`` milliseconds, may still run a turn."""
     host, pid, birth = (*owner.split("/"), "", "", "")[:3]
     if host == socket.gethostname() and pid.isdigit():
         if int(pid) == os.getpid():
             return owner in _here
-        if sys.platform != "win32":  # where this question would be a signal
-            return _is_there(int(pid), birth)
+        if sys.platform != "win32":  # where os.kill would end the process
+            return _process_exists(int(pid), birth)
     return quiet < LEASE
 
 
-def _is_there(pid: int, birth: str) -> bool:
+def _process_exists(pid: int, birth: str) -> bool:
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # somebody else's
+        pass  # it exists and belongs to another user
     born = _birth(pid)
-    # A number is given to another process sooner or later, in a container at every start.
+    # Process ids are reused: after a while, or in a container at every start.
     return born is None or (born != "" and birth in ("", "0", born))
 
 
 def _birth(pid: int) -> str | None:
-    """When a process began, in the system's own count; empty if it is dead and not buried, ``None`` if nobody says."""
+    """The start time of a process in clock ticks; ``""`` for a zombie, ``None`` if unknown."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:

@@ -1,4 +1,4 @@
-"""What a crash in mid-turn leaves: calls that had not started, and calls whose outcome nobody knows."""
+"""A turn that was interrupted: its calls that had not started, and those whose outcome is unknown."""
 
 from collections.abc import Sequence
 
@@ -12,16 +12,16 @@ UNKNOWN = "The session was interrupted while this call ran; whether it had an ef
 
 
 class Interruption(Struct, frozen=True):
-    """A turn that was broken off."""
+    """A turn that was interrupted."""
 
     not_started: list[ToolCall]
     unknown: list[ToolCall]
     owner: str
-    """Who ran the turn: host, process, and a word."""
+    """The process that ran the turn: host, process id, start and a random word."""
 
 
 def interruption(state: State) -> Interruption | None:
-    """What the log says was broken off, if anything."""
+    """The turn that is open in the log, if any."""
     if state.turn is None:
         return None
     waiting = state.unanswered()
@@ -35,8 +35,7 @@ def interruption(state: State) -> Interruption | None:
 def closing_results(
     waiting: Sequence[tuple[ToolCall, bool]], not_started: str = NOT_STARTED, unknown: str = UNKNOWN
 ) -> list[ToolResultMessage]:
-    """For each call, and whether it was started, a result that tells the model the truth; a real one that arrives
-    later still wins over it."""
+    """Placeholder results for calls, each with whether it was started. A real result that arrives later replaces it."""
     return [
         ToolResultMessage(
             call.id, call.name, [TextContent(unknown if started else not_started)], is_error=True, synthetic=True

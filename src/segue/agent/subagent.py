@@ -1,7 +1,7 @@
-"""An agent as a tool of another one: each call runs in a session of its own, and its last text is the result.
+"""An agent as a tool of another one. Each call runs in its own session, and its last text is the result.
 
-Who calls is known by a context variable, not by arguments: the call's session is found by the caller's name and the
-call, what it uses counts to the caller's run, and it ends when that ends.
+The caller (the lead) is found in a context variable, not in arguments. The name of the call's session begins with the
+name of the caller's, its usage is counted by the caller's meter, and it ends when the caller's run ends.
 """
 
 import asyncio
@@ -14,20 +14,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import SessionError
-from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
-from ..session.rows import LONGEST_NAME
-from ..tools import Approve, Limits, Tool, running
-from ..tools.waiting import in_thread
+from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
+from ..session.rows import MAX_NAME
+from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
+from ..waiting import in_thread
 from .calls import failed_result
-from .meter import MARK, Meter
+from .log import Log
+from .meter import SEPARATOR, Meter
 from .session import Session
 
 if TYPE_CHECKING:
     from .agent import Agent, Outcome
 
 HANDED_ON = "handed on"
-"""How the log of a sub-agent calls the end of the turn that it was called in, which goes on elsewhere."""
+"""How the caller's turn ends in the log of a sub-agent; it continues in the caller's own log."""
 
 YOURS = (
     "This call is yours: you are the sub-agent that it started, and your task follows. What you say last is its result."
@@ -43,41 +44,42 @@ TASK_WITH_HISTORY = "What to do. This conversation up to here has been read."
 
 
 class Lead(Struct, frozen=True):
-    """A run, as those see it that work for it."""
+    """The run that a sub-agent works for."""
 
     session: Session
     meter: Meter
     approve: Approve | None
     depth: int
-    """How much deeper sub-agents may be called."""
+    """How many more levels of sub-agents are allowed."""
     asking: asyncio.Lock
-    """Held while a person is asked something."""
+    """Held while a person is asked for approval."""
 
     @classmethod
     def of(cls, agent: "Agent", meter: Meter, above: "Lead | None") -> "Lead":
-        """The run of an agent, which may itself work for another."""
+        """The run of ``agent``, which may itself work for another run, ``above``."""
+        depth = agent.session.settings.limits.depth
         if above is None:
-            return cls(agent.session, meter, agent.approve, agent.limits.depth, asyncio.Lock())
-        return cls(agent.session, meter, agent.approve, min(above.depth - 1, agent.limits.depth), above.asking)
+            return cls(agent.session, meter, agent.approve, depth, asyncio.Lock())
+        return cls(agent.session, meter, agent.approve, min(above.depth - 1, depth), above.asking)
 
 
 LEAD: ContextVar[Lead | None] = ContextVar("segue_lead", default=None)
-"""The run that the present code works for."""
+"""The run that the current task works for."""
 
 
 def as_subagent(agent: "Agent", name: str, description: str, history: bool, timeout: float | None) -> Tool:
     """``agent`` as a tool with one parameter, the task."""
 
     async def handler(task: str) -> ToolResultMessage:
-        lead, now = LEAD.get(), running()
+        lead, now = LEAD.get(), running_call()
         call = now.call if now is not None else ToolCall("", name, {"task": task})
         if lead is not None and lead.depth < 1:
             return failed_result(call, TOO_DEEP)
         limits = _limits(agent.scheduler.limits, now.limits if now is not None else None)
         store = agent.session.store if lead is None or agent.has_store else lead.session.store
         session = await in_thread(store.blocks, _session, agent, name, lead, store, call, history)
-        async with agent.beside(session, lead, limits) as worker:
-            return _told(call, await worker.started_by(lead, task).finished())
+        async with agent.copy_for(session, lead, limits) as worker:
+            return _result(call, await worker.stream_for(lead, task).finished())
 
     text = TASK_WITH_HISTORY if history else TASK
     schema = {
@@ -89,14 +91,17 @@ def as_subagent(agent: "Agent", name: str, description: str, history: bool, time
     return Tool(ToolDefinition(name, description, schema), handler, timeout=timeout)
 
 
-def _limits(own: Limits, callers: Limits | None) -> Limits:
-    """The sub-agent's tools must have ended before the caller's patience with the sub-agent does: they are waited for
-    once when they are stopped, and once more when everything is closed."""
+def _limits(own: ToolLimits, callers: ToolLimits | None) -> ToolLimits:
+    """The limits of a sub-agent's tools, with a shorter grace than the caller's.
+
+    They must have ended before the caller abandons the sub-agent. They are waited for twice: when they are stopped, and
+    when everything is closed.
+    """
     return own if callers is None else replace(own, grace=min(own.grace, callers.grace / 3))
 
 
-def _told(call: ToolCall, outcome: "Outcome") -> ToolResultMessage:
-    """What the caller's model is told: the text alone, or what became of it and how far it came."""
+def _result(call: ToolCall, outcome: "Outcome") -> ToolResultMessage:
+    """The result for the caller's model: the text alone, or why the sub-agent did not finish and its last text."""
     text = outcome.text.strip()
     if outcome.how == "done":
         whole = outcome.message is None or outcome.message.stop_reason != "length"
@@ -109,23 +114,29 @@ def _told(call: ToolCall, outcome: "Outcome") -> ToolResultMessage:
 
 
 def _session(agent: "Agent", name: str, lead: Lead | None, store: Store, call: ToolCall, history: bool) -> Session:
-    """The session of a call: that of an agent of its own, or one that goes on where its caller is."""
-    asked = agent.session
+    """The session of a call. With a lead it is a fork of the lead's session: of all of it, or of nothing."""
+    own = agent.session
+    prompt, connection, settings = own.log.state.system_prompt, own.targets.connection, own.settings
     if lead is None:
-        prompt = asked.state.system_prompt
-        return Session.create(asked.router, store=store, system_prompt=prompt, title=name, **asked.settings())
-    at = lead.session.head if history else 0
-    own = _forked(lead.session, at, store, call, name)
-    session = Session.open(own, asked.router, store=store, **asked.settings())
-    session.write([*_handed_on(session, call), *_its_own(session, asked)])
+        return Session.create(
+            own.router, store=store, system_prompt=prompt, title=name, connection=connection, settings=settings
+        )
+    at = lead.session.log.head if history else 0
+    forked = _fork(lead.session.log, at, store, call, name)
+    session = Session.open(forked, own.router, store=store, connection=connection, settings=settings)
+    log = session.log
+    prompted: list[AnyEntry] = [log.entry(SystemPromptSet, system_prompt=prompt)] if prompt else []
+    log.write([*_closing(log, call), *log.model_chosen(own.router), *prompted])
     return session
 
 
-def _forked(caller: Session, at: int, store: Store, call: ToolCall, title: str) -> str:
-    """A session with the first ``at`` entries of the caller's, whose name says whose it is. A call that runs a second
-    time gets a second one."""
+def _fork(caller: Log, at: int, store: Store, call: ToolCall, title: str) -> str:
+    """Create a session that begins with the first ``at`` entries of the caller's, and return its name.
+
+    If a call runs a second time, it gets a second session.
+    """
     names = (_name(caller.id, f"{call.id}{'' if turn == 1 else f'-{turn}'}") for turn in count(1))
-    name, time = next(name for name in names if not _is_there(store, name)), caller.time()
+    name, time = next(name for name in names if not _exists(store, name)), caller.time()
     if store is caller.store:
         store.fork(caller.id, at, name, time=time)
         store.rename(name, title)
@@ -137,18 +148,18 @@ def _forked(caller: Session, at: int, store: Store, call: ToolCall, title: str) 
 
 
 def _name(caller: str, call: str) -> str:
-    """The name of a call's session: the caller's, and the call's id if a name may hold it."""
+    """The name of a call's session: the caller's, and the id of the call if it is valid in a name."""
     if len(call) > 64 or not call.isprintable() or not call:
         call = _digest(call)
-    name = f"{caller}{MARK}{call}"
-    return name if len(name) <= LONGEST_NAME else f"{caller[:100]}{MARK}{_digest(name)}"
+    name = f"{caller}{SEPARATOR}{call}"
+    return name if len(name) <= MAX_NAME else f"{caller[:100]}{SEPARATOR}{_digest(name)}"
 
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-def _is_there(store: Store, name: str) -> bool:
+def _exists(store: Store, name: str) -> bool:
     try:
         store.info(name)
     except SessionError:
@@ -156,20 +167,12 @@ def _is_there(store: Store, name: str) -> bool:
     return True
 
 
-def _handed_on(session: Session, call: ToolCall) -> list[AnyEntry]:
-    """The end of the turn that the history stops in: what its open calls are to who reads it here."""
-    state = session.state
-    if state.turn is None:
+def _closing(log: Log, call: ToolCall) -> list[AnyEntry]:
+    """Close the turn in which the history ends: each open call gets a result that explains it to the sub-agent."""
+    if log.state.turn is None:
         return []
     results = [
         ToolResultMessage(each.id, each.name, [TextContent(YOURS if each.id == call.id else BESIDE)], synthetic=True)
-        for each, _ in state.unanswered()
+        for each, _ in log.state.unanswered()
     ]
-    return [*map(session.said, results), session.entry(TurnEnded, how=HANDED_ON)]
-
-
-def _its_own(session: Session, asked: Session) -> list[AnyEntry]:
-    """Its model, and its system prompt where it has one."""
-    prompt = asked.state.system_prompt
-    prompted: list[AnyEntry] = [session.entry(Prompted, system_prompt=prompt)] if prompt else []
-    return [*session.chosen(), *prompted]
+    return [*map(log.message, results), log.entry(TurnEnded, how=HANDED_ON)]

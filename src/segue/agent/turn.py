@@ -1,75 +1,81 @@
-"""One turn: from the user's message to the final answer. Every step is in the log before it is told.
+"""A turn: ask a model, run the calls of its answer, and repeat until an answer has no calls.
 
-The turn is a coroutine that tells events as it goes; ``stream.py`` runs it in a task of its own and hands the events
-out. It is the journal of whoever runs its calls: results are written here, and nowhere else. However it ends, by an
-answer, a failure, a limit, a cancellation or an error of somebody's code, the log is closed.
+Every step is in the log before its event is emitted. Cancelling the task of a turn ends it: what had arrived is stored,
+calls without a result get one, and the turn is closed in the log.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from ..client import stream
-from ..errors import ConflictError, ProviderError, SessionError
-from ..router import Compact, Decision, GiveUp, Next, Retry, Situation
-from ..session.entries import AnyEntry, CallStarted, Failed, Said, TurnBegun, TurnEnded
-from ..tools.words import CANCELLED, CANCELLED_RUNNING, NOT_RUN
-from ..types import AssistantMessage, Diagnostic, Message, Model, ToolCall, ToolResultMessage, UserMessage
+from ..errors import ConflictError
+from ..session.entries import CallStarted, TurnBegun, TurnEnded
+from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
+from ..types import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result
-from .compact import compact, too_long
-from .events import CallResult, CallStart, Compaction, Retried, Steered, Switch, TurnEnd, TurnEvent, TurnStart
-from .identity import with_identity
+from .events import CallResult, CallStart, Emit, How, Steered, TurnEnd, TurnStart
 from .meter import Meter
+from .owner import pulse
 from .recovery import NOT_STARTED, UNKNOWN, closing_results
+from .request_loop import RequestLoop
+from .turn_journal import Steering, TurnJournal
 
 if TYPE_CHECKING:
     from .session import Session
 
-ONCE_MORE = f"{NOT_RUN} Make the call again."
+REPEAT = f"{NOT_RUN} Make the call again."
 CUT = "the answer reached its limit of length"
-NO_RESULT = "whatever runs the tools gave no result for this call"
+NO_RESULT = "the tool runner returned no result for this call"
 
 
-Steering = Callable[[], list[UserMessage]]
-"""Takes the messages that were queued for the next request of the turn."""
+async def run_turn(
+    session: "Session",
+    message: UserMessage,
+    runner: Runner,
+    emit: Emit,
+    meter: Meter | None = None,
+    steering: Steering = list,
+) -> TurnEnd:
+    """Run one turn in the caller's task, whose cancellation ends the turn and is not raised.
+
+    ``meter`` counts what it uses and ends it at a limit. ``steering`` returns messages queued for its next request.
+    """
+    log = session.log
+    with log.exclusive("a turn"):
+        await log.recover()
+        turn = Turn(session, message, runner, emit, meter or Meter(), steering)
+        with pulse(log.renew, log.store.blocks):
+            return await turn.run()
 
 
 class Turn:
-    """A turn of a session, while it runs."""
+    """A turn of a session while it runs."""
 
     def __init__(
         self,
         session: "Session",
-        said: UserMessage,
+        message: UserMessage,
         runner: Runner,
-        tell: Callable[[TurnEvent], None],
+        emit: Emit,
         meter: Meter,
         steering: Steering,
     ) -> None:
-        self.session = session
-        self.said = said
+        self.log = session.log
+        self.message = message
         self.runner = runner
-        self.tell = tell
+        self.emit = emit
         self.meter = meter
         self.steering = steering
-        self.router = session.router  # a switch during the turn is for the next one
-        self.compacted = False
-        """Whether this request was compacted already."""
-        self.arriving: AssistantMessage | None = None
-        """What has arrived of an answer that is not in the log yet."""
+        self.journal = TurnJournal(session, emit, meter, steering)
+        self.loop = RequestLoop(session.router, self.journal)  # switching during the turn applies to the next one
         self.waiting: set[str] = set()
-        """The calls of the batch that run and have no result in the log yet."""
-        self.model: Model = self.router.begin(self._situation())
-        self.begun = session.entry(
-            TurnBegun, model=self.model.ref, protocol=self.model.protocol, owner=session.owner.name
-        )
+        """The calls of the batch that have no result in the log yet."""
+        model = self.loop.model
+        self.begun = self.log.entry(TurnBegun, model=model.ref, protocol=model.protocol, owner=self.log.owner.name)
 
     async def run(self) -> TurnEnd:
-        """Run the turn; the last event, which is not told, is returned."""
+        """Run the turn and return its last event, which is not emitted here."""
         try:
             await self._begin()
             while True:
@@ -77,243 +83,105 @@ class Turn:
                 if end is not None:
                     return end
         except asyncio.CancelledError:
-            return TurnEnd("cancelled", await self._broken_off("cancelled", "", CANCELLED, CANCELLED_RUNNING))
+            return TurnEnd("cancelled", await self._interrupt("cancelled", "", CANCELLED, CANCELLED_RUNNING))
         except ConflictError:
-            raise  # the log is somebody else's now
+            raise  # another process writes the log now
         except Exception as error:
-            await self._broken_off("failed", str(error) or type(error).__name__, NOT_STARTED, UNKNOWN)
+            await self._interrupt("failed", str(error) or type(error).__name__, NOT_STARTED, UNKNOWN)
             raise
 
     async def _begin(self) -> None:
-        queued = self.steering()  # before the turn: it stands before the message of the turn
-        await self.session.append(self.begun, *map(self.session.said, [*queued, self.said]))
-        self.tell(TurnStart(self.model.ref, self.said))
+        queued = self.steering()  # queued before the turn, so these come before the message of the turn
+        await self.log.append(self.begun, *map(self.log.message, [*queued, self.message]))
+        self.emit(TurnStart(self.loop.model.ref, self.message))
         for message in queued:
-            self.tell(Steered(message))
+            self.emit(Steered(message))
 
     async def _step(self) -> TurnEnd | None:
-        """One request, and the calls of its answer; how the turn ended, if it did."""
-        answer, reason = await self._answer()
+        """Make one request and run the calls of its answer. Return the end of the turn if this was the last step."""
+        self.journal.begin_request()
+        answer, reason = await self.loop.answer()
         if reason is not None:
-            return await self._ended(TurnEnd("failed", answer, reason))
+            return await self._end(TurnEnd("failed", answer, reason))
         if answer.stop_reason == "toolUse":
             over = self.meter.over()
             if over is None:
                 await self._run_calls(answer)
                 over = self.meter.over()
             if over is not None:
-                left = [failed_result(call, NOT_RUN.format(over)) for call, _ in self.session.state.unanswered()]
-                return await self._ended(TurnEnd("limit", answer, over), left)
+                left = [failed_result(call, NOT_RUN.format(over)) for call, _ in self.log.state.unanswered()]
+                return await self._end(TurnEnd("limit", answer, over), left)
             return None
         steered = [] if self.meter.over() else self.steering()
         if not steered:
-            return await self._ended(TurnEnd("done", answer), _none_run(answer))
-        await self._write(_none_run(answer), steered)  # it would have ended here
-        return None
-
-    # -- answers -----------------------------------------------------------------------------------------------------
-
-    async def _answer(self) -> tuple[AssistantMessage, str | None]:
-        """The answer to the next request, as it is in the log; and why it was given up, if it was."""
-        attempts: list[Failed] = []
-        tries: Counter[str] = Counter()
-        self.compacted = False
-        self.meter.step()
-        while True:
-            await self._write([], self.steering())
-            await self._make_room(first=not tries[self.model.ref])
-            message, error = await self._request()
-            tries[self.model.ref] += 1
-            if error is None:
-                [stored] = await self._store(message, attempts)
-                self.router.succeeded(self.model, self._situation())
-                return stored, None
-            decision = self.router.failed(self.model, error, tries[self.model.ref], self._situation())
-            message = await self._failed(message, error, decision, attempts)
-            if isinstance(decision, GiveUp):
-                return message, f"{decision.reason}: {error.text}"
-            obstacle = await self._follow(decision)
-            if obstacle is not None:
-                return message, f"{decision.reason}: {error.text}; {obstacle}"
-
-    async def _request(self) -> tuple[AssistantMessage, ProviderError | None]:
-        """Send the conversation once; the events of the answer are told as they come."""
-        session = self.session
-        connection = session.connection(self.model, retries=False)
-        answer = stream(self.model, session.current, session.options, session.policy, connection, render=session.render)
-        async with answer:
-            try:
-                async for event in answer:
-                    self.tell(event)
-            finally:
-                self.arriving = answer.message
-        assert answer.message is not None
-        return answer.message, answer.error
-
-    async def _store(
-        self, message: AssistantMessage, attempts: Sequence[Failed], *before: AnyEntry
-    ) -> list[AssistantMessage]:
-        """Write an answer with the attempts before it, if there is anything in it or it is a good one."""
-        self.meter.spend(message.usage)
-        self.arriving = None  # what is given to `append` is written, even if this task is cancelled meanwhile
-        said = self._said(message, attempts)
-        await self.session.append(*before, *said)
-        return [each.message for each in said if isinstance(each.message, AssistantMessage)]
-
-    def _said(self, message: AssistantMessage | None, attempts: Sequence[Failed] = ()) -> list[Said]:
-        """The entry of an answer, which tells of the attempts before it."""
-        if message is None or (not message.content and message.failed):
-            return []
-        if attempts:
-            message = replace(message, diagnostics=[*message.diagnostics, *map(_told_of, attempts)])
-        keys = tuple([each.key for each in attempts])
-        return [self.session.said(with_identity(message, self.model, self.session.state), keys)]
-
-    async def _failed(
-        self, message: AssistantMessage, error: ProviderError, decision: Decision, attempts: list[Failed]
-    ) -> AssistantMessage:
-        """Write down a failed attempt. What had arrived is stored as failed: its calls never run, and the next attempt
-        starts clean."""
-        entry: Failed = self.session.entry(
-            Failed,
-            model=self.model.ref,
-            protocol=self.model.protocol,
-            kind=error.kind,
-            text=error.text,
-            then=decision.word,
-            status=error.status,
-            request_id=error.request_id,
-        )
-        attempts.append(entry)
-        stored = await self._store(message, attempts, entry)
-        return stored[0] if stored else message
-
-    async def _follow(self, decision: Decision) -> str | None:
-        """Do what the router decided about a failure; or say why it cannot be done."""
-        if isinstance(decision, Compact):
-            return await self._compact()
-        assert not isinstance(decision, GiveUp)
-        if isinstance(decision, Next):
-            self.model = decision.model
-            self.tell(Switch(self.model.ref, decision.reason))
-        elif isinstance(decision, Retry):
-            self.tell(Retried(self.model.ref, decision.reason, decision.wait))
-        await asyncio.sleep(decision.wait)
-        return None
-
-    async def _make_room(self, first: bool) -> None:
-        """A summary before the first request to a model whose window the conversation may not fit. If none can be made
-        the request is sent as it is: the estimate is a careful one, and the provider has the last word."""
-        if first and not self.compacted and self.session.overflows(self.model):
-            await self._compact()
-
-    async def _compact(self) -> str | None:
-        """Make the history shorter; or say why that is not possible."""
-        session, before = self.session, len(self.session.state.messages)
-        try:
-            summary = await compact(session, self.model, self.meter)
-        except ConflictError:
-            raise
-        except SessionError as error:
-            return str(error)
-        if summary is None:
-            return too_long(session, self.model)
-        self.compacted = True
-        self.tell(Compaction(summary, before - len(session.state.messages) + 1))
+            return await self._end(TurnEnd("done", answer), _results_of_last(answer))
+        await self.journal.write(_results_of_last(answer), steered)
         return None
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
     async def _run_calls(self, message: AssistantMessage) -> None:
-        """Run the calls of an answer: one result for each, in the log as soon as it is there."""
+        """Run the calls of an answer. Each result is written as soon as it is ready."""
         runnable = message.runnable_calls
         self.waiting = {call.id for call in runnable}
-        unfit = [call for call in message.tool_calls if call.id not in self.waiting]
-        await self._write([failed_result(call, _unfit(message, call)) for call in unfit])
+        broken = [call for call in message.tool_calls if call.id not in self.waiting]
+        await self.journal.write([failed_result(call, _why_broken(message, call)) for call in broken])
         if runnable:
-            await self.runner.run(runnable, self, self.tell)
-        await self._write([failed_result(call, NO_RESULT) for call in runnable if call.id in self.waiting])
+            await self.runner.run(runnable, self, self.emit)
+        await self.journal.write([failed_result(call, NO_RESULT) for call in runnable if call.id in self.waiting])
 
     async def started(self, call: ToolCall) -> None:
-        """A call is about to run: from now on its outcome counts as unknown."""
-        await self.session.append(self.session.entry(CallStarted, call=call.id))
-        self.tell(CallStart(call))
+        """Record that a call is about to run: from now on its outcome is unknown until it has a result."""
+        await self.log.append(self.log.entry(CallStarted, call=call.id))
+        self.emit(CallStart(call))
 
     async def finished(self, result: ToolResultMessage) -> None:
-        """A call has its result. A second one has no effect."""
+        """Record the result of a call. A second one has no effect."""
         if result.tool_call_id in self.waiting:
             self.waiting.remove(result.tool_call_id)
-            await self._write([result])
-
-    async def _write(self, results: Sequence[ToolResultMessage], steered: Sequence[UserMessage] = ()) -> None:
-        if results or steered:
-            messages: list[Message] = [*results, *steered]
-            await self.session.append(*map(self.session.said, messages))
-        for result in results:
-            self.tell(CallResult(result))
-        for message in steered:
-            self.tell(Steered(message))
+            await self.journal.write([result])
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    async def _ended(self, end: TurnEnd, results: Sequence[ToolResultMessage] = ()) -> TurnEnd:
-        ended = self.session.entry(TurnEnded, how=end.how, reason=end.reason or None)
-        with suppress(asyncio.CancelledError):  # too late: it is written
-            await self.session.append(*[self.session.said(result) for result in results], ended)
+    async def _end(self, end: TurnEnd, results: Sequence[ToolResultMessage] = ()) -> TurnEnd:
+        ended = self.log.entry(TurnEnded, how=end.how, reason=end.reason or None)
+        with suppress(asyncio.CancelledError):  # it is written all the same
+            await self.log.append(*map(self.log.message, results), ended)
         for result in results:
-            self.tell(CallResult(result))
+            self.emit(CallResult(result))
         return end
 
-    async def _broken_off(self, how: str, reason: str, not_started: str, unknown: str) -> AssistantMessage | None:
-        """Close the log: what had arrived is stored, and calls without a result get one that says so."""
-        session = self.session
-        if session.state.turn is None or session.state.turn.key != self.begun.key:
+    async def _interrupt(self, how: How, reason: str, not_started: str, unknown: str) -> AssistantMessage | None:
+        """Close the turn in the log: store what had arrived, and add a result to each call without one."""
+        state = self.log.state
+        if state.turn is None or state.turn.key != self.begun.key:
             return None  # it had not begun
-        if self.arriving is not None:
-            self.meter.spend(self.arriving.usage)
-        arrived, self.arriving = self._said(self.arriving), None
-        results: list[ToolResultMessage] = []
-        if arrived and isinstance(arrived[0].message, AssistantMessage):
-            answer = arrived[0].message
-            # It had all arrived, and only its entry was missing.
-            calls = [] if answer.failed else answer.tool_calls
-            results = closing_results([(call, False) for call in calls], not_started, unknown)
-        results += closing_results(session.state.unanswered(), not_started, unknown)
-        ended = session.entry(TurnEnded, how=how, reason=reason or None)
-        with suppress(asyncio.CancelledError):
-            await session.append(*arrived, *[session.said(result) for result in results], ended)
-        for result in results:
-            self.tell(CallResult(result))
+        arriving, self.loop.arriving = self.loop.arriving, None
+        if arriving is not None:
+            self.meter.spend(arriving.usage)
+        arrived = self.journal.answer_entries(self.loop.model, arriving)
         message = arrived[0].message if arrived else None
-        return message if isinstance(message, AssistantMessage) else None
-
-    def _situation(self) -> Situation:
-        state = self.session.state
-        return Situation(
-            turn=state.turns - (state.turn is not None),
-            last=self.session.last_model(),
-            origins=state.origins,
-            tokens=self.session.estimate(),
-            now=self.session.now(),
-            compacted=self.compacted,
-            conversation=self.session.id,
-        )
+        assert message is None or isinstance(message, AssistantMessage)
+        # An answer that had arrived as a whole may have calls; only its entry was missing.
+        calls = [] if message is None or message.failed else message.tool_calls
+        results = closing_results([(call, False) for call in calls], not_started, unknown)
+        results += closing_results(state.unanswered(), not_started, unknown)
+        ended = self.log.entry(TurnEnded, how=how, reason=reason or None)
+        with suppress(asyncio.CancelledError):
+            await self.log.append(*arrived, *map(self.log.message, results), ended)
+        for result in results:
+            self.emit(CallResult(result))
+        return message
 
 
-def _told_of(attempt: Failed) -> Diagnostic:
-    """An attempt that failed, on the answer that came after it."""
-    details = {"model": attempt.model, "kind": attempt.kind, "then": attempt.then}
-    return Diagnostic("attempt-failed", attempt.time, attempt.text, details)
-
-
-def _unfit(message: AssistantMessage, call: ToolCall) -> str:
-    """What is told of a call that must not run."""
+def _why_broken(message: AssistantMessage, call: ToolCall) -> str:
+    """The text for a call that cannot be run, from the diagnostic of its block."""
     at = next(at for at, block in enumerate(message.content) if isinstance(block, ToolCall) and block.id == call.id)
-    words = [each.message for each in message.diagnostics if each.details and each.details.get("block") == at]
-    return ONCE_MORE.format(words[0] if words and words[0] else "it cannot be read")
+    found = [each.message for each in message.diagnostics if each.details and each.details.get("block") == at]
+    return REPEAT.format(found[0] if found and found[0] else "it cannot be read")
 
 
-def _none_run(message: AssistantMessage) -> list[ToolResultMessage]:
-    """What is told of the calls of a last answer, none of which may run."""
+def _results_of_last(message: AssistantMessage) -> list[ToolResultMessage]:
+    """Results for the calls of an answer that ends a turn: none of them is run."""
     why = CUT if message.stop_reason == "length" else f"the answer ended with {message.stop_reason}"
-    return [failed_result(call, ONCE_MORE.format(why)) for call in message.tool_calls]
+    return [failed_result(call, REPEAT.format(why)) for call in message.tool_calls]

@@ -1,4 +1,4 @@
-"""Checking rows. Every fault is collected with its place; nothing stops at the first, nothing is repaired."""
+"""Check rows. All faults are collected, each with its place; nothing is repaired."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -16,7 +16,7 @@ Faults = list[str]
 
 
 def build(kind: type[Record], table: object, place: str, faults: Faults) -> Record | None:
-    """``table`` as a record of ``kind``, or ``None`` with one fault for every field that is wrong."""
+    """Make a record of ``kind`` from ``table``, or return ``None`` and add one fault for every wrong field."""
     if not isinstance(table, Mapping):
         faults.append(f"{place}: expected a table")
         return None
@@ -30,7 +30,7 @@ def build(kind: type[Record], table: object, place: str, faults: Faults) -> Reco
         try:
             values[name] = msgspec.convert(table[name], entry.type)
         except msgspec.ValidationError as error:
-            found.append(f"{place}.{name}: {_words(error)}")
+            found.append(f"{place}.{name}: {_reason(error)}")
     faults += found
     return None if found else kind(**values)
 
@@ -40,8 +40,8 @@ def _fields(kind: type[Struct]) -> dict[str, msgspec.structs.FieldInfo]:
     return {entry.name: entry for entry in msgspec.structs.fields(kind)}
 
 
-def _words(error: msgspec.ValidationError) -> str:
-    """msgspec's text with the path inside the field, where there is one, in front."""
+def _reason(error: msgspec.ValidationError) -> str:
+    """Return msgspec's text, with the path inside the field (if any) in front."""
     text, _, path = str(error).partition(" - at `$")
     inner = path.rstrip("`").lstrip(".")
     return f"{inner}: {text}" if inner else text
@@ -55,10 +55,10 @@ def _near(name: str, known: Iterable[str]) -> str:
 
 
 def read_cells(protocol: str, table: object, place: str, faults: Faults) -> Cells:
-    """Cells that are valid for ``protocol``, with null where the file had to write an empty string."""
+    """Check the cells of ``protocol``, and replace empty strings by null where a cell may be null."""
     record = DIALECTS.get(protocol)
     if record is None:
-        faults.append(f"{place}: unknown protocol{_near(protocol, DIALECTS)}; known are {', '.join(DIALECTS)}")
+        faults.append(f"{place}: unknown protocol{_near(protocol, DIALECTS)}; the protocols are {', '.join(DIALECTS)}")
         return {}
     if not isinstance(table, Mapping):
         faults.append(f"{place}: expected a table of cells")
@@ -75,7 +75,7 @@ def _may_be_null(record: type[Struct], name: str) -> bool:
 
 
 def read_dialects(table: object, place: str, faults: Faults) -> dict[str, Cells]:
-    """The cells of every protocol in a ``dialect`` table."""
+    """Read the cells of every protocol in a ``dialect`` table."""
     if not isinstance(table, Mapping):
         faults.append(f"{place}: expected one table of cells for each protocol")
         return {}
@@ -83,7 +83,7 @@ def read_dialects(table: object, place: str, faults: Faults) -> dict[str, Cells]
 
 
 def read_provider(name: str, table: object, place: str, faults: Faults) -> Provider | None:
-    """A provider's table as a row."""
+    """Make a row from a provider's table."""
     if not isinstance(table, Mapping):
         faults.append(f"{place}: expected a table")
         return None
@@ -102,13 +102,13 @@ def _provider_faults(provider: Provider) -> Iterator[str]:
             yield f"protocols: unknown protocol {protocol!r}{_near(protocol, DIALECTS)}"
     for protocol in provider.dialect:
         if protocol in DIALECTS and protocol not in provider.protocols:
-            yield f"dialect.{protocol}: not among its protocols ({', '.join(provider.protocols)})"
+            yield f"dialect.{protocol}: not one of its protocols ({', '.join(provider.protocols)})"
     if provider.defaults.max_tokens > provider.defaults.context_window:
         yield "defaults.max_tokens: larger than context_window"
 
 
 def read_model(ref: str, table: object, place: str, faults: Faults) -> ModelRow | None:
-    """A model's table as a row; ``ref`` is ``provider/id``."""
+    """Make a row from a model's table; ``ref`` is ``provider/id``."""
     provider, slash, model_id = ref.partition("/")
     if not (provider and slash and model_id):
         faults.append(f'{place}: the name must be "provider/model"')
@@ -121,7 +121,7 @@ def read_model(ref: str, table: object, place: str, faults: Faults) -> ModelRow 
 
 
 def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[str]:
-    """What is wrong with a row that is well-formed, given all providers."""
+    """Yield the faults of a well-formed row that only all providers together show."""
     provider = providers.get(row.provider)
     if provider is None:
         yield f"provider: unknown provider {row.provider!r}{_near(row.provider, providers)}"
@@ -137,7 +137,7 @@ def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[s
 
 
 def read_family(table: object, place: str, faults: Faults) -> Family | None:
-    """A family's table as a row."""
+    """Make a row from a family's table."""
     family = build(Family, table, place, faults)
     if family is None:
         return None

@@ -1,4 +1,4 @@
-"""Reading the catalog's files: the three that segue brings and the user's own. Each is read once, when first needed.
+"""Read the catalog's files: the three built-in ones and the user's. Each is read once, when it is first needed.
 
 A file with faults raises one ``CatalogError`` that lists all of them.
 """
@@ -17,14 +17,15 @@ from .rows import Family, ModelRow, ModelsFile, Provider
 
 HERE = Path(__file__).parent
 SECTIONS = ("providers", "models")
-"""What a user's file may hold."""
+"""The sections of a user's file."""
 
+FilePath = str | os.PathLike[str]
 Row = TypeVar("Row", Provider, ModelRow)
 Reader = Callable[[str, object, str, Faults], Row | None]
 
 
 class Tables(msgspec.Struct, frozen=True):
-    """All rows, checked."""
+    """All rows, after the checks."""
 
     providers: dict[str, Provider]
     models: dict[str, ModelRow]
@@ -33,20 +34,21 @@ class Tables(msgspec.Struct, frozen=True):
 
 @cache
 def built_in() -> Tables:
-    """The rows that segue brings."""
-    by_hand = _toml(HERE / "providers.toml")
-    providers = _providers(by_hand)
-    models = _models(HERE / "models.json", providers) | _models_by_hand(by_hand, providers)
+    """Return the built-in rows."""
+    manual = _toml(HERE / "providers.toml")
+    providers = _providers(manual)
+    models = _models(HERE / "models.json", providers) | _manual_models(manual, providers)
     return Tables(providers, models, _families(HERE / "families.toml"))
 
 
-def with_file(path: str) -> Tables:
-    """The rows that segue brings, with those of a user's file laid over them. Read again only when it has changed."""
+def with_file(file: FilePath) -> Tables:
+    """Return the built-in rows, overridden by those of a user's file. The file is read again only if it has changed."""
+    path = os.fspath(file)
     try:
         changed = os.stat(path).st_mtime_ns
     except OSError as error:
         raise CatalogError(path, [f"cannot be read: {error.strerror or error}"]) from None
-    except ValueError as error:  # no path at all, such as one with a NUL in it
+    except ValueError as error:  # not a path: it contains a NUL, for example
         raise CatalogError(path, [f"cannot be read: {error}"]) from None
     return _with_file(path, changed)
 
@@ -55,7 +57,7 @@ def with_file(path: str) -> Tables:
 def _with_file(path: str, changed: int) -> Tables:
     base, document, faults = built_in(), _toml(Path(path)), Faults()
     unknown = [name for name in document if name not in SECTIONS]
-    faults += [f"{name}: unknown section; known are {' and '.join(SECTIONS)}" for name in unknown]
+    faults += [f"{name}: unknown section; the sections are {' and '.join(SECTIONS)}" for name in unknown]
     providers = _overlay(base.providers, document.get("providers", {}), "providers", read_provider, faults)
     models = _overlay(base.models, document.get("models", {}), "models", read_model, faults)
     for ref, row in models.items():
@@ -66,7 +68,8 @@ def _with_file(path: str, changed: int) -> Tables:
 
 
 def user_file() -> str | None:
-    """The user's file: ``$SEGUE_CATALOG``, else ``segue/catalog.toml`` among the user's settings, if it exists."""
+    """Return the path of the user's file, if there is one: ``$SEGUE_CATALOG``, or ``segue/catalog.toml`` in the user's
+    configuration directory."""
     named = os.environ.get("SEGUE_CATALOG")
     if named:
         return named
@@ -82,7 +85,7 @@ def _providers(document: Mapping[str, Any]) -> dict[str, Provider]:
     return found
 
 
-def _models_by_hand(document: Mapping[str, Any], providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
+def _manual_models(document: Mapping[str, Any], providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
     faults = Faults()
     found = _overlay({}, document.get("models", {}), "models", read_model, faults)
     for ref, row in found.items():
@@ -100,7 +103,7 @@ def _families(path: Path) -> tuple[Family, ...]:
 
 
 def _models(path: Path, providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
-    """The generated rows, decoded in one go; only a file that fails is looked at row by row."""
+    """Read the generated rows. They are decoded together; only if that fails, row by row to find all faults."""
     data, faults = path.read_bytes(), Faults()
     try:
         rows = msgspec.json.decode(data, type=ModelsFile).models
@@ -126,7 +129,7 @@ def _row_by_row(data: bytes, faults: Faults) -> tuple[ModelRow, ...]:
 def _overlay(
     base: Mapping[str, Row], tables: object, section: str, read: Reader[Row], faults: Faults
 ) -> dict[str, Row]:
-    """``base`` with ``tables`` laid over it: a row that exists is changed field by field, others are added."""
+    """Override ``base`` by ``tables``: rows that exist are changed field by field, others are added."""
     rows = dict(base)
     if not isinstance(tables, Mapping):
         faults.append(f"{section}: expected a table")
@@ -141,7 +144,7 @@ def _overlay(
 
 
 def _inherited(old: dict[str, Any], new: Any) -> dict[str, Any]:
-    """What a row keeps of the one that it changes: no dialect of a protocol that it no longer speaks."""
+    """Return what a changed row inherits: all but the dialects of protocols that it no longer speaks."""
     spoken = new.get("protocols") if isinstance(new, Mapping) else None
     if not isinstance(spoken, list):
         return old
@@ -149,7 +152,7 @@ def _inherited(old: dict[str, Any], new: Any) -> dict[str, Any]:
 
 
 def _merge(old: Any, new: Any) -> Any:
-    """``new`` over ``old``, tables merged at every depth."""
+    """Override ``old`` by ``new``, merging tables at every depth."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         return new
     return {**old, **{key: _merge(old.get(key), value) for key, value in new.items()}}

@@ -1,9 +1,8 @@
-"""From a name to a ``Model``: protocol record ← provider ← families in order ← the model's own row."""
+"""Resolve a name to a ``Model``: defaults of the protocol, overridden by provider, families in order, and model row."""
 
 import re
 from collections.abc import Iterator
 from functools import cache
-from os import PathLike, fspath
 from typing import Any
 
 import msgspec
@@ -11,28 +10,28 @@ import msgspec
 from ..dialects import DIALECTS, Dialect
 from ..errors import ModelError, UnknownProviderError
 from ..types.model import Model
-from .loader import Tables, built_in, user_file, with_file
+from .loader import FilePath, Tables, built_in, user_file, with_file
 from .rows import Cells, Defaults, Family, ModelRow, Provider
 
 
 class UnknownModelWarning(UserWarning):
-    """A model that no row describes is used with careful defaults."""
+    """A model without a row in the catalog is used with careful defaults."""
 
 
 class Catalog:
-    """Providers and models. ``Catalog.load()`` has the built-in rows, ``Catalog.load(path)`` a user's file on top."""
+    """Providers and models: the built-in rows (``Catalog.load()``), or with a user's file (``Catalog.load(path)``)."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
     @classmethod
-    def load(cls, path: str | PathLike[str] | None = None) -> "Catalog":
-        """The built-in rows, with those of the TOML file at ``path`` laid over them. Faults raise ``CatalogError``."""
-        return cls(built_in() if path is None else with_file(fspath(path)))
+    def load(cls, path: FilePath | None = None) -> "Catalog":
+        """Load the built-in rows, overridden by the TOML file at ``path``. Faults raise ``CatalogError``."""
+        return cls(built_in() if path is None else with_file(path))
 
     @classmethod
     def default(cls) -> "Catalog":
-        """The built-in rows and the user's own file, if there is one."""
+        """Load the built-in rows and the user's file, if there is one."""
         return cls.load(user_file())
 
     @property
@@ -42,22 +41,22 @@ class Catalog:
 
     @property
     def models(self) -> dict[str, ModelRow]:
-        """All rows by ``provider/model``, sorted by provider, in the order of the file, and id."""
+        """All rows by ``provider/model``, sorted by provider (in the order of the file) and id."""
         order = {name: index for index, name in enumerate(self._tables.providers)}
         rows = sorted(self._tables.models.values(), key=lambda row: (order[row.provider], row.id))
         return {row.ref: row for row in rows}
 
     def provider(self, name: str) -> Provider:
-        """The provider of that name, in upper or lower case."""
+        """Return the provider of that name, in upper or lower case."""
         found = self._tables.providers.get(name.lower())
         if found is None:
             raise UnknownProviderError(_unknown_provider(name, self._tables.providers))
         return found
 
     def find(self, name: str) -> tuple[Provider, str, ModelRow | None]:
-        """The provider, the model id and the row, if there is one, of ``provider/model`` or ``provider:model``."""
-        if not name.isprintable():  # half a character, for example, which nothing could send
-            raise ModelError(f"{name!r} is no name of a model")
+        """Find the provider, the model id and the row (if there is one) of ``provider/model`` or ``provider:model``."""
+        if not name.isprintable():  # a lone surrogate, for example, which cannot be sent
+            raise ModelError(f"{name!r} is not the name of a model: it contains characters that cannot be printed")
         provider_name, model_id = _split(name, self._tables)
         provider = self.provider(provider_name)
         if not model_id:
@@ -65,7 +64,7 @@ class Catalog:
         return provider, model_id, self._tables.models.get(f"{provider.id}/{model_id}")
 
     def resolve(self, name: str, protocol: str | None = None) -> Model:
-        """The model of that name, without a word when no row describes it (``known`` says so)."""
+        """Return the model of that name. It does not warn about a model without a row, whose ``known`` is ``False``."""
         provider, model_id, row = self.find(name)
         spoken = protocol or (row and row.protocol) or provider.protocols[0]
         if spoken not in provider.protocols:
@@ -74,37 +73,37 @@ class Catalog:
         return _model(provider, row or ModelRow(provider=provider.id, id=model_id), families, spoken, row is not None)
 
     def resolve_all(self) -> Iterator[Model]:
-        """Every model that has a row, once for each protocol of its provider."""
+        """Yield every model that has a row, once for each protocol of its provider."""
         for ref, row in self.models.items():
             for protocol in self._tables.providers[row.provider].protocols:
                 yield self.resolve(ref, protocol)
 
 
 def differing(dialect: Dialect) -> Cells:
-    """The cells in which ``dialect`` differs from its protocol's defaults, by name."""
-    usual = type(dialect)()
+    """Return the cells in which ``dialect`` differs from its protocol's defaults, by name."""
+    defaults = type(dialect)()
     names = [entry.name for entry in msgspec.structs.fields(dialect)]
-    return {name: getattr(dialect, name) for name in names if getattr(dialect, name) != getattr(usual, name)}
+    return {name: getattr(dialect, name) for name in names if getattr(dialect, name) != getattr(defaults, name)}
 
 
 def _model(provider: Provider, row: ModelRow, families: list[Family], protocol: str, known: bool) -> Model:
-    """A row with everything that it leaves open filled in."""
+    """Make a model from a row, with defaults for what the row leaves open."""
     cells = dict(provider.dialect.get(protocol, {}))
     for family in families:
         cells |= family.dialect
     cells |= row.dialect.get(protocol, {})
-    usual = _usual(provider.defaults, families)
-    window = row.context_window or usual.context_window
+    defaults = _defaults(provider.defaults, families)
+    window = row.context_window or defaults.context_window
     return Model(
         id=row.id,
         name=row.name or row.id,
         provider=provider.id,
         protocol=protocol,
         base_url=row.base_url or provider.base_url,
-        input=usual.input if row.input is None else row.input,
-        reasoning=usual.reasoning if row.reasoning is None else row.reasoning,
+        input=defaults.input if row.input is None else row.input,
+        reasoning=defaults.reasoning if row.reasoning is None else row.reasoning,
         context_window=window,
-        max_tokens=row.max_tokens or min(usual.max_tokens, window),
+        max_tokens=row.max_tokens or min(defaults.max_tokens, window),
         cost=row.cost.as_cost(),
         headers={**provider.headers, **row.headers},
         dialect=msgspec.convert(cells, DIALECTS[protocol]),
@@ -112,12 +111,12 @@ def _model(provider: Provider, row: ModelRow, families: list[Family], protocol: 
     )
 
 
-def _usual(defaults: Defaults, families: list[Family]) -> Defaults:
-    """The provider's defaults, with what families say about input and reasoning."""
-    said: dict[str, Any] = {}
+def _defaults(defaults: Defaults, families: list[Family]) -> Defaults:
+    """Return the provider's defaults, with ``input`` and ``reasoning`` of the families."""
+    changed: dict[str, Any] = {}
     for family in families:
-        said |= {name: value for name in ("input", "reasoning") if (value := getattr(family, name)) is not None}
-    return msgspec.structs.replace(defaults, **said)
+        changed |= {name: value for name in ("input", "reasoning") if (value := getattr(family, name)) is not None}
+    return msgspec.structs.replace(defaults, **changed)
 
 
 def _matching(families: tuple[Family, ...], ref: str, protocol: str) -> list[Family]:
@@ -133,7 +132,7 @@ def _globs(globs: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _split(name: str, tables: Tables) -> tuple[str, str]:
-    """At the first slash or colon, whichever comes first."""
+    """Split a name at its first slash or colon."""
     match = re.match(r"\s*([^/:]*)[/:](.*)", name, re.DOTALL)
     if match is None:
         raise ModelError(_no_provider(name, tables))
@@ -141,21 +140,21 @@ def _split(name: str, tables: Tables) -> tuple[str, str]:
 
 
 def _no_provider(name: str, tables: Tables) -> str:
-    """What to say about a name without a separator."""
+    """Return the error text for a name without a separator."""
     if name.strip().lower() in tables.providers:
         return f'{name!r} is a provider: write "{name.strip().lower()}/model"'
     having = [ref for ref in tables.models if ref.partition("/")[2] == name.strip()]
     hint = f"; did you mean {' or '.join(sorted(having))}?" if having else ""
-    return f'{name!r} names no provider: write "provider/model", such as "anthropic/claude-sonnet-5"{hint}'
+    return f'{name!r} does not name a provider: write "provider/model", such as "anthropic/claude-sonnet-5"{hint}'
 
 
 def _unknown_provider(name: str, providers: dict[str, Provider]) -> str:
-    """What to say about an unknown provider: the nearest ones, also by the other names that people type."""
+    """Return the error text for an unknown provider, with the most similar names (also those of ``also``)."""
     from difflib import get_close_matches
 
     spellings = {spelling: row.id for row in providers.values() for spelling in (row.id, *row.also)}
     exact = [name.lower()] if name.lower() in spellings else []
     nearest = exact or get_close_matches(name.lower(), list(spellings), n=5, cutoff=0.6)
     names = list(dict.fromkeys(spellings[spelling] for spelling in nearest))[:3]
-    hint = f"did you mean {' or '.join(names)}?" if names else f"known are {', '.join(providers)}."
-    return f"unknown provider {name!r}: {hint} A provider of your own goes into a catalog file (docs/catalog.md)"
+    hint = f"did you mean {' or '.join(names)}?" if names else f"the providers are {', '.join(providers)}."
+    return f"unknown provider {name!r}: {hint} Add your own providers to a catalog file (docs/catalog.md)"

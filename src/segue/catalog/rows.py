@@ -1,4 +1,4 @@
-"""What a row of the catalog is: the types of providers, models and families. No reading, no resolving."""
+"""The rows of the catalog: the types of providers, models and families."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,16 +9,16 @@ from ..types.secret import Guarded
 from ..types.usage import ModelCost
 
 Cells = dict[str, Any]
-"""Cells of a dialect by name, as they stand in a file; checked against the protocol's record when they are read."""
+"""Cells of a dialect by name, as written in a file; checked against the protocol's record when they are read."""
 
 Tokens = Annotated[int, Meta(gt=0)]
-Price = Annotated[float, Meta(ge=0, le=1_000_000)]  # neither infinite nor a number that is none
+Price = Annotated[float, Meta(ge=0, le=1_000_000)]  # excludes NaN and infinity
 Text = Annotated[str, Meta(min_length=1)]
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google"]
 
 
 class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Dollars per million tokens. An absent price is not known, which is never the same as zero."""
+    """Dollars per million tokens. An absent price is unknown, which is not the same as zero."""
 
     input: Price | None = None
     output: Price | None = None
@@ -26,12 +26,12 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     cache_write: Price | None = None
 
     def as_cost(self) -> ModelCost:
-        """The same prices as a model carries them."""
+        """Return the prices in the form that a model has."""
         return ModelCost(self.input, self.output, self.cache_read, self.cache_write)
 
 
 class Defaults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a model gets that no row describes, or whose row leaves it open."""
+    """Values for a model without a row, or whose row leaves them open."""
 
     context_window: Tokens = 8_192
     max_tokens: Tokens = 2_048
@@ -40,15 +40,15 @@ class Defaults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A provider: where it answers, which variables hold its key, what it speaks and how it differs."""
+    """A provider: its address, the variables that hold its key, its protocols, and how it differs from them."""
 
     id: str
     name: Text
-    # {UPPER_CASE} names in it depend on the account; the client fills them in.
+    # {UPPER_CASE} names depend on the account; the client fills them in.
     base_url: Text
     keys: tuple[Text, ...] = ()
     needs_key: bool = True
-    # How it wants to know who asks; without a word, as its protocol's first provider does (client/access.py).
+    # How requests are authenticated; None: as its protocol's first provider does (client/reach.py).
     auth: Auth | None = None
     # The first is the default.
     protocols: Annotated[tuple[Text, ...], Meta(min_length=1)]
@@ -69,7 +69,7 @@ class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     input: tuple[Modality, ...] | None = None
     reasoning: bool | None = None
     cost: Prices = field(default_factory=Prices)
-    # Where a model answers elsewhere, or speaks another of its provider's protocols by default.
+    # For a model with another default protocol or another address than its provider.
     protocol: str | None = None
     base_url: str | None = None
     headers: dict[str, str] = {}
@@ -77,12 +77,12 @@ class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     @property
     def ref(self) -> str:
-        """Its name: ``provider/model``."""
+        """The full name: ``provider/model``."""
         return f"{self.provider}/{self.id}"
 
 
 class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Cells that hold for all models whose name matches, described by a row or not."""
+    """Cells for all models whose name matches, whether they have a row or not."""
 
     models: Annotated[tuple[Text, ...], Meta(min_length=1)]
     protocol: str
@@ -93,7 +93,7 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ModelsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The generated file: where its rows are from, and the rows."""
+    """The generated file: the sources of its rows, and the rows."""
 
     generated: str
     sources: dict[str, str]

@@ -1,103 +1,116 @@
-"""The `segue` command: one file per command, imported only when that command is chosen.
+"""The `segue` command: one file per command, imported only when that command is run.
 
-Data goes to stdout and all else to stderr. Exit status: 0 fine, 1 findings, 2 bad input or usage, 130 cancelled.
+Data goes to stdout and everything else to stderr. Exit status: 0 success, 1 findings, 2 bad input or usage,
+130 cancelled.
 """
 
 import sys
 
 from .. import __version__
 
-TYPE_CHECKING = False  # typing itself would cost more than all of `segue --version`
+TYPE_CHECKING = False  # importing `typing` would take longer than all of `segue --version`
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
 COMMANDS = {
-    "chat": "a conversation in the terminal, also without a key",
-    "run": "one prompt for scripts, with the same agent",
-    "show": "a readable picture of a conversation",
-    "models": "the models of the catalog",
-    "project": "what another model would get of a conversation",
-    "encode": "the request body that sends a conversation to a model",
-    "lint": "what a provider would refuse in a request body, and why",
-    "import": "the conversation that a request body holds",
-    "sessions": "stored conversations: show, check, fork, export, …",
-    "standin": "a strict stand-in for a provider, on loopback",
-    "local": "a small real model, on loopback and offline",
+    "chat": "chat in the terminal, with or without an API key",
+    "run": "run one prompt from a script, with the same agent as chat",
+    "show": "print a conversation in readable form",
+    "models": "list the models of the catalog",
+    "project": "show a conversation as another model would receive it",
+    "encode": "print the request body that sends a conversation to a model",
+    "lint": "list what a provider would refuse in a request body, and why",
+    "import": "convert a request body to a conversation",
+    "sessions": "manage stored sessions (list, show, check, fork, export, import)",
+    "standin": "serve a strict stand-in for a provider on loopback",
+    "local": "serve a small real model on loopback, offline",
 }
-"""Each command, and what it gives; its module is the file of its name (``import_`` for a word that Python keeps)."""
+"""Each command and its help text. Its module has the same name, except those in ``MODULES``."""
 
 MODULES = {"import": "import_"}
+"""Modules of commands whose name is a keyword in Python."""
 
 
 def main(argv: "Sequence[str] | None" = None) -> int:
-    """Run the command line; the exit status is returned."""
+    """Run the command line and return the exit status."""
     arguments = sys.argv[1:] if argv is None else list(argv)
     if arguments == ["--version"]:
         try:
             print(f"segue {__version__}", flush=True)
             return 0
         except OSError:
-            pass  # the long way knows what to do
+            pass  # handled below, as for any other command
     from . import terminal
 
     try:
-        with terminal.guarded():
+        with terminal.safe_output():
             return _run(arguments)
-    except BrokenPipeError:  # the reader (`head`, a pager) has seen enough
+    except BrokenPipeError:  # the reader (`head`, a pager) has closed the pipe
         return 0
     finally:
-        terminal.settle()
+        terminal.flush_at_exit()
 
 
 def _run(arguments: list[str]) -> int:
-    import os
     import warnings
 
     from ..errors import SegueError
     from . import terminal
 
     if not terminal.is_open():
-        return _complain("standard input and output must be open")
+        return _fail("standard input and output must be open")
     terminal.prepare()
-    if faults := [fault for fault in map(_fault_of, arguments) if fault]:
-        return _complain(faults[0])
+    if errors := [error for error in map(_check_argument, arguments) if error]:
+        return _fail(errors[0])
     try:
         args = _parser(arguments).parse_args(arguments)
-        warnings.showwarning = _say_warning
+        warnings.showwarning = _print_warning
         status: int = args.run(args)
         terminal.flush()
     except SegueError as error:
-        return _complain(str(error))
+        return _fail(str(error))
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        if os.environ.get("SEGUE_DEBUG"):
+        if is_debugging():
             raise
-        return _complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
+        return _fail(internal_error(error))
     return status
 
 
-def _fault_of(word: str) -> str:
-    """What is wrong with an argument in any place; empty if nothing is."""
+def is_debugging() -> bool:
+    """Whether unexpected exceptions are raised, with a traceback, instead of printed in one line."""
+    import os
+
+    return bool(os.environ.get("SEGUE_DEBUG"))
+
+
+def internal_error(error: Exception) -> str:
+    """The message for an exception that is a bug in segue."""
+    return f"internal error ({type(error).__name__}: {error}); set SEGUE_DEBUG=1 to see where it happened"
+
+
+def _check_argument(argument: str) -> str:
+    """The error message for an argument that no command can use; empty if it is fine."""
     import os
 
     try:
-        os.fsencode(word)
+        os.fsencode(argument)
     except UnicodeEncodeError:
-        return f"{word}: half a character is not text"
-    if "\0" in word:
-        return f"{word}: no argument holds a NUL"
-    # argparse would take it for the end of the options.
-    return f"{word}: -- is not a value" if word.startswith("--") and word.endswith("=--") else ""
+        return f"{argument}: an argument contains half of a surrogate pair, which is not a character"
+    if "\0" in argument:
+        return f"{argument}: an argument must not contain a NUL character"
+    # argparse would read it as the end of the options.
+    return f"{argument}: -- is not a value" if argument.startswith("--") and argument.endswith("=--") else ""
 
 
 def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
-    """The parser for this command line: only the command that it names is loaded."""
+    """The parser for this command line. Only the module of the command that it names is imported."""
     import argparse
     from importlib import import_module
 
@@ -114,14 +127,14 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
     return parser
 
 
-def _complain(text: str) -> int:
-    from .terminal import tell
+def _fail(text: str) -> int:
+    from .terminal import print_note
 
-    tell(text)
+    print_note(text)
     return 2
 
 
-def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    from .terminal import tell
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    from .terminal import print_note
 
-    tell(f"note: {message}")
+    print_note(f"note: {message}")

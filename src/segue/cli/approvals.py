@@ -1,17 +1,17 @@
-"""Asking the person at the terminal whether a call may run."""
+"""Asks the user at the terminal whether a call may run."""
 
 from collections.abc import Callable
 
 import msgspec
 
-from ..tools import Allow, AllowAlways, Approval, Asked, Deny, Edit
+from ..tools import Allow, AllowAlways, Approval, ApprovalRequest, Deny, Edit
 from ..types import ToolCall
 from .keyboard import Keyboard
-from .printable import escaped, flat
-from .view import View
+from .printable import escape_json, one_line
+from .turn_view import TurnView
 
-SHOWN = 8_000
-"""Characters of an argument that are shown; of a longer one the middle is left out, and that is said."""
+MAX_SHOWN = 8_000
+"""Characters of an argument that are shown. The middle of a longer one is replaced by ``LEFT_OUT``."""
 
 QUESTION = "may {} run? [y]es, [a]lways, [n]o (and why), [e]dit:"
 ANSWERS: dict[str, Callable[[str], Approval]] = {
@@ -22,52 +22,51 @@ ANSWERS: dict[str, Callable[[str], Approval]] = {
     "n": Deny,
     "no": Deny,
 }
-"""What each answer means; behind a no may stand the reason, which the model is told."""
+"""The approval for each answer. A reason may follow a no; the model gets it."""
 EDIT = ("e", "edit")
 LEFT_OUT = "[… {:,} characters are not shown; e shows them …]"
 
 
-async def ask(asked: Asked, keyboard: Keyboard, view: View) -> Approval:
-    """Ask until there is an answer."""
-    call = asked.call
-    _draw(call, view)
+async def ask(request: ApprovalRequest, keyboard: Keyboard, view: TurnView) -> Approval:
+    """Show a call and ask until there is a valid answer."""
+    call = request.call
+    _draw_call(call, view)
     while True:
-        word, _, reason = (await keyboard.ask(QUESTION.format(call.name))).strip().partition(" ")
-        if word.lower() in EDIT:
-            edited = await _edited(call, keyboard, view)
+        answer, _, reason = (await keyboard.ask(QUESTION.format(call.name))).strip().partition(" ")
+        if answer.lower() in EDIT:
+            edited = await _ask_arguments(call, keyboard, view)
             if edited is not None:
                 return edited
-        elif word.lower() in ANSWERS:
-            approval = ANSWERS[word.lower()](reason.strip())
-            view.line(
-                (f"? {flat(call.name)}: {'denied' if isinstance(approval, Deny) else 'allowed'}", "dim"), indent=2
-            )
+        elif answer.lower() in ANSWERS:
+            approval = ANSWERS[answer.lower()](reason.strip())
+            verdict = "denied" if isinstance(approval, Deny) else "allowed"
+            view.line((f"? {one_line(call.name)}: {verdict}", "dim"), indent=2)
             return approval
 
 
-async def _edited(call: ToolCall, keyboard: Keyboard, view: View) -> Edit | None:
-    """Other arguments; ``None`` if what was typed are none."""
-    typed = await keyboard.ask(f"{call.name} with:", escaped(msgspec.json.encode(call.arguments).decode()))
+async def _ask_arguments(call: ToolCall, keyboard: Keyboard, view: TurnView) -> Edit | None:
+    """Let the user edit the arguments; ``None`` if the result is not a JSON object."""
+    typed = await keyboard.ask(f"{call.name} with:", escape_json(msgspec.json.encode(call.arguments).decode()))
     try:
         arguments = msgspec.json.decode(typed, type=dict)
     except msgspec.MsgspecError as error:
-        view.line((f"✗ arguments are a JSON object: {error}", "red"))
+        view.line((f"✗ arguments must be a JSON object: {error}", "red"))
         return None
-    view.line((f"? {flat(call.name)}: allowed with {typed}", "dim"), indent=2)
+    view.line((f"? {one_line(call.name)}: allowed with {typed}", "dim"), indent=2)
     return Edit(arguments)
 
 
-def _draw(call: ToolCall, view: View) -> None:
-    """The whole call: who allows it must have seen what it does."""
-    view.line(("? ", "bold yellow"), (flat(call.name), "bold yellow"), indent=2)
+def _draw_call(call: ToolCall, view: TurnView) -> None:
+    """Show all arguments: the user must see what a call does before allowing it."""
+    view.line(("? ", "bold yellow"), (one_line(call.name), "bold yellow"), indent=2)
     for name, value in call.arguments.items():
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        shown = _shown(text)
-        view.line((f"{flat(name)}: ", "dim"), (shown if "\n" not in shown else f"\n{shown}", ""), indent=4)
+        shown = _without_middle(text)
+        view.line((f"{one_line(name)}: ", "dim"), (shown if "\n" not in shown else f"\n{shown}", ""), indent=4)
 
 
-def _shown(text: str) -> str:
-    if len(text) <= SHOWN:
+def _without_middle(text: str) -> str:
+    if len(text) <= MAX_SHOWN:
         return text
-    half = SHOWN // 2
-    return f"{text[:half]}\n{LEFT_OUT.format(len(text) - SHOWN)}\n{text[-half:]}"
+    half = MAX_SHOWN // 2
+    return f"{text[:half]}\n{LEFT_OUT.format(len(text) - MAX_SHOWN)}\n{text[-half:]}"

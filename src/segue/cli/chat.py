@@ -1,246 +1,154 @@
-"""`segue chat`: a conversation in the terminal. Draws what the agent tells, and passes on what is typed."""
+"""`segue chat`: a conversation in the terminal. Draws the agent's events, and passes on what the user types."""
 
 import argparse
 import asyncio
-import os
 import sys
-from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, cast
 
 from .. import __version__
-from ..agent import TurnStart
-from ..errors import SegueError, SettingError
+from ..errors import SettingError
 from ..session.sqlite import MEMORY
-from ..tools import Allow, Approval, Asked
-from ..types import Context, TextContent, UserMessage
-from . import commands, offline, talk
-from .approvals import ask
+from ..tools import Allow, Approval, ApprovalRequest
+from ..types import Context, UserMessage
+from . import agent_host, approvals, chat_commands, model_choice
+from .agent_host import AgentHost
+from .chat_work import ChatWork, show_failures
+from .conversation_view import ConversationView
+from .formatting import text_of
 from .keyboard import Keyboard
-from .show import Picture
-from .signals import handled
-from .terminal import Screen, is_terminal, tell
-from .view import View
-
-if TYPE_CHECKING:
-    from ..agent import Agent, AgentStream
+from .signals import handle_signals
+from .terminal import Screen, is_terminal, print_note
+from .turn_view import TurnView
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    talk.configure(parser)
-    parser.add_argument("--yes", action="store_true", help="let every tool run without asking")
+    agent_host.configure(parser)
+    parser.add_argument("--yes", action="store_true", help="run every tool without asking")
 
 
 def run(args: argparse.Namespace) -> int:
     if not (sys.stdin.isatty() and is_terminal()):
-        raise SettingError("segue chat needs a terminal; for scripts there is segue run")
+        raise SettingError("segue chat needs a terminal; in a script, use segue run")
     asyncio.run(_chat(args))
     return 0
 
 
 async def _chat(args: argparse.Namespace) -> None:
-    async with talk.talking(args, approve=_allow) as begun:
-        chat = Chat(begun)
-        if not args.yes:
-            begun.approve = chat.approve
-        with chat.keyboard.above.taking_all():
-            chat.greet()
+    async with agent_host.open_host(args) as host:
+        chat = Chat(host)
+        host.approve = _allow if args.yes else chat.approve
+        with chat.keyboard.output.redirected():
+            greet(host, chat.view)
             await chat.hold()
-        if begun.session is not None and args.store != MEMORY:
-            tell(f"session {begun.session.id}; segue chat --continue goes on with it")
+        if host.session is not None and args.store != MEMORY:
+            print_note(f"session {host.session.id}; segue chat --continue continues it")
 
 
-def _allow(asked: Asked) -> Approval:
+def _allow(request: ApprovalRequest) -> Approval:
     return Allow()
 
 
 class Chat:
-    """A conversation with the person at the terminal."""
+    """A conversation with the user at the terminal."""
 
-    def __init__(self, begun: talk.Talk) -> None:
-        self.talk = begun
-        self.keyboard = Keyboard(commands.completions, self._status, self.interrupt, _said_before(begun))
-        self.view = View(Screen(cast(IO[str], self.keyboard.above)), self.keyboard.grow)
+    def __init__(self, host: AgentHost) -> None:
+        self.host = host
+        self.keyboard = Keyboard(chat_commands.completions, self._status, self.interrupt, _typed_before(host))
+        self.view = TurnView(Screen(cast(IO[str], self.keyboard.output)), self.keyboard.grow)
+        self.work = ChatWork(host, self.view, self.keyboard.refresh, self._give_back)
         self.leaving = False
-        self._agent: Agent | None = None
-        self._stream: AgentStream | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._early: list[str] = []
-        self._answering = ""
-
-    # -- the conversation ---------------------------------------------------------------------------------------------
 
     async def hold(self) -> None:
-        """Read lines until the person leaves. What is served by this process is started meanwhile."""
-        starting = asyncio.create_task(self._start_serving())
-        # Ctrl-C may come as a signal, too; a terminal that is closed, or a polite kill, is like Ctrl-D.
-        with handled({"SIGINT": self.interrupt, "SIGTERM": self.hang_up, "SIGHUP": self.hang_up}):
+        """Read lines until the user leaves. A server that this process needs is started in the meantime."""
+        starting = asyncio.create_task(self._start_server())
+        # Ctrl-C may also arrive as a signal. A closed terminal, or SIGTERM, has the same effect as Ctrl-D.
+        with handle_signals({"SIGINT": self.interrupt, "SIGTERM": self.hang_up, "SIGHUP": self.hang_up}):
             try:
                 while not self.leaving:
-                    await self._take((await self.keyboard.line()).strip())
+                    await self._handle((await self.keyboard.line()).strip())
             except EOFError:
                 pass
             except OSError:
-                if not self.leaving:  # else the terminal is gone
+                if not self.leaving:  # otherwise the terminal is gone
                     raise
             finally:
-                await self._leave()
+                await self.work.aclose()
                 await starting
 
-    async def _take(self, line: str) -> None:
-        if not line:
-            return
-        self.view.line(("\n› ", "bold cyan"), (line, "bold"))
-        command = commands.find(line)
-        if command is not None:
-            with self._told():
-                await command.run(self, line.partition(" ")[2].strip())
-        elif not self.busy:
-            self.begin(self._turn(line))
-        elif self._agent is not None:
-            self._agent.steer(line)
-            self.note("it is read with the next request of this turn")
-        else:
-            self._early.append(line)
-            self.note("it waits until this is done")
-
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something that takes long; Ctrl-C ends it."""
-
-        async def guarded() -> None:
-            try:
-                with self._told():
-                    await work
-            finally:
-                self._give_back()
-
-        self._answering = self.talk.model.ref  # which may be changed meanwhile
-        self._task = asyncio.create_task(guarded())
-        self._task.add_done_callback(lambda _: self.keyboard.refresh())
-
-    async def _turn(self, said: str) -> None:
-        agent = await self.talk.agent(said)
-        try:
-            async with agent.stream(said) as self._stream:
-                async for event in self._stream:
-                    if isinstance(event, TurnStart):  # before, it would stand before the message of the turn
-                        self._agent = agent
-                        while self._early:
-                            agent.steer(self._early.pop(0))
-                    self.view.show(event)
-                    self.keyboard.refresh()
-            if self._stream.outcome is not None:
-                self.view.outcome(self._stream.outcome)
-        finally:
-            self.view.settle()
-            self._agent = self._stream = None
-            self._early += [_text(message) for message in agent.take_back()]
-
-    def _give_back(self) -> None:
-        """What nobody has read is put back into the input line."""
-        unread, self._early = self._early, []
-        if unread:
-            self.keyboard.put("\n".join(unread))
-
-    async def approve(self, asked: Asked) -> Approval:
-        """Ask the person whether a call may run."""
-        return await ask(asked, self.keyboard, self.view)
+    async def approve(self, request: ApprovalRequest) -> Approval:
+        """Ask the user whether a call may run."""
+        return await approvals.ask(request, self.keyboard, self.view)
 
     def interrupt(self) -> None:
-        """End what is running; else throw away what was typed."""
-        if self.busy and self._stream is not None:
-            self._stream.cancel()
-        elif self.busy and self._task is not None:
-            self._task.cancel()
+        """Cancel what is running. If nothing is, clear the input line."""
+        if self.work.is_running:
+            self.work.cancel()
         elif self.keyboard.typed:
             self.keyboard.put("")
         else:
-            self.note("Ctrl-D or /quit leaves")
+            self.view.note("Ctrl-D or /quit leaves")
 
     def hang_up(self) -> None:
-        """End what is running, and leave."""
+        """Cancel what is running, and leave."""
         self.leaving = True
         self.keyboard.close()
 
-    # -- what commands use --------------------------------------------------------------------------------------------
+    async def _handle(self, line: str) -> None:
+        if not line:
+            return
+        self.view.line(("\n› ", "bold cyan"), (line, "bold"))
+        command = chat_commands.find(line)
+        if command is not None:
+            with show_failures(self.view):
+                await command.run(self, line.partition(" ")[2].strip())
+        elif self.work.is_running:
+            self.work.add_line(line)
+        else:
+            self.work.start_turn(line)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a turn, or something else that takes long, is running."""
-        return self._task is not None and not self._task.done()
-
-    def note(self, text: str) -> None:
-        """Tell something beside the conversation."""
-        if text:
-            self.view.line((text, "dim"))
-
-    def complain(self, text: str) -> None:
-        """Tell that something did not work."""
-        self.view.line((f"✗ {' '.join(text.split())}", "red"))
-
-    def greet(self) -> None:
-        """Tell who answers and why, and where the conversation stands."""
-        choice, session = self.talk.choice, self.talk.session
-        about = f"  {choice.why}" if choice.why else ""
-        self.view.line((f"segue {__version__}  ", "dim"), (choice.model.ref, "bold green"), (about, "dim"))
-        if choice.offline:
-            self.note(offline.way_out())
-        if choice.also:
-            self.note(f"what else works offline: {', '.join(f'/model {ref}' for ref in choice.also)}")
-        for each in self.talk.notes:
-            self.note(each)
-        if session is not None:
-            self.note(f"session {session.id}, {len(session.messages)} messages")
-            self._draw_last_turn(session.context)
-            if session.interrupted is not None:
-                self.note("its last turn was broken off, which the model will be told")
-        self.note("/help tells what there is; Ctrl-C cancels a turn, Ctrl-D leaves")
-
-    def _draw_last_turn(self, context: Context) -> None:
-        users = [at for at, message in enumerate(context.messages) if isinstance(message, UserMessage)]
-        picture = Picture(self.view.screen, context, thinking=False, full=False)
-        for at in range(users[-1] if users else 0, len(context.messages)):
-            picture.draw_message(at, context.messages[at])
-
-    # -- parts of these -----------------------------------------------------------------------------------------------
+    def _give_back(self, unread: list[str]) -> None:
+        self.keyboard.put("\n".join(unread))
 
     def _status(self) -> str:
-        parts = [self._answering if self.busy else self.talk.model.ref]
-        if self.busy:
-            parts += [self.view.doing or "answering", "Ctrl-C cancels, a line is read at the next step"]
-        elif self.talk.session is not None:
-            parts.append(self.talk.session.id)
+        if self.work.is_running:
+            hint = "Ctrl-C cancels; a line you type is sent with the next request"
+            parts = [self.work.model, self.view.activity or "answering", hint]
+        else:
+            parts = [self.host.model.ref, *([self.host.session.id] if self.host.session is not None else [])]
         return " · ".join(parts)[: self.view.screen.width - 1]
 
-    async def _start_serving(self) -> None:
-        with self._told():
-            await self.talk.reach.ready(self.talk.model)
-
-    async def _leave(self) -> None:
-        if self.busy and self._task is not None:
-            self.interrupt()
-            await asyncio.wait([self._task])
-
-    @contextmanager
-    def _told(self) -> Iterator[None]:
-        """A failure is told, and the conversation goes on."""
-        try:
-            yield
-        except asyncio.CancelledError:
-            self.note("cancelled")
-        except SegueError as error:
-            self.complain(str(error))
-        except Exception as error:
-            if os.environ.get("SEGUE_DEBUG"):
-                raise
-            self.complain(f"a fault of segue's own ({type(error).__name__}: {error}); SEGUE_DEBUG=1 shows where")
+    async def _start_server(self) -> None:
+        with show_failures(self.view):
+            await self.host.servers.start(self.host.model)
 
 
-def _said_before(begun: talk.Talk) -> list[str]:
-    """What the person has said in this session, for the arrow keys."""
-    messages = [] if begun.session is None else begun.session.messages
-    return [text for message in messages if isinstance(message, UserMessage) and (text := _text(message))]
+def greet(host: AgentHost, view: TurnView) -> None:
+    """Print which model answers and why, and the last turn of a session that continues."""
+    choice, session = host.choice, host.session
+    why = f"  {choice.why}" if choice.why else ""
+    view.line((f"segue {__version__}  ", "dim"), (choice.model.ref, "bold green"), (why, "dim"))
+    if choice.offline:
+        view.note(model_choice.provider_hint())
+    if choice.alternatives:
+        view.note(f"also available offline: {', '.join(f'/model {ref}' for ref in choice.alternatives)}")
+    for note in host.tools.notes:
+        view.note(note)
+    if session is not None:
+        view.note(f"session {session.id}, {len(session.messages)} messages")
+        _draw_last_turn(session.context, view.screen)
+        if session.interrupted is not None:
+            view.note("the last turn was interrupted; the next request says so to the model")
+    view.note("/help lists the commands; Ctrl-C cancels a turn, Ctrl-D leaves")
 
 
-def _text(message: UserMessage) -> str:
-    return "".join(block.text for block in message.content if isinstance(block, TextContent))
+def _draw_last_turn(context: Context, screen: Screen) -> None:
+    users = [at for at, message in enumerate(context.messages) if isinstance(message, UserMessage)]
+    conversation = ConversationView(screen, context, thinking=False, full=False)
+    for at in range(users[-1] if users else 0, len(context.messages)):
+        conversation.draw_message(at, context.messages[at])
+
+
+def _typed_before(host: AgentHost) -> list[str]:
+    """The user's messages in this session, for the arrow keys."""
+    messages = [] if host.session is None else host.session.messages
+    return [text for message in messages if isinstance(message, UserMessage) and (text := text_of(message))]

@@ -1,4 +1,4 @@
-"""`segue sessions check`: what a model would get of a stored session, what would be repaired, what would be refused."""
+"""`segue sessions check`: show a session as a model would receive it, with repairs and what would be refused."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,8 +9,8 @@ from ..catalog import Catalog, get_model
 from ..projection import PRESETS
 from ..session import open_store
 from .lint import draw_findings
-from .printable import flat
-from .terminal import Screen, write
+from .printable import one_line
+from .terminal import Screen, write_json
 
 if TYPE_CHECKING:
     from ..agent.check import SessionCheck
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", metavar="SESSION")
-    parser.add_argument("--to", required=True, metavar="PROVIDER/MODEL", help="the model that would go on")
-    parser.add_argument("--policy", default="default", choices=PRESETS, help="a preset of choices (default: default)")
-    parser.add_argument("--json", action="store_true", help="write the report as JSON")
-    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
+    parser.add_argument(
+        "--to", required=True, metavar="PROVIDER/MODEL", help="the model that would continue the session"
+    )
+    parser.add_argument("--policy", default="default", choices=PRESETS, help="the policy preset (default: default)")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--catalog", metavar="FILE", help="your own catalog file")
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..agent.check import check_session  # the room that has it brings HTTP, which the other actions do without
+    from ..agent.check import check_session  # imports HTTP, which the other actions do not need
 
     model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
     with open_store(args.store, create=False) as store:
         found = check_session(store, args.session, model, args.policy)
     if args.json:
-        write(msgspec.json.encode(found.document()) + b"\n")
+        write_json(msgspec.json.encode(found.document()) + b"\n")
     else:
         _draw(found)
     return 0 if found.ok else 1
@@ -40,16 +42,16 @@ def run(args: argparse.Namespace) -> int:
 def _draw(found: "SessionCheck") -> None:
     screen = Screen()
     head, *rest = found.preview.summary().splitlines()
-    screen.line((f"session {flat(found.session)}: {head}", "bold"))
+    screen.line((f"session {one_line(found.session)}: {head}", "bold"))
     for line in rest:
         screen.line((f"  {line}", "red" if line.startswith(("over a limit", "does not")) else ""))
     if found.interrupted is not None:
         waiting, unknown = len(found.interrupted.not_started), len(found.interrupted.unknown)
-        words = f"{waiting} of its calls not started, {unknown} with an unknown outcome"
-        screen.line((f"  a turn is not closed: {words}", "yellow"))
+        calls = f"{waiting} of its calls not started, {unknown} with an unknown outcome"
+        screen.line((f"  a turn is not closed: {calls}", "yellow"))
     for change in found.preview.changes:
         number = found.entry_of(change)
         where = "    " if number is None else f"{number:>3} "
-        detail = f"  {flat(change.detail)}" if change.detail else ""
+        detail = f"  {one_line(change.detail)}" if change.detail else ""
         screen.line((f"{where}~ {change.code}{detail}", "red" if change.lossy else "yellow"))
     draw_findings(found.findings)

@@ -1,15 +1,13 @@
-"""`segue encode`: the request body that sends a conversation to a model.
+"""`segue encode`: print the request body that sends a conversation to a model.
 
-A file of conversations gives one body per line. Long files are shared among the cores, a few hundred lines at a time:
-what waits is bounded, so that memory is the same for any length.
+A JSONL file of conversations gives one body per line. Long files are encoded on all cores, in batches. Only a few
+batches are in memory at a time, so memory use does not depend on the length of the file.
 """
 
 import argparse
 import os
-import sys
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from itertools import chain, islice
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -22,17 +20,19 @@ from ..render import Request, encode
 from ..types import Context, Model, Options, read_conversations
 from ..types.jsonl import conversations_follow, first_lines, shape_of
 from ..types.secret import shown_headers
-from .terminal import counted, tell, write
+from .files import open_input, source_name
+from .formatting import count_of
+from .terminal import print_note, with_progress, write_json
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-BATCH = 64
-"""How many lines a worker takes at a time."""
+BATCH_LINES = 64
+"""Lines that a worker encodes at a time."""
 
 
 class Job(msgspec.Struct, frozen=True):
-    """What is done with every conversation."""
+    """How to encode every conversation."""
 
     model: Model
     options: Options
@@ -40,27 +40,33 @@ class Job(msgspec.Struct, frozen=True):
     full: bool
 
 
-class Done(msgspec.Struct):
-    """What became of a batch: lines for stdout, complaints, and how often each change happened."""
+class Batch(msgspec.Struct):
+    """An encoded batch: lines for stdout, error messages, and how often each change was made."""
 
     lines: list[bytes]
-    faults: list[str]
+    errors: list[str]
     changes: Counter[str]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a conversation as JSON, or any number as JSONL; - for stdin")
+    parser.add_argument(
+        "file", metavar="FILE", help="a conversation as JSON, or several as JSONL; - for standard input"
+    )
     parser.add_argument("--to", required=True, metavar="PROVIDER/MODEL", help="the model to encode for")
-    parser.add_argument("--policy", default="default", choices=PRESETS, help="a preset of choices (default: default)")
-    parser.add_argument("--protocol", help="where the provider speaks more than one")
-    parser.add_argument("--max-tokens", type=int, metavar="N")
-    parser.add_argument("--temperature", type=float, metavar="T")
-    parser.add_argument("--reasoning", metavar="LEVEL", help="off, minimal, low, medium, high, xhigh or max")
+    parser.add_argument("--policy", default="default", choices=PRESETS, help="the policy preset (default: default)")
+    parser.add_argument("--protocol", help="the protocol, if the provider speaks more than one")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="the longest answer, in tokens")
+    parser.add_argument("--temperature", type=float, metavar="T", help="the sampling temperature")
+    parser.add_argument(
+        "--reasoning", metavar="LEVEL", help="how much the model thinks: off, minimal, low, medium, high, xhigh or max"
+    )
     parser.add_argument("--tool-choice", metavar="CHOICE", help="auto, none, required, or the name of a tool")
-    parser.add_argument("--cache", metavar="RETENTION", help="none, short or long")
-    parser.add_argument("--stream", action="store_true", help="ask for a stream")
-    parser.add_argument("--json", action="store_true", help="path, headers and the report beside the body")
-    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
+    parser.add_argument(
+        "--cache", metavar="RETENTION", help="how long the provider caches the prompt: none, short or long"
+    )
+    parser.add_argument("--stream", action="store_true", help="ask for a streamed answer")
+    parser.add_argument("--json", action="store_true", help="print path, headers and the report of changes as well")
+    parser.add_argument("--catalog", metavar="FILE", help="your own catalog file")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -77,35 +83,33 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise FormatError(str(error)) from None
     job = Job(get_model(args.to, protocol=args.protocol, catalog=catalog), options, args.policy, args.json)
-    name = "standard input" if args.file == "-" else args.file
-    with nullcontext(sys.stdin.buffer) if args.file == "-" else open(args.file, "rb") as file:
-        return _write(_encoded(file, name, job), job)
+    with open_input(args.file) as file:
+        return _write(_encode_file(file, source_name(args.file), job), job)
 
 
-def _write(batches: Iterable[Done], job: Job) -> int:
+def _write(batches: Iterable[Batch], job: Job) -> int:
     status, count, changes = 0, 0, Counter[str]()
-    for done in counted(((done, len(done.lines)) for done in batches), "conversations"):
-        for fault in done.faults:
+    for batch in with_progress(((batch, len(batch.lines)) for batch in batches), "conversations"):
+        for error in batch.errors:
             status = 2
-            tell(fault)
-        for line in done.lines:
-            write(line + b"\n")
-        count += len(done.lines)
-        changes += done.changes
-    told = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
-    plural = "conversation" if count == 1 else "conversations"
-    tell(f"{count} {plural} for {job.model.ref}: {told or 'no changes'}")
+            print_note(error)
+        for line in batch.lines:
+            write_json(line + b"\n")
+        count += len(batch.lines)
+        changes += batch.changes
+    summary = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
+    print_note(f"{count_of(count, 'conversation')} for {job.model.ref}: {summary or 'no changes'}")
     return status
 
 
-def _encoded(file: BinaryIO, name: str, job: Job) -> Iterator[Done]:
+def _encode_file(file: BinaryIO, name: str, job: Job) -> Iterator[Batch]:
     head = first_lines(iter(file))
     if shape_of(head) != "jsonl" or not conversations_follow(head):
         yield _encode_all(read_conversations(chain(head, file), name), name, job)
         return
     lines = enumerate(chain(head, file), 1)
-    first = list(islice(lines, BATCH))
-    second = list(islice(lines, BATCH))
+    first = list(islice(lines, BATCH_LINES))
+    second = list(islice(lines, BATCH_LINES))
     if not second:
         yield _encode_lines(first, name, job)
         return
@@ -113,31 +117,31 @@ def _encoded(file: BinaryIO, name: str, job: Job) -> Iterator[Done]:
 
 
 def _batches(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    while batch := list(islice(lines, BATCH)):
+    while batch := list(islice(lines, BATCH_LINES)):
         yield batch
 
 
-def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], name: str, job: Job) -> Iterator[Done]:
-    """In the order of the file, with no more than a few batches on their way."""
+def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], name: str, job: Job) -> Iterator[Batch]:
+    """Encode batches on all cores and yield them in the order of the file. Only a few are in memory at a time."""
     from concurrent.futures import ProcessPoolExecutor
 
     workers = os.cpu_count() or 1
     with ProcessPoolExecutor(workers) as pool:
-        waiting: deque[Future[Done]] = deque()
-        for batch in batches:
-            waiting.append(pool.submit(_encode_lines, batch, name, job))
+        waiting: deque[Future[Batch]] = deque()
+        for lines in batches:
+            waiting.append(pool.submit(_encode_lines, lines, name, job))
             if len(waiting) > 3 * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def _encode_lines(batch: list[tuple[int, bytes]], name: str, job: Job) -> Done:
-    done = Done([], [], Counter())
-    for number, line in batch:
+def _encode_lines(lines: list[tuple[int, bytes]], name: str, job: Job) -> Batch:
+    batch = Batch([], [], Counter())
+    for number, line in lines:
         if line.strip():
-            _encode_one(_read(line, name, number), f"{name}:{number}", job, done)
-    return done
+            _encode_one(_read(line, name, number), f"{name}:{number}", job, batch)
+    return batch
 
 
 def _read(line: bytes, name: str, number: int) -> Context | FormatError:
@@ -147,24 +151,24 @@ def _read(line: bytes, name: str, number: int) -> Context | FormatError:
         return error.at(name, number)
 
 
-def _encode_all(conversations: Iterable[Context | FormatError], name: str, job: Job) -> Done:
-    done = Done([], [], Counter())
+def _encode_all(conversations: Iterable[Context | FormatError], name: str, job: Job) -> Batch:
+    batch = Batch([], [], Counter())
     for item in conversations:
-        _encode_one(item, name, job, done)
-    return done
+        _encode_one(item, name, job, batch)
+    return batch
 
 
-def _encode_one(item: Context | FormatError, place: str, job: Job, done: Done) -> None:
+def _encode_one(item: Context | FormatError, place: str, job: Job, batch: Batch) -> None:
     if isinstance(item, FormatError):
-        done.faults.append(str(item))
+        batch.errors.append(str(item))
         return
     try:
         request = encode(item, job.model, job.options, job.policy)
     except (ProjectionError, FormatError) as error:
-        done.faults.append(f"{place}: {error}")
+        batch.errors.append(f"{place}: {error}")
         return
-    done.lines.append(_as_json(request) if job.full else request.json())
-    done.changes.update(change.code for change in request.changes)
+    batch.lines.append(_as_json(request) if job.full else request.json())
+    batch.changes.update(change.code for change in request.changes)
 
 
 def _as_json(request: Request) -> bytes:

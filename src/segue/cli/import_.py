@@ -1,20 +1,20 @@
-"""`segue import`: the conversation that a request body holds, as canonical JSON."""
+"""`segue import`: convert a request body to a conversation, as canonical JSON."""
 
 import argparse
 
 from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import ingest
-from ..wire.registry import FOLDERS
-from .files import read_bytes
-from .terminal import write
+from ..wire.registry import PROTOCOLS
+from .files import read_bytes, source_name
+from .terminal import write_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a request body as JSON; - for standard input")
-    parser.add_argument("--from", dest="protocol", choices=FOLDERS, help="the protocol; recognised if not given")
-    parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that made the answers of the body")
-    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own")
+    parser.add_argument("--from", dest="protocol", choices=PROTOCOLS, help="the protocol (default: detected)")
+    parser.add_argument("--model", metavar="PROVIDER/MODEL", help="the model that wrote the answers in the body")
+    parser.add_argument("--catalog", metavar="FILE", help="your own catalog file")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -23,6 +23,6 @@ def run(args: argparse.Namespace) -> int:
     try:
         context = ingest(read_bytes(args.file), args.protocol, model)
     except FormatError as error:
-        raise error.at("standard input" if args.file == "-" else args.file) from None
-    write(context.to_json() + b"\n")
+        raise error.at(source_name(args.file)) from None
+    write_json(context.to_json() + b"\n")
     return 0

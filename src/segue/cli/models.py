@@ -1,4 +1,4 @@
-"""``segue models``: list and filter the models of the catalog."""
+"""`segue models`: list the models of the catalog."""
 
 import argparse
 import json
@@ -11,34 +11,33 @@ from msgspec.structs import replace
 from ..catalog import Catalog, differing
 from ..types.model import Model
 from ..types.secret import shown_address, shown_headers
-from .printable import flat
-from .terminal import Screen, is_terminal, say, tell, write
-
-HELP = "list the models that the catalog knows"
+from .printable import one_line
+from .terminal import Screen, is_terminal, print_note, print_text, write_json
 
 COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write")
-"""Prices are dollars per million tokens; the last two are of the cache."""
+"""Prices are in dollars per million tokens; the last two are for the prompt cache."""
 LEFT = ("model", "input", "reasoning")
-"""Columns of words; numbers stand to the right."""
+"""Columns that are aligned left; numbers are aligned right."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments."""
-    parser.add_argument("words", nargs="*", help="show only models whose name holds all of these words")
+    parser.add_argument("words", nargs="*", help="only models whose name contains all of these words")
     parser.add_argument("--provider", metavar="NAME", help="only models of this provider")
-    parser.add_argument("--catalog", metavar="FILE", help="a catalog file of your own, in TOML")
-    parser.add_argument("--json", action="store_true", help="one JSON array, with the cells of each model's dialect")
+    parser.add_argument("--catalog", metavar="FILE", help="your own catalog file, in TOML")
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON array that includes the dialect of each model"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the models that match: 0, or 1 when none does."""
+    """Print the models that match. The exit status is 1 if there are none."""
     catalog = Catalog.load(args.catalog) if args.catalog else Catalog.default()
     models = _matching(catalog, args.words, args.provider)
     if not models:
-        asked = " ".join([*args.words, *([args.provider] if args.provider else [])])
-        tell(f"no model matches: {asked}")
+        wanted = " ".join([*args.words, *([args.provider] if args.provider else [])])
+        print_note(f"no model matches: {wanted}")
         if args.json:
-            say("[]")
+            print_text("[]")
         return 1
     _print_json(models) if args.json else _print_table([_cells(model) for model in models])
     return 0
@@ -56,7 +55,7 @@ def _matching(catalog: Catalog, words: Sequence[str], provider: str | None) -> l
 
 def _print_json(models: Sequence[Model]) -> None:
     document = json.dumps([_as_json(model) for model in models], indent=1, ensure_ascii=False)
-    write(document.encode("utf-8", "replace") + b"\n")
+    write_json(document.encode("utf-8", "replace") + b"\n")
 
 
 def _as_json(model: Model) -> dict[str, Any]:
@@ -78,15 +77,15 @@ def _cells(model: Model) -> tuple[str, ...]:
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    """A table on a terminal; elsewhere plain columns, so that other programs can read them."""
+    """Print a table on a terminal, and plain columns otherwise, so that other programs can read them."""
     if is_terminal():
         Screen().table(COLUMNS, rows, LEFT)
         return
-    rows = [tuple(map(flat, row)) for row in rows]
+    rows = [tuple(map(one_line, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
     for row in (COLUMNS, *rows):
         aligned = (
             cell.ljust(width) if name in LEFT else cell.rjust(width)
             for name, cell, width in zip(COLUMNS, row, widths, strict=True)
         )
-        say("  ".join(aligned).rstrip())
+        print_text("  ".join(aligned).rstrip())

@@ -1,25 +1,25 @@
-"""The one function between text from outside and a terminal.
+"""Makes text from outside safe to print on a terminal.
 
-Replaced are characters that control a terminal, that change the order in which others are shown, and that are not
-shown at all, so that two texts which differ also look different. Each is replaced by exactly one character.
+Characters are replaced if they control the terminal, change the order in which text is shown, or are invisible, so
+that two texts that differ also look different. Each is replaced by exactly one character.
 """
 
 import re
 
-# Characters that are drawn as nothing: Default_Ignorable_Code_Point of Unicode 17, DerivedCoreProperties.txt (seen
-# 2026-11-17). Marks of direction and joiners are among them.
+# Invisible characters: Default_Ignorable_Code_Point of Unicode 17, DerivedCoreProperties.txt (seen 2026-11-17). They
+# include direction marks and joiners.
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-# Controls (C0 but the newline, DEL, C1), other ends of lines, halves of characters, marks of annotations.
+# Control characters (C0 except newline, DEL, C1), other line separators, surrogates, interlinear annotation marks.
 _CONTROLS = "\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufff9-\ufffb"
 
 _BASE = f"[^\x00-\x7f{_CONTROLS}{_INVISIBLE}]"
 _SELECTOR = "[\ufe00-\ufe0f\u180b-\u180d\u180f\U000e0100-\U000e01ef]"
 _JOINER = "[\u200c\u200d]"
-# Where an invisible character belongs to what is seen: in emoji and in scripts that join letters. After ASCII it does
-# not, except in keycaps. The last are the flags of England, Scotland and Wales.
+# Sequences in which an invisible character is part of a visible one: emoji, and scripts that join letters. After ASCII
+# that is only the case in keycaps. The last pattern is the flags of England, Scotland and Wales.
 _ORDINARY = (
     f"{_BASE}(?:{_SELECTOR}{_JOINER}?|{_JOINER})",
     "[0-9#*]\ufe0f\u20e3",
@@ -29,24 +29,24 @@ _FOUND = re.compile(f"({'|'.join(_ORDINARY)})|[{_CONTROLS}{_INVISIBLE}]")
 
 
 def printable(text: str) -> str:
-    """Text that may be written to a terminal. Lines stay lines; tabs become spaces."""
-    return masked(text.replace("\r\n", "\n").expandtabs(4))
+    """Make text safe for a terminal. Newlines are kept; tabs become spaces."""
+    return mask(text.replace("\r\n", "\n").expandtabs(4))
 
 
-def flat(text: str) -> str:
-    """Text that may be written to a terminal, in one line."""
-    return " ".join(masked(" ".join(text.split())).split())
+def one_line(text: str) -> str:
+    """Make text safe for a terminal, and join its lines to one."""
+    return " ".join(mask(" ".join(text.split())).split())
 
 
-def masked(text: str) -> str:
-    """Text of the same length, with each unsafe character replaced."""
+def mask(text: str) -> str:
+    """Replace each unsafe character with U+FFFD. The length stays the same."""
     if text.isascii() and text.isprintable():
         return text
     return _FOUND.sub(lambda found: found[1] or "\N{REPLACEMENT CHARACTER}", text)
 
 
-def escaped(document: str) -> str:
-    """The same JSON, with each unsafe character written as an escape. Reading it gives the same values."""
+def escape_json(document: str) -> str:
+    """Write each unsafe character of a JSON document as an escape. The values it contains stay the same."""
     return _FOUND.sub(lambda found: found[1] or _escape(found[0]), document)
 
 

@@ -1,4 +1,4 @@
-"""Signals while an event loop runs: what is done instead of what Python would do."""
+"""Signal handlers for the time that an event loop runs."""
 
 import asyncio
 import signal
@@ -7,17 +7,19 @@ from contextlib import contextmanager, suppress
 
 
 @contextmanager
-def handled(acts: Mapping[str, Callable[[], None]]) -> Iterator[None]:
-    """Call what stands beside the name of a signal. One that is ignored, as by ``nohup``, stays so."""
+def handle_signals(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
+    """Call these handlers, by the name of the signal. A signal that is ignored, as under ``nohup``, stays ignored."""
     loop = asyncio.get_running_loop()
-    wanted = {number: act for name, act in acts.items() if (number := getattr(signal, name, None)) is not None}
-    taken = [number for number in wanted if signal.getsignal(number) != signal.SIG_IGN]
+    by_number = {
+        number: handler for name, handler in handlers.items() if (number := getattr(signal, name, None)) is not None
+    }
+    handled = [number for number in by_number if signal.getsignal(number) != signal.SIG_IGN]
     with suppress(NotImplementedError):  # Windows
-        for number in taken:
-            loop.add_signal_handler(number, wanted[number])
+        for number in handled:
+            loop.add_signal_handler(number, by_number[number])
     try:
         yield
     finally:
         with suppress(NotImplementedError):
-            for number in taken:
+            for number in handled:
                 loop.remove_signal_handler(number)

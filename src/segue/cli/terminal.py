@@ -1,8 +1,8 @@
 """The only module that writes to standard output and standard error.
 
-Texts are made safe here, so that no command can forget it: what a command draws goes through ``Screen``, ``say`` and
-``tell``; JSON goes through ``write``. Everything else that is printed while a command runs, by argparse or a library,
-goes through a ``Guard``.
+Texts are made safe here, so that no command can forget to: commands draw with ``Screen``, print lines with
+``print_text`` and ``print_note``, and write JSON with ``write_json``. Everything else that is printed while a command
+runs, by argparse or a library, goes through a ``SafeWriter``.
 """
 
 import io
@@ -12,31 +12,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
-from .printable import escaped, flat, printable
+from .printable import escape_json, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-NARROWEST = 20
-MOST = 8
-"""Characters for each cell of a line, where many share one cell."""
+MIN_WIDTH = 20
+MAX_CHARACTERS_PER_CELL = 8
+"""A line is also wrapped if more characters than this share a cell on average."""
 JOINER, EMOJI = "\u200d", "\ufe0f"
 Part = tuple[str, str]
 """A text and its style."""
 T = TypeVar("T")
 
 
-# -- the two files ----------------------------------------------------------------------------------------------------
+# -- standard output and standard error -------------------------------------------------------------------------------
 
 
-class Guard:
-    """A file of text that makes safe what is written to it. It is not a terminal, so that nothing writes colours."""
+class SafeWriter:
+    """A text file that makes safe what is written to it. It reports that it is not a terminal, so that libraries do
+    not write colours."""
 
     closed = False
 
-    def __init__(self, beneath: TextIO) -> None:
-        self.beneath = beneath
-        self.encoding, self.errors = beneath.encoding, beneath.errors
+    def __init__(self, wrapped: TextIO) -> None:
+        self.wrapped = wrapped
+        self.encoding, self.errors = wrapped.encoding, wrapped.errors
 
     def isatty(self) -> bool:
         return False
@@ -45,69 +46,69 @@ class Guard:
         return True
 
     def fileno(self) -> int:
-        raise io.UnsupportedOperation("what is written to its file would not be made safe")
+        raise io.UnsupportedOperation("output that bypasses this file would not be made safe")
 
     def write(self, text: str) -> int:
-        self.beneath.write(printable(text))
+        self.wrapped.write(printable(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         self.write("".join(lines))
 
     def flush(self) -> None:
-        self.beneath.flush()
+        self.wrapped.flush()
 
 
 @contextmanager
-def guarded(file: TextIO | None = None) -> Iterator[None]:
-    """Make everything safe that is printed meanwhile, by any code; ``file`` gets it, or where it goes anyway."""
-    with redirect_stdout(_guard(file or output())), redirect_stderr(_guard(file or errors())):
+def safe_output(file: TextIO | None = None) -> Iterator[None]:
+    """Make everything safe that any code prints while the context is open. With ``file``, it is written there."""
+    with redirect_stdout(_safe(file or output())), redirect_stderr(_safe(file or errors())):
         yield
 
 
-def _guard(file: TextIO | None) -> TextIO | None:
-    return None if file is None else cast(TextIO, Guard(file))
+def _safe(file: TextIO | None) -> TextIO | None:
+    return None if file is None else cast(TextIO, SafeWriter(file))
 
 
 def is_open() -> bool:
-    """Whether there are a standard input and output at all."""
+    """Whether standard input and standard output are open."""
     return sys.stdin is not None and sys.stdout is not None
 
 
 def output() -> TextIO:
-    """Standard output itself."""
-    return cast(TextIO, getattr(sys.stdout, "beneath", sys.stdout))
+    """Standard output, without the ``SafeWriter`` around it."""
+    return cast(TextIO, getattr(sys.stdout, "wrapped", sys.stdout))
 
 
 def errors() -> TextIO:
-    """Standard error itself."""
-    return cast(TextIO, getattr(sys.stderr, "beneath", sys.stderr))
+    """Standard error, without the ``SafeWriter`` around it."""
+    return cast(TextIO, getattr(sys.stderr, "wrapped", sys.stderr))
 
 
 def is_terminal() -> bool:
-    """Whether a person reads standard output."""
+    """Whether standard output is a terminal."""
     return output().isatty()
 
 
 def prepare() -> None:
-    """Get ready for a command: a character that a terminal cannot show is replaced, and no library logs to it."""
+    """Set up output for a command: replace characters that cannot be encoded, and keep log records off the terminal."""
     import logging
 
     file = output()
     if isinstance(file, io.TextIOWrapper):
         file.reconfigure(errors="replace")
     root = logging.getLogger()
-    if not root.handlers and not os.environ.get("SEGUE_DEBUG"):  # without a handler, it goes to standard error
+    if not root.handlers and not os.environ.get("SEGUE_DEBUG"):  # without a handler, records go to standard error
         root.addHandler(logging.NullHandler())
 
 
 def flush() -> None:
-    """Hand on what was written to standard output."""
+    """Flush standard output."""
     output().flush()
 
 
-def settle() -> None:
-    """Flush both files. What a broken one still holds is thrown away: Python would complain when it exits."""
+def flush_at_exit() -> None:
+    """Flush both files. What a broken one still holds is discarded: Python would complain about it at exit."""
     for file in (output(), errors()):
         if file is None:
             continue
@@ -121,22 +122,22 @@ def settle() -> None:
 # -- lines and data ---------------------------------------------------------------------------------------------------
 
 
-def tell(text: str) -> None:
-    """One line on standard error. Nothing happens if it is closed."""
+def print_note(text: str) -> None:
+    """Print one line to standard error. Nothing happens if it is closed."""
     if sys.stderr is not None:
         with suppress(OSError):
-            print(f"segue: {flat(text)}", file=sys.stderr, flush=True)
+            print(f"segue: {one_line(text)}", file=sys.stderr, flush=True)
 
 
-def say(text: str) -> None:
-    """A text on standard output: exact for a program, safe for a person."""
+def print_text(text: str) -> None:
+    """Print a text to standard output: made safe on a terminal, exact otherwise."""
     print(printable(text) if is_terminal() else text, file=output(), flush=True)
 
 
-def write(document: bytes) -> None:
-    """JSON on standard output: exact for a program; for a person, unsafe characters are escaped."""
+def write_json(document: bytes) -> None:
+    """Write JSON to standard output: with unsafe characters escaped on a terminal, exact otherwise."""
     if is_terminal():
-        document = escaped(document.decode("utf-8", "replace")).encode()
+        document = escape_json(document.decode("utf-8", "replace")).encode()
     output().buffer.write(document)
 
 
@@ -144,7 +145,7 @@ def write(document: bytes) -> None:
 
 
 class Screen:
-    """Draws texts with styles, without markup, and leaves a broken pipe to ``main``."""
+    """Draws texts with styles. Text is never read as markup; a broken pipe is left to ``main``."""
 
     def __init__(self, file: IO[str] | None = None, *, stderr: bool = False) -> None:
         self._console = _console(file or (errors() if stderr else output()))
@@ -158,20 +159,20 @@ class Screen:
         self._console.width = width
 
     def line(self, *parts: Part, indent: int = 0, wrap: bool = True) -> None:
-        """Texts with their styles, as one paragraph; an empty line without any."""
+        """Draw texts with their styles as one paragraph. Without texts, draw an empty line."""
         from rich.padding import Padding
         from rich.text import Text
 
-        text: Text = Text.assemble(*((printable(words), style) for words, style in parts if words))
+        text: Text = Text.assemble(*((printable(part), style) for part, style in parts if part))
         shown: RenderableType = Padding(text, (0, 0, 0, indent), expand=False) if indent else text
         self._console.print(shown, soft_wrap=not wrap)
 
     def rule(self) -> None:
-        """A line across the screen."""
+        """Draw a line across the screen."""
         self._console.rule(style="dim")
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> None:
-        """Columns under their names; those in ``left`` begin at the left."""
+        """Draw a table. Columns in ``left`` are aligned left, all others right."""
         from rich.table import Table
         from rich.text import Text
 
@@ -179,16 +180,16 @@ class Screen:
         for name in columns:
             table.add_column(name, justify="left" if name in left else "right", no_wrap=True)
         for row in rows:
-            table.add_row(*(Text(flat(cell)) for cell in row))
+            table.add_row(*(Text(one_line(cell)) for cell in row))
         console = self._console
-        # A narrow terminal breaks the lines itself, which leaves names whole and easy to copy.
+        # On a narrow terminal, let the terminal wrap the lines: names stay complete and easy to copy.
         wide = console.measure(table, options=console.options.update(max_width=1000)).maximum
         console.width = max(console.width, wide)
         console.print(table)
 
 
-def counted(items: "Iterator[tuple[T, int]]", noun: str) -> Iterator[T]:
-    """Pass items on, and count them in a bar on standard error where a person watches it and data goes elsewhere."""
+def with_progress(items: "Iterator[tuple[T, int]]", noun: str) -> Iterator[T]:
+    """Yield the items, with a progress bar on standard error if that is a terminal and standard output is not."""
     if errors() is None or not errors().isatty() or is_terminal():
         yield from (item for item, _ in items)
         return
@@ -210,24 +211,26 @@ def _console(file: Any) -> "Console":
             raise BrokenPipeError
 
     console = Plain(file=file, highlight=False, emoji=False, markup=False)
-    if console.width < NARROWEST:
-        console.width = 80  # COLUMNS is wrong, or the terminal did not report its width
+    if console.width < MIN_WIDTH:
+        console.width = 80  # COLUMNS is wrong, or the terminal does not report its width
     return console
 
 
-def broken(text: str, width: int) -> list[str]:
-    """A line as lines that fit into ``width`` cells, of which the last may still grow; words stay whole if possible.
+def wrap_line(text: str, width: int) -> list[str]:
+    """Wrap a line into lines that fit into ``width`` cells, between words if possible. The last one may still grow.
 
-    Each character is looked at once. One that belongs to the character before it does not begin a line.
+    Each character is measured once. A character that combines with the one before it does not start a line.
     """
     from rich.cells import get_character_cell_size
 
     lines, start, cells, space, after = [], 0, 0, 0, 0
     for at, character in enumerate(text):
-        # The selector of emoji may make the character before it wider.
+        # The emoji variation selector may make the character before it wider.
         size = 1 if character == EMOJI else get_character_cell_size(character)
-        belongs = size == 0 or character == EMOJI or text[at - 1] == JOINER
-        while at > start and (at - start >= MOST * width or (cells + size >= width and not belongs)):
+        combines = size == 0 or character == EMOJI or text[at - 1] == JOINER
+        while at > start and (
+            at - start >= MAX_CHARACTERS_PER_CELL * width or (cells + size >= width and not combines)
+        ):
             if character == " ":
                 space, after = at, cells
             cut = space if space > start else at

@@ -1,4 +1,4 @@
-"""How a provider is reached: what a caller may set beside the model, and the defaults."""
+"""Settings of a connection to a provider, with their defaults."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ..errors import SettingError
+from ..types.retries import Retries
 from ..types.secret import Guarded
 
 if TYPE_CHECKING:
@@ -15,32 +16,22 @@ Body = dict[str, Any]
 
 
 class Timeouts(Struct, frozen=True, kw_only=True):
-    """Seconds. Models that think may be silent for minutes before they begin, and between two events."""
+    """Limits in seconds. A model that thinks may send nothing for minutes, before the answer and between two events."""
 
     connect: float = 10.0
-    # From sending the request to the first event of the answer; for an answer in one piece, to all of it.
+    # From sending the request to the first event of the answer, or to the whole answer if it is not streamed.
     first_event: float = 600.0
-    # Without a byte of it, be it a heartbeat.
+    # Without any byte, even of a heartbeat.
     between_events: float = 300.0
-    # From the first try to the last event, waits included. Without it, a stream is open as long as something comes.
+    # From the first attempt to the last event, including waits. Without it, a stream stays open while bytes arrive.
     total: float | None = None
-
-
-class Retries(Struct, frozen=True, kw_only=True):
-    """How often a request is sent again when that may help, and how long to wait before. Never after output began."""
-
-    attempts: int = 2
-    first_wait: float = 0.5
-    longest_wait: float = 8.0
-    # A provider that asks for more patience than this is not waited for.
-    longest_retry_after: float = 60.0
 
 
 MAX_ANSWER = 64 * 1024 * 1024
 
 
 class Connection(Guarded, frozen=True, kw_only=True):
-    """How to reach a provider. Everything has a default; the key comes from the environment when it is not given."""
+    """How to reach a provider. By default the key comes from the environment."""
 
     api_key: str | None = None
     # Another endpoint that speaks the model's protocol, without the path of the request.
@@ -48,11 +39,11 @@ class Connection(Guarded, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     timeouts: Timeouts = Timeouts()
     retries: Retries = Retries()
-    # The most bytes that an answer may have, as they are after decompression.
+    # The largest answer in bytes, after decompression.
     max_answer: int = MAX_ANSWER
-    # May look at the body, or return another one, before it is sent.
+    # Called with the body before it is sent; may change it or return another one.
     on_request: Callable[[Body], Body | None] | None = None
-    # A client of your own, for proxies, certificates or tests; it is not closed.
+    # Your own HTTP client, for proxies, certificates or tests; it is not closed.
     http: "httpx2.AsyncClient | None" = None
 
 
@@ -62,9 +53,9 @@ def check(connection: Connection) -> None:
         part = getattr(connection, name)
         for field in part.__struct_fields__:
             value = getattr(part, field)
-            if value is not None and not (isinstance(value, int | float) and value >= 0):  # NaN is not, either
-                raise SettingError(f"Connection.{name}.{field} is {value!r}; it must be a number from 0")
+            if value is not None and not (isinstance(value, int | float) and value >= 0):  # NaN is not >= 0
+                raise SettingError(f"Connection.{name}.{field} is {value!r}; it must be a number, at least 0")
     if connection.http is not None and connection.http.is_closed:
-        raise SettingError("Connection.http is closed; give a client that is open, or none")
+        raise SettingError("Connection.http is closed; pass an open client, or None")
     if not isinstance(connection.max_answer, int) or connection.max_answer < 1:
-        raise SettingError(f"Connection.max_answer is {connection.max_answer!r}; it must be a number of bytes from 1")
+        raise SettingError(f"Connection.max_answer is {connection.max_answer!r}; it must be a positive number of bytes")

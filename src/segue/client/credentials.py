@@ -1,4 +1,4 @@
-"""Credentials that are more than a key: AWS signatures by botocore, Google tokens by google-auth. Both are extras."""
+"""Credentials other than keys: AWS signatures by botocore, Google tokens by google-auth. Both are optional extras."""
 
 import os
 import re
@@ -10,19 +10,19 @@ from msgspec import Struct
 
 from ..errors import AuthenticationError, NetworkError, ProviderError, SettingError
 from ..types.secret import shown_address
-from .transport import also_hidden
+from .transport import hide_in_logs
 
 T = TypeVar("T")
 _REGION = re.compile(r"//bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
 
 
 class Library(Struct, frozen=True):
-    """A library for credentials, and what its errors are here."""
+    """A library for credentials, and the meaning of its errors."""
 
-    who: str
+    service: str
     hint: str
-    # Classes of errors by name, what each is here, and whether its words can be shown: they name a profile or a file.
-    # Others may quote what a program or a server has said, with a token in it. The first row that fits counts.
+    # Classes of errors by name, the error to raise, and whether the text may be shown because it only names a profile
+    # or a file. Other texts may quote the output of a program or server, with a token in it. The first match is used.
     failures: tuple[tuple[str, Callable[[str], ProviderError | SettingError], bool], ...]
 
 
@@ -59,18 +59,21 @@ GOOGLE = Library(
 )
 
 
-def _asked(act: Callable[[], T], library: Library) -> T:
-    """What a library for credentials gives, or an error of ours. It reads files, runs programs and asks servers, and
-    may raise anything; its error is not carried along, because it may quote a secret."""
+def _call(act: Callable[[], T], library: Library) -> T:
+    """Call a library for credentials and map its errors to ours.
+
+    It reads files, runs programs and asks servers, and may raise anything. The original error is dropped, because it
+    may quote a secret.
+    """
     try:
         return act()
     except (SettingError, ProviderError):
         raise
-    except Exception as error:  # noqa: BLE001, an edge: the code of others, and of plug-ins that they load
+    except Exception as error:  # noqa: BLE001, an edge: the library and the plug-ins that it loads
         names = {kind.__name__ for kind in type(error).__mro__}
         _, kind, showable = next(row for row in library.failures if row[0] in names)
-        words = f": {' '.join(str(error).split())}" if showable else ""
-        failure = kind(f"no credentials for {library.who} ({type(error).__name__}{words}): {library.hint}")
+        text = f": {' '.join(str(error).split())}" if showable else ""
+        failure = kind(f"no credentials for {library.service} ({type(error).__name__}{text}): {library.hint}")
     raise failure
 
 
@@ -80,21 +83,21 @@ def aws_region(base_url: str) -> str:
         return found[1]
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not region:
-        raise SettingError(f"the endpoint {shown_address(base_url)} names no AWS region: set AWS_REGION")
+        raise SettingError(f"the endpoint {shown_address(base_url)} does not name an AWS region: set AWS_REGION")
     return region
 
 
 def aws_headers(url: str, headers: Mapping[str, str], body: bytes, region: str) -> dict[str, str]:
-    """Signature version 4 of this very request."""
+    """The headers of a request with its AWS signature (version 4)."""
     try:
         from botocore.auth import SigV4Auth
         from botocore.awsrequest import AWSRequest
     except ImportError:
         raise SettingError("Bedrock needs botocore: pip install 'segue[bedrock]'") from None
     request = AWSRequest(method="POST", url=url, data=body, headers=dict(headers))
-    found = _asked(lambda: _aws_credentials().get_frozen_credentials(), AWS)
-    also_hidden(found.secret_key, found.token)  # the signer logs what it signs
-    _asked(lambda: SigV4Auth(found, "bedrock", region).add_auth(request), AWS)
+    found = _call(lambda: _aws_credentials().get_frozen_credentials(), AWS)
+    hide_in_logs(found.secret_key, found.token)  # the signer logs what it signs
+    _call(lambda: SigV4Auth(found, "bedrock", region).add_auth(request), AWS)
     return dict(request.headers.items())
 
 
@@ -119,16 +122,16 @@ def _google_credentials() -> Any:
     except ImportError:
         raise SettingError("Vertex needs google-auth: pip install 'segue[vertex]'") from None
     scopes = ["https://www.googleapis.com/auth/cloud-platform"]
-    credentials, _ = _asked(lambda: google.auth.default(scopes=scopes), GOOGLE)
+    credentials, _ = _call(lambda: google.auth.default(scopes=scopes), GOOGLE)
     return credentials
 
 
 def google_token() -> str:
-    """An access token, fetched anew when the last one is about to end."""
+    """An access token; a new one is fetched when the last one is about to expire."""
     credentials = _google_credentials()
     if not credentials.valid:
         from google.auth.transport.requests import Request
 
-        _asked(lambda: credentials.refresh(Request()), GOOGLE)
-    also_hidden(str(credentials.token))
+        _call(lambda: credentials.refresh(Request()), GOOGLE)
+    hide_in_logs(str(credentials.token))
     return str(credentials.token)

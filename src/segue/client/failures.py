@@ -1,4 +1,4 @@
-"""What kind of failure it was: from the status, where there is one, and from the provider's words, as rows."""
+"""The error class of a failure, from the HTTP status and the text of the provider, as tables."""
 
 import re
 from collections.abc import Mapping
@@ -54,13 +54,13 @@ STATUSES: dict[int, type[ProviderError]] = {
     504: ServerError,
     529: OverloadedError,  # Anthropic
 }
-"""Any other status of 500 and above is a ``ServerError``, any other of 400 and above an ``InvalidRequestError``. What
-is below is a redirect, or nothing that an answer may have: a ``NetworkError``, because it is no answer."""
+"""Other statuses from 500 on are ``ServerError``, others from 400 on ``InvalidRequestError``. Statuses below 400 are
+redirects or invalid, so they are ``NetworkError``."""
 
-# Words that say more than the status, or stand alone in a stream that began with 200. The first row that fits counts.
+# Phrases that are more exact than the status, or come in a stream that began with 200. The first match is used.
 # OpenAI: `insufficient_quota` with 429; Anthropic: "Your credit balance is too low" with 400; DeepSeek: "Insufficient
 # Balance". Error types: anthropic 2.8.0 `types/shared/*_error.py`, google.rpc.Code, Bedrock's exceptions (2026-11).
-WORDS: tuple[tuple[type[ProviderError], str], ...] = (
+PHRASES: tuple[tuple[type[ProviderError], str], ...] = (
     (QuotaError, r"insufficient[_ ](quota|balance|credit)|credit balance|billing_(hard|not)|exceeded your current"),
     (OverloadedError, r"overloaded|service ?unavailable|\bUNAVAILABLE\b|at capacity|capacity exceeded|high demand"),
     (RateLimitError, r"rate[_ ]?limit|too many requests|throttl|RESOURCE_EXHAUSTED|tokens per minute"),
@@ -69,7 +69,7 @@ WORDS: tuple[tuple[type[ProviderError], str], ...] = (
     (ServerError, r"api_error|server_?error|internal ?(server|error)|\bINTERNAL\b|modelstreamerror|time(d )?out"),
     (InvalidRequestError, r"invalid_?request|validationexception|INVALID_ARGUMENT|not_found"),
 )
-_WORDS = [(re.compile(pattern, re.IGNORECASE), kind) for kind, pattern in WORDS]
+_PHRASES = [(re.compile(pattern, re.IGNORECASE), kind) for kind, pattern in PHRASES]
 
 REQUEST_IDS = (
     "request-id",
@@ -83,7 +83,7 @@ REQUEST_IDS = (
 
 
 def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderError]:
-    """The kind of a failure that the provider told. Only the beginning of a long text is looked at."""
+    """The error class of a failure that the provider reported. Only the beginning of a long text is searched."""
     text = text[:LONGEST_TEXT]
     if status is not None and status < 400:
         return NetworkError
@@ -96,8 +96,8 @@ def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderE
             return InvalidRequestError
         if IS_GONE.search(text):
             return ModelNotFoundError
-    for pattern, kind in _WORDS:
-        if pattern.search(text) and (status is None or kind in _SAID_OVER.get(status, ())):
+    for pattern, kind in _PHRASES:
+        if pattern.search(text) and (status is None or kind in _OVERRIDES.get(status, ())):
             return kind
     if status is None:
         return ServerError
@@ -105,11 +105,11 @@ def kind_of(text: str, status: int | None, provider: str = "") -> type[ProviderE
 
 
 _MAY_BE_GONE = (None, 400, 404, 410, 422)
-"""With these a provider may say that it does not have a model; None: in a stream that began with 200."""
+"""The statuses with which providers report an unknown model; ``None`` is a stream that began with 200."""
 
 
-# What words may say against a status; a server's 500 is not a refused request, whatever its text.
-_SAID_OVER: dict[int, tuple[type[ProviderError], ...]] = {
+# The classes that a phrase may choose for a status. A 500, for example, is never a bad request, whatever its text.
+_OVERRIDES: dict[int, tuple[type[ProviderError], ...]] = {
     400: (QuotaError, OverloadedError, RateLimitError, AuthenticationError, RefusedError),
     413: (RateLimitError,),  # Groq: "tokens per minute"
     422: (QuotaError, RefusedError),
@@ -118,16 +118,16 @@ _SAID_OVER: dict[int, tuple[type[ProviderError], ...]] = {
 }
 
 
-# Words with which an answer ends that are no refusal: the model stumbled, or the provider did (Gemini, Bedrock, Z.ai,
-# DeepSeek, OpenRouter, Mistral; 2026-11). Another try may help.
-_STUMBLES = re.compile(
+# Stop reasons that are failures of the model or the provider and not refusals (Gemini, Bedrock, Z.ai, DeepSeek,
+# OpenRouter, Mistral; 2026-11). A retry may help.
+_FAILED_STOPS = re.compile(
     r"^(malformed|unexpected_tool_call|too_many_tool_calls|network_error|insufficient_system|error|other)", re.I
 )
 
 
-def kind_of_ending(text: str) -> type[ProviderError]:
-    """The kind of an answer that ended with a word for failure."""
-    return ServerError if _STUMBLES.match(text) else RefusedError
+def kind_of_stop(text: str) -> type[ProviderError]:
+    """The error class of an answer whose stop reason is a failure."""
+    return ServerError if _FAILED_STOPS.match(text) else RefusedError
 
 
 def request_id(headers: Mapping[str, str]) -> str | None:
@@ -135,21 +135,21 @@ def request_id(headers: Mapping[str, str]) -> str | None:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds that the provider asks to wait: ``retry-after-ms``, seconds, or a date."""
+    """The wait in seconds that the provider asks for: ``retry-after-ms``, seconds, or a date."""
     if milliseconds := _number(headers.get("retry-after-ms")):
         return milliseconds / 1000
-    said = headers.get("retry-after")
-    if said is None or (seconds := _number(said)) is not None:
-        return None if said is None else seconds
+    value = headers.get("retry-after")
+    if value is None or (seconds := _number(value)) is not None:
+        return None if value is None else seconds
     try:
-        asked = parsedate_to_datetime(said).timestamp() - now
-    except (ValueError, TypeError, IndexError, ArithmeticError, OSError):  # dates of no calendar
+        wait = parsedate_to_datetime(value).timestamp() - now
+    except (ValueError, TypeError, IndexError, ArithmeticError, OSError):  # not a valid date
         return None
-    return max(0.0, asked) if asked < LONGEST_WAIT else None
+    return max(0.0, wait) if wait < LONGEST_WAIT else None
 
 
 LONGEST_WAIT = 1e9
-"""Seconds. A longer time is ignored."""
+"""Longer waits, in seconds, are ignored."""
 
 
 def _number(text: str | None) -> float | None:
@@ -161,7 +161,7 @@ def _number(text: str | None) -> float | None:
 
 
 def error_of(message: AssistantMessage) -> ProviderError | None:
-    """The failure that a stored answer of the client tells of, with its kind."""
+    """The error of a failed answer, from the message that the client returned or that was stored."""
     for each in message.diagnostics:
         if each.type == "provider-error" and each.details:
             kind = KINDS.get(str(each.details.get("kind")), ProviderError)

@@ -1,8 +1,8 @@
-"""What providers say when a model is not there, and what reads alike and is the fault of the request. Rows only.
+"""The errors of providers for a model that does not exist, and similar ones that are the fault of the request.
 
-A 404 on the path of a request means that the endpoint does not have what the path and the body name: the model, or the
-path itself. Another member of a router may have its own. Some providers say so with other statuses (``GONE``). Some
-404s are about something else that the request names, which another request would not (``NAMED``); these win.
+A 404 means that the endpoint does not have the model or the path; another member of a router may have it. Some
+providers report this with other statuses (``GONE``). Some 404s are about something else that the request names, such as
+a file (``NAMED``); these are checked first.
 """
 
 import re
@@ -82,7 +82,7 @@ GONE: tuple[Phrase, ...] = (
 
 NAMED: tuple[Phrase, ...] = (
     Phrase(
-        "OpenRouter, what no endpoint of the model can do",
+        "OpenRouter, features that no endpoint of the model has",
         r"no endpoints found that (?:support|can handle)",
         "No endpoints found that support image input",
         "github/app#2163, zed-industries/zed#36094, anomalyco/opencode#1675",
@@ -103,7 +103,7 @@ NAMED: tuple[Phrase, ...] = (
         "2026-07",
     ),
     Phrase(
-        "what else a body may name by an id, in any words",
+        "other things that a body may name by id, in any wording",
         rf"{_ID}.{{0,120}}?(?:not found|does not exist)|(?:not found|no such|does not exist).{{0,60}}?{_ID}",
         "File not found: file_011CNha8iCJcU1wXNR6q4V8w",
         "the request types of anthropic 2.8.0, openai 3.49.0 and google-genai 3.1.0, which have these ids",

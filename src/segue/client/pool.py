@@ -1,30 +1,51 @@
-"""Connections are shared by everything that runs in one event loop, and closed when the loop ends."""
+"""HTTP connections, shared by everything that a client does in one event loop."""
 
 from collections.abc import AsyncGenerator
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from weakref import WeakKeyDictionary
 
 import httpx2
 from anyio.lowlevel import RunVar
 
-_POOL: RunVar[AsyncGenerator[httpx2.AsyncClient, None]] = RunVar("segue_pool")
-_CLIENT: RunVar[httpx2.AsyncClient] = RunVar("segue_client")
-
-# As many streams as a caller wants; idle connections are kept for those that follow.
+# As many streams as the caller wants; idle connections are kept for the streams that follow.
 LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
 
 
-async def _kept_open() -> AsyncGenerator[httpx2.AsyncClient, None]:
-    """An event loop closes the generators that are still open when it shuts down: that is when the pool goes."""
-    async with httpx2.AsyncClient(limits=LIMITS, timeout=None, follow_redirects=False) as client:
-        yield client
+class Pool:
+    """One HTTP client for each event loop. It is opened when it is first used, and closed by ``aclose`` or when the
+    loop ends."""
+
+    async def http(self) -> httpx2.AsyncClient:
+        """The HTTP client of the running event loop."""
+        kept = _kept()
+        found = kept.get(self)
+        if found is None:
+            opened = _open()
+            found = kept[self] = opened, await anext(opened)
+        return found[1]
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        found = _kept().pop(self, None)
+        if found is not None:
+            await found[0].aclose()
 
 
-async def pooled() -> httpx2.AsyncClient:
-    """The client of the running loop."""
+_Kept = WeakKeyDictionary[Pool, tuple[AsyncGenerator[httpx2.AsyncClient, None], httpx2.AsyncClient]]
+_KEPT: RunVar[_Kept] = RunVar("segue_pools")
+
+
+def _kept() -> _Kept:
     try:
-        return _CLIENT.get()
+        return _KEPT.get()
     except LookupError:
-        pool = _kept_open()
-        client = await anext(pool)
-        _POOL.set(pool)
-        _CLIENT.set(client)
-        return client
+        kept: _Kept = WeakKeyDictionary()
+        _KEPT.set(kept)
+        return kept
+
+
+async def _open() -> AsyncGenerator[httpx2.AsyncClient, None]:
+    """An event loop closes the generators that are still open when it shuts down, which closes the client."""
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # one that cannot be sent would break all requests
+    async with httpx2.AsyncClient(limits=LIMITS, timeout=None, follow_redirects=False, cookies=no_cookies) as http:
+        yield http

@@ -1,7 +1,7 @@
-"""One request and its answer: retries, timeouts, errors, cancelling. The only logic; everything else drives it.
+"""One request and its answer: retries, timeouts, errors, cancelling.
 
-A pull-based machine, no task and no generator of its own: each ``anext`` reads until there is an event to hand out. So
-there is nothing to leak when a caller goes away, and cancelling can strike only where something is awaited.
+The stream is pull-based and starts no task or generator: each ``anext`` reads until there is an event to return.
+Nothing is leaked if the caller stops reading, and cancelling can only interrupt an ``await``.
 """
 
 import random
@@ -18,55 +18,57 @@ from msgspec.structs import replace
 
 from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..render import Decoder, Request
-from ..types import AssistantMessage, Diagnostic, Error, Event
-from ..types.codec import read_json
-from ..types.other_tools import UNREADABLE
+from ..types import AssistantMessage, Diagnostic
+from ..types.codec import UNREADABLE, read_json
+from ..types.events import Error, Event
 from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire.common.reader import error_text
-from .access import Access
 from .connection import Connection
 from .exchange import Exchange, Pieces
-from .failures import kind_of, kind_of_ending, request_id, retry_after
+from .failures import kind_of, kind_of_stop, request_id, retry_after
+from .pool import Pool
+from .reach import Reach
 from .transport import hidden_in_logs
 
 T = TypeVar("T")
 
 MAX_ERROR = 1024 * 1024
-"""Bytes of an error's body that are read; the rest says nothing new."""
+"""Bytes of an error's body that are read; the rest is ignored."""
 
 
-class Silence(Exception):
-    """What was waited for did not come in time."""
+class TimedOut(Exception):
+    """A limit of ``Timeouts`` was reached."""
 
 
 class Stream:
     """The answer to a request, as an async iterator of events.
 
-    The last event is ``done`` or ``error``; from then on ``message`` is the finished message and ``error`` the failure,
-    if there was one. ``cancel()`` ends the answer with ``aborted``. To leave early use ``async with`` or ``aclose()``:
-    both close the connection, and ``message`` keeps what had arrived.
+    The last event is ``done`` or ``error``. After it, ``message`` is the finished message, and ``error`` the failure if
+    there was one. ``cancel()`` ends the answer with ``aborted``. To stop reading early, use ``async with`` or
+    ``aclose()``: both close the connection, and ``message`` keeps what had arrived.
     """
 
-    def __init__(self, request: Request, access: Access, connection: Connection) -> None:
+    def __init__(self, request: Request, reach: Reach, pool: Pool) -> None:
         self.request = request
         self.message: AssistantMessage | None = None
         self.error: ProviderError | None = None
         self.attempts = 0
         """How often the request was sent."""
-        self._access = access
-        self._connection = connection
-        self._body = _body(request, connection)
+        self._reach = reach
+        self._connection = reach.connection
+        self._pool = pool
+        self._body = _body(request, reach.connection)
         self._queue: deque[Event] = deque()
         self._scope: anyio.CancelScope | None = None
         self._cancelled = False
-        self._told = False
+        self._emitted = False
         self._exchange: Exchange | None = None
-        self._deadline = 0.0
-        self._over: float | None = None  # when the whole answer must be there
+        self._first_deadline = 0.0
+        self._total_deadline: float | None = None
         self._decoder = self._fresh_decoder()
 
-    # -- what callers use --------------------------------------------------------------------------------------------
+    # -- for callers -------------------------------------------------------------------------------------------------
 
     def __aiter__(self) -> "Stream":
         return self
@@ -80,7 +82,7 @@ class Stream:
                 await self._advance()
         except StopAsyncIteration:
             raise
-        except BaseException:  # the caller's task was cancelled: nothing stays open, and what had arrived is kept
+        except BaseException:  # the caller's task was cancelled: close the connection and keep what had arrived
             await self.aclose()
             raise
         return self._queue.popleft()
@@ -94,43 +96,43 @@ class Stream:
         await self.aclose()
 
     def cancel(self) -> None:
-        """Nobody wants the rest: the connection is closed, and the next event is the last one, ``error``."""
+        """Cancel the answer: the connection is closed, and the next event is ``error``, the last one."""
         self._cancelled = True
         if self._scope is not None:
             self._scope.cancel()
 
     async def aclose(self) -> None:
-        """Leave the stream. If it had not ended, ``message`` is what had arrived, ``aborted``."""
+        """Close the stream. If the answer was not complete, ``message`` is what had arrived, with ``aborted``."""
         if self.message is None:
-            self._take(self._decoder.abort())
+            self._queue_events(self._decoder.abort())
         self._queue.clear()
         await self._disconnect()
 
     async def finished(self) -> AssistantMessage:
-        """Read to the end; the message, also of an answer that failed."""
+        """Read to the end and return the message, even if the answer failed."""
         async for _ in self:
             pass
         assert self.message is not None
         return self.message
 
-    # -- the machine -------------------------------------------------------------------------------------------------
+    # -- states ------------------------------------------------------------------------------------------------------
 
     async def _advance(self) -> None:
-        """One step further: connect, or read a piece, or wait before another try."""
+        """Connect, or read a piece of the answer, or wait before a retry."""
         events, failure = await self._step()
         if not events:
             return
-        wait = None if failure is None or self._told else self._wait(failure)
+        wait = None if failure is None or self._emitted else self._wait(failure)
         if wait is None:
-            self._told = True
-            self._take(events, failure)
+            self._emitted = True
+            self._queue_events(events, failure)
             if self.message is not None and failure is not None:
                 await self._disconnect()
             return
         await self._disconnect()
         self._decoder = self._fresh_decoder()
-        with suppress(Silence):
-            await self._interruptible(lambda: anyio.sleep(wait), wait + 1)
+        with suppress(TimedOut):
+            await self._await(lambda: anyio.sleep(wait), wait + 1)
 
     async def _step(self) -> tuple[list[Event], ProviderError | None]:
         if self._cancelled:
@@ -140,11 +142,11 @@ class Stream:
                 refused = await self._connect()
                 if refused is not None and not self._cancelled:
                     return self._decoder.fail(refused.text), refused
-            data = await self._interruptible(self._piece, self._patience())
+            data = await self._await(self._piece, self._time_left())
         except ProviderError as error:
-            return self._broken(error)
-        except Silence:
-            return self._broken(NetworkError(self._silence()))
+            return self._connection_failure(error)
+        except TimedOut:
+            return self._connection_failure(NetworkError(self._timeout_text()))
         if self._cancelled:
             return self._decoder.abort(), None
         events = self._decoder.close() if data is None else self._decoder.feed(data)
@@ -153,52 +155,55 @@ class Stream:
         return events, None
 
     async def _connect(self) -> ProviderError | None:
-        """Send the request. A refusal is an error; otherwise the answer can be read."""
+        """Send the request. Return the provider's error if it was refused; otherwise the answer can be read."""
         self.attempts += 1
-        self._told = False
-        self._decoder = self._fresh_decoder(int(time.time() * 1000))
+        self._emitted = False
+        self._decoder = self._fresh_decoder()
         timeouts, now = self._connection.timeouts, time.monotonic()
-        self._deadline = now + timeouts.first_event
-        if self._over is None and timeouts.total is not None:
-            self._over = now + timeouts.total
-        exchange = await self._interruptible(self._signed, timeouts.first_event)
+        self._first_deadline = now + timeouts.first_event
+        if self._total_deadline is None and timeouts.total is not None:
+            self._total_deadline = now + timeouts.total
+        exchange = await self._await(self._signed, timeouts.first_event)
         if exchange is None:  # cancelled
             return None
         self._exchange = exchange
-        await self._interruptible(exchange.open, self._patience())
+        await self._await(exchange.open, self._time_left())
         if self._cancelled or exchange.succeeded:
             return None
         return await self._refusal(exchange)
 
     async def _signed(self) -> Exchange:
-        signed = b"".join(self._body) if self._access.signs_body else b""
-        url, headers = await self._access.signed(self.request.path, self.request.headers, signed)
-        return Exchange(url, headers, self._body, self._connection)
+        signed = b"".join(self._body) if self._reach.signs_body else b""
+        url, headers = await self._reach.signed(self.request.path, self.request.headers, signed)
+        return Exchange(url, headers, self._body, self._connection, self._pool)
 
     async def _refusal(self, exchange: Exchange) -> ProviderError:
         status = exchange.status or 0
         data = bytearray()
         try:
-            while len(data) < MAX_ERROR and (piece := await self._interruptible(exchange.piece, self._patience())):
+            while len(data) < MAX_ERROR and (piece := await self._await(exchange.piece, self._time_left())):
                 data += piece
-        except (NetworkError, Silence) as error:
-            # The status may be clear all the same. If not, it is the provider's fault, and not that of the request.
-            kind, text = kind_of("", status), self._silence() if isinstance(error, Silence) else error.text
+        except (NetworkError, TimedOut) as error:
+            # The status may be enough. A bad request, however, may be something else in the text that is missing.
+            kind, text = kind_of("", status), self._timeout_text() if isinstance(error, TimedOut) else error.text
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
-        text = self._access.secrets.shown(_error_words(bytes(data)) or f"{status} status code (no body)")
+        text = self._reach.secrets.shown(_error_text(bytes(data)) or f"{status} status code (no body)")
         return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _piece(self) -> bytes | None:
         return None if self._exchange is None else await self._exchange.piece()
 
-    async def _interruptible(self, act: Callable[[], Awaitable[T]], seconds: float) -> T | None:
-        """Await with a limit; ``None`` if ``cancel()`` was called. A scope per await: none is held across a yield."""
-        if self._over is not None:
-            seconds = min(seconds, self._over - time.monotonic())
+    async def _await(self, act: Callable[[], Awaitable[T]], seconds: float) -> T | None:
+        """Await ``act`` for at most ``seconds``; ``None`` if ``cancel()`` was called.
+
+        Each await has its own cancel scope, because a scope must not be held across a yield.
+        """
+        if self._total_deadline is not None:
+            seconds = min(seconds, self._total_deadline - time.monotonic())
             if seconds <= 0:
-                raise Silence
+                raise TimedOut
         with (
-            hidden_in_logs(self._access.secrets),
+            hidden_in_logs(self._reach.secrets),
             anyio.CancelScope(deadline=anyio.current_time() + max(seconds, 0.0)) as self._scope,
         ):
             if self._cancelled:
@@ -206,73 +211,73 @@ class Stream:
             return await act()
         self._scope = None
         if not self._cancelled:
-            raise Silence
+            raise TimedOut
         return None
 
-    def _patience(self) -> float:
-        return self._connection.timeouts.between_events if self._told else self._deadline - time.monotonic()
+    def _time_left(self) -> float:
+        return self._connection.timeouts.between_events if self._emitted else self._first_deadline - time.monotonic()
 
-    def _silence(self) -> str:
+    def _timeout_text(self) -> str:
         timeouts = self._connection.timeouts
-        if self._over is not None and time.monotonic() >= self._over:
+        if self._total_deadline is not None and time.monotonic() >= self._total_deadline:
             return f"the answer was not complete within {timeouts.total:g} seconds"
-        if self._told:
-            return f"nothing came for {timeouts.between_events:g} seconds"
-        return f"no event came within {timeouts.first_event:g} seconds"
+        if self._emitted:
+            return f"nothing arrived for {timeouts.between_events:g} seconds"
+        return f"no event arrived within {timeouts.first_event:g} seconds"
 
-    def _fresh_decoder(self, now: int = 0) -> Decoder:
-        return Decoder(self.request, now, self._access.secrets)
+    def _fresh_decoder(self) -> Decoder:
+        return Decoder(self.request, None, self._reach.secrets, self._reach.model.endpoint)
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
-    def _broken(self, error: ProviderError) -> tuple[list[Event], ProviderError]:
+    def _connection_failure(self, error: ProviderError) -> tuple[list[Event], ProviderError]:
         return self._decoder.fail(error.text), self._error(type(error), error.text, error.retryable)
 
     def _failure(self) -> ProviderError:
-        """What kind of failure the decoder has read out of an answer."""
+        """The failure that the decoder found in the answer."""
         message = self._decoder.message
         assert message is not None
         text = message.error_message or ""
         if self._decoder.failure == "refused":
-            return self._error(kind_of_ending(text), text)
+            return self._error(kind_of_stop(text), text)
         if self._decoder.failure == "broken":
             return self._error(NetworkError, text)
         return self._error(kind_of(text, None), text)
 
     def _error(self, kind: type[ProviderError], text: str, retryable: bool | None = None) -> ProviderError:
-        """Every failure of a stream is made here, without the secrets that its words may hold."""
+        """Create the error of a failure. All are created here, so that secrets are removed from every text."""
         status = None if self._exchange is None else self._exchange.status
         headers = {} if self._exchange is None else self._exchange.headers
         named = request_id(headers)
         if status is not None and 300 <= status < 400:
             retryable = False
         return kind(
-            self._access.secrets.shown(text),
+            self._reach.secrets.shown(text),
             provider=self.request.model.provider,
             model=self.request.model.id,
             status=status,
-            request_id=named and self._access.secrets.shown(named, longest=200),
+            request_id=named and self._reach.secrets.shown(named, longest=200),
             retryable=retryable,
             retry_after=retry_after(headers, time.time()),
         )
 
     def _wait(self, failure: ProviderError) -> float | None:
-        """How long to wait before another try; ``None`` if there will be none."""
+        """Seconds to wait before a retry; ``None`` if the request is not sent again."""
         retries = self._connection.retries
-        if not failure.retryable or self.attempts > retries.attempts or self._cancelled:
+        if not failure.retryable or self.attempts > retries.count or self._cancelled:
             return None
-        wait = self._pause(failure)
-        return None if self._over is not None and wait is not None and time.monotonic() + wait >= self._over else wait
+        wait, deadline = self._pause(failure), self._total_deadline
+        return None if deadline is not None and wait is not None and time.monotonic() + wait >= deadline else wait
 
     def _pause(self, failure: ProviderError) -> float | None:
+        """The wait that the provider or the settings ask for; ``None`` if it is too long."""
         retries = self._connection.retries
         if failure.retry_after is not None:
             return failure.retry_after if failure.retry_after <= retries.longest_retry_after else None
-        longest = min(retries.longest_wait, retries.first_wait * 2.0 ** min(self.attempts - 1, 60))
-        return float(longest * random.uniform(0.5, 1.0))
+        return retries.backoff(self.attempts, random.random())
 
-    def _take(self, events: list[Event], failure: ProviderError | None = None) -> None:
-        """Queue events; the last one settles the message."""
+    def _queue_events(self, events: list[Event], failure: ProviderError | None = None) -> None:
+        """Queue events. The last event of an answer also sets ``message`` and ``error``."""
         last = events[-1] if events else None
         if isinstance(last, Error):
             message = last.message
@@ -287,7 +292,7 @@ class Stream:
     # -- the connection ----------------------------------------------------------------------------------------------
 
     async def _drain(self) -> None:
-        """Let the connection go; after a good answer, so that it can be used again."""
+        """Release the connection; after a complete answer, in a state in which it can be used again."""
         if self._exchange is not None and self.error is None and not self._cancelled:
             await self._exchange.drain()
         await self._disconnect()
@@ -299,18 +304,18 @@ class Stream:
 
 
 def _body(request: Request, connection: Connection) -> Pieces:
-    """The body in pieces; a callback that may change it gets a copy, because bodies share with what is stored."""
+    """The body in pieces. ``on_request`` gets a copy, because the body shares values with the stored messages."""
     if connection.on_request is None:
         return request.pieces()
     copy = copy_json(request.body)
     changed = connection.on_request(copy)
     body = copy if changed is None else changed
     if not isinstance(body, dict):
-        raise TypeError(f"on_request returns the body as a dict, or None, not a {type(body).__name__}")
+        raise TypeError(f"on_request must return the body as a dict, or None, not a {type(body).__name__}")
     try:
         return [msgspec.json.encode(body)]
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise TypeError(f"on_request left a body that is not JSON ({type(error).__name__}: {error})") from error
+        raise TypeError(f"the body from on_request is not JSON ({type(error).__name__}: {error})") from error
 
 
 def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:
@@ -321,20 +326,20 @@ def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:
         "retryable": failure.retryable,
         "retryAfter": failure.retry_after,
     }
-    told = {name: value for name, value in details.items() if value is not None}
-    return Diagnostic("provider-error", now, failure.text, told)
+    known = {name: value for name, value in details.items() if value is not None}
+    return Diagnostic("provider-error", now, failure.text, known)
 
 
 def _redirected(exchange: Exchange, text: str) -> str:
-    """A redirect is not followed: the key would go wherever it leads."""
+    """The text of an error, for redirects too: they are not followed, because the key would be sent to another host."""
     where = exchange.headers.get("location")
     if where is None or exchange.status is None or not 300 <= exchange.status < 400:
         return text
     return f"the endpoint redirects to {shown_address(where)}, which is not followed; set base_url if it is right"
 
 
-def _error_words(data: bytes) -> str:
-    """What the body of an error says, in JSON or in anything else."""
+def _error_text(data: bytes) -> str:
+    """The error text in the body of an error response, which may be JSON or anything else."""
     try:
         body = read_json(data)
     except UNREADABLE:

@@ -1,4 +1,4 @@
-"""The same client for callers without an event loop: one loop in a thread of its own drives it for all of them."""
+"""Streams for synchronous callers, driven by one event loop in a background thread."""
 
 import asyncio
 import atexit
@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from ..errors import ProviderError
 from ..render import Request
-from ..types import AssistantMessage, Event
+from ..types import AssistantMessage
+from ..types.events import Event
 from .stream import Stream
 
 T = TypeVar("T")
@@ -27,7 +28,7 @@ class _Loop:
         future = asyncio.run_coroutine_threadsafe(act, self._loop)
         try:
             return future.result()
-        except BaseException:  # an interrupted caller does not leave its work behind
+        except BaseException:  # the caller was interrupted
             future.cancel()
             raise
 
@@ -46,8 +47,13 @@ def _loop() -> _Loop:
     return _Loop()
 
 
+def run(act: Coroutine[Any, Any, T]) -> T:
+    """Run ``act`` in the background event loop and return its result."""
+    return _loop().run(act)
+
+
 class SyncStream:
-    """What ``Stream`` is, for synchronous callers: an iterator of events, with ``message`` and ``error`` at its end."""
+    """A ``Stream`` for synchronous callers: an iterator of events; after the last one, ``message`` and ``error``."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
@@ -72,7 +78,7 @@ class SyncStream:
         return self
 
     def __next__(self) -> Event:
-        event = _loop().run(_next(self._stream))
+        event = run(_next(self._stream))
         if event is None:
             raise StopIteration
         return event
@@ -86,16 +92,16 @@ class SyncStream:
         self.close()
 
     def cancel(self) -> None:
-        """Nobody wants the rest; may be called from any thread."""
+        """Cancel the answer. May be called from any thread."""
         _loop().call(self._stream.cancel)
 
     def close(self) -> None:
-        """Leave the stream; the connection is closed, and ``message`` keeps what had arrived."""
-        _loop().run(self._stream.aclose())
+        """Close the stream and its connection; ``message`` keeps what had arrived."""
+        run(self._stream.aclose())
 
     def finished(self) -> AssistantMessage:
-        """Read to the end; the message, also of an answer that failed."""
-        return _loop().run(self._stream.finished())
+        """Read to the end and return the message, even if the answer failed."""
+        return run(self._stream.finished())
 
 
 async def _next(stream: Stream) -> Event | None:

@@ -1,4 +1,4 @@
-"""What the transport raises and logs, and what it is here: one table of errors, one filter of log records."""
+"""Errors and log records of the HTTP transport: a table that maps its errors to ours, and a filter for its logs."""
 
 import logging
 import zlib
@@ -16,90 +16,90 @@ from ..errors import NetworkError
 from ..types.secret import Secrets
 
 BROKE = "the connection broke"
-UNREADABLE = "what the provider sent cannot be read"
+UNREADABLE = "the provider's answer cannot be read"
 UNSENT = "the request could not be sent"
 
 
 class Meaning(Struct, frozen=True):
-    """What an error of the transport is here."""
+    """The text for an error of the transport, and whether a retry may help."""
 
-    words: str
+    text: str
     # Whether the same request may succeed later.
     retryable: bool = True
 
 
-_AGAIN, _GARBAGE = Meaning(BROKE), Meaning(UNREADABLE)
-_OURS, _ELSEWHERE = Meaning(UNSENT, retryable=False), Meaning("the endpoint leads elsewhere", retryable=False)
+_BROKEN, _GARBAGE = Meaning(BROKE), Meaning(UNREADABLE)
+_UNSENT, _REDIRECTED = Meaning(UNSENT, retryable=False), Meaning("the endpoint redirects", retryable=False)
 
 MEANINGS: dict[type[Exception], Meaning] = {
-    # httpx2, every class of it
-    httpx2.HTTPError: _AGAIN,
-    httpx2.RequestError: _AGAIN,
-    httpx2.TransportError: _AGAIN,
-    httpx2.TimeoutException: _AGAIN,
-    httpx2.ConnectTimeout: _AGAIN,
-    httpx2.ReadTimeout: _AGAIN,
-    httpx2.WriteTimeout: _AGAIN,
-    httpx2.PoolTimeout: _AGAIN,
-    httpx2.NetworkError: _AGAIN,
-    httpx2.ConnectError: _AGAIN,
-    httpx2.ReadError: _AGAIN,
-    httpx2.WriteError: _AGAIN,
-    httpx2.CloseError: _AGAIN,
-    httpx2.ProtocolError: _AGAIN,
-    httpx2.LocalProtocolError: _OURS,
-    httpx2.RemoteProtocolError: _AGAIN,
-    httpx2.ProxyError: _AGAIN,
-    httpx2.UnsupportedProtocol: _OURS,
+    # every class of httpx2
+    httpx2.HTTPError: _BROKEN,
+    httpx2.RequestError: _BROKEN,
+    httpx2.TransportError: _BROKEN,
+    httpx2.TimeoutException: _BROKEN,
+    httpx2.ConnectTimeout: _BROKEN,
+    httpx2.ReadTimeout: _BROKEN,
+    httpx2.WriteTimeout: _BROKEN,
+    httpx2.PoolTimeout: _BROKEN,
+    httpx2.NetworkError: _BROKEN,
+    httpx2.ConnectError: _BROKEN,
+    httpx2.ReadError: _BROKEN,
+    httpx2.WriteError: _BROKEN,
+    httpx2.CloseError: _BROKEN,
+    httpx2.ProtocolError: _BROKEN,
+    httpx2.LocalProtocolError: _UNSENT,
+    httpx2.RemoteProtocolError: _BROKEN,
+    httpx2.ProxyError: _BROKEN,
+    httpx2.UnsupportedProtocol: _UNSENT,
     httpx2.DecodingError: _GARBAGE,
     httpx2.SSEError: _GARBAGE,
-    httpx2.TooManyRedirects: _ELSEWHERE,
-    httpx2.HTTPStatusError: _AGAIN,  # raised by a hook of the caller's own client
-    httpx2.InvalidURL: _ELSEWHERE,  # the base URL was checked before; a redirect of the caller's own client was not
-    httpx2.CookieConflict: _OURS,
-    httpx2.StreamError: _AGAIN,
-    httpx2.StreamConsumed: _OURS,
-    httpx2.StreamClosed: _AGAIN,
-    httpx2.ResponseNotRead: _AGAIN,
-    httpx2.RequestNotRead: _OURS,
-    # What is below it, where it does not map its own: a broken TLS record, for example, is a bare `ssl.SSLError`.
-    httpcore2.NetworkError: _AGAIN,
-    httpcore2.TimeoutException: _AGAIN,
-    httpcore2.ProtocolError: _AGAIN,
-    httpcore2.ProxyError: _AGAIN,
-    httpcore2.UnsupportedProtocol: _OURS,
-    httpcore2.ConnectionNotAvailable: _AGAIN,
-    h11.LocalProtocolError: _OURS,
-    h11.RemoteProtocolError: _AGAIN,
-    h11.ProtocolError: _AGAIN,
-    anyio.BrokenResourceError: _AGAIN,
-    anyio.BusyResourceError: _AGAIN,
-    anyio.ClosedResourceError: _AGAIN,
-    anyio.EndOfStream: _AGAIN,
+    httpx2.TooManyRedirects: _REDIRECTED,
+    httpx2.HTTPStatusError: _BROKEN,  # raised by a hook of the caller's own client
+    httpx2.InvalidURL: _REDIRECTED,  # the base URL was checked; this is a redirect of the caller's own client
+    httpx2.CookieConflict: _UNSENT,
+    httpx2.StreamError: _BROKEN,
+    httpx2.StreamConsumed: _UNSENT,
+    httpx2.StreamClosed: _BROKEN,
+    httpx2.ResponseNotRead: _BROKEN,
+    httpx2.RequestNotRead: _UNSENT,
+    # Lower layers, whose errors httpx2 does not always map: a broken TLS record, for example, is an `ssl.SSLError`.
+    httpcore2.NetworkError: _BROKEN,
+    httpcore2.TimeoutException: _BROKEN,
+    httpcore2.ProtocolError: _BROKEN,
+    httpcore2.ProxyError: _BROKEN,
+    httpcore2.UnsupportedProtocol: _UNSENT,
+    httpcore2.ConnectionNotAvailable: _BROKEN,
+    h11.LocalProtocolError: _UNSENT,
+    h11.RemoteProtocolError: _BROKEN,
+    h11.ProtocolError: _BROKEN,
+    anyio.BrokenResourceError: _BROKEN,
+    anyio.BusyResourceError: _BROKEN,
+    anyio.ClosedResourceError: _BROKEN,
+    anyio.EndOfStream: _BROKEN,
     zlib.error: _GARBAGE,
-    UnicodeError: _OURS,  # a host name that cannot be asked for
-    EOFError: _AGAIN,
-    OSError: _AGAIN,
+    UnicodeError: _UNSENT,  # a host name that cannot be encoded
+    EOFError: _BROKEN,
+    OSError: _BROKEN,
 }
-"""What each error of the transport means; a class that is not here means what the nearest class above it does."""
+"""The meaning of each error of the transport. A class that is not listed means the same as its nearest base class."""
 
 _RAISED = tuple(MEANINGS)
 
 
 def meaning_of(error: Exception) -> Meaning:
-    """The row of the error's class, or of the nearest class above it."""
+    """The row of the error's class, or of its nearest base class."""
     return next(MEANINGS[kind] for kind in type(error).__mro__ if kind in MEANINGS)
 
 
 @contextmanager
-def own_errors() -> Iterator[None]:
-    """What the transport raises in here is raised as an error of ours."""
+def mapped_errors() -> Iterator[None]:
+    """Raise errors of the transport as ``NetworkError``."""
     try:
         yield
     except _RAISED as error:
         meaning = meaning_of(error)
-        words = " ".join(f"{type(error).__name__} {error}".split())
-        raise NetworkError(f"{meaning.words}: {words}", retryable=meaning.retryable) from None
+        details = " ".join(f"{type(error).__name__} {error}".split())
+        raise NetworkError(f"{meaning.text}: {details}", retryable=meaning.retryable) from None
 
 
 # -- logs ------------------------------------------------------------------------------------------------------------
@@ -116,14 +116,14 @@ LOGGERS = (
     "botocore.auth",
     "botocore.credentials",
 )
-"""Who logs what is sent or received. At the level DEBUG they show the headers of answers, and of signed requests."""
+"""Loggers of requests and answers. At the level DEBUG they log the headers of answers and of signed requests."""
 
 _secrets: ContextVar[Secrets | None] = ContextVar("segue_secrets", default=None)
 
 
 @contextmanager
 def hidden_in_logs(secrets: Secrets) -> Iterator[None]:
-    """No log record of the transport shows a secret while this lasts."""
+    """Hide secrets in the log records of the transport while this context is active."""
     token = _secrets.set(secrets)
     try:
         yield
@@ -131,8 +131,9 @@ def hidden_in_logs(secrets: Secrets) -> Iterator[None]:
         _secrets.reset(token)
 
 
-def also_hidden(*values: str | None) -> None:
-    """From now on these are secrets, too: what was just fetched, and may be logged before it is sent."""
+def hide_in_logs(*values: str | None) -> None:
+    """Add secrets to the active ``hidden_in_logs``: values that were just fetched and may be logged before they are
+    sent."""
     secrets = _secrets.get()
     if secrets is not None:
         secrets.add(*(value for value in values if value))

@@ -1,5 +1,7 @@
-"""Older turns become a summary when the next request would not fit, or on demand. No I/O: whoever asks a model is given
-the request, and hands back what it said."""
+"""Replace older turns by a summary when the next request would not fit, or on demand.
+
+This room does no I/O: it makes the request for a summary, the caller sends it, and it checks the answer.
+"""
 
 from .budget import KEEP, answer_room, needed
 from .plan import obstacle, plan

@@ -1,22 +1,23 @@
-"""How much goes where: the window, what is left of it for an answer, what a summary may have.
+"""Sizes in tokens: the window, the room for an answer, the room for a summary.
 
-Every size here is the upper end of an estimate. Too early a summary costs some detail, too late a one costs the turn.
+Every size here is the upper end of an estimate. A summary that comes too early loses some detail; one that comes too
+late fails the turn.
 """
 
 from ..errors import FormatError, ProjectionError
 from ..projection import PolicyLike, project
-from ..render.tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
+from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
 from ..types import Context, Message, Model, Options
 
-CAREFUL = 1 + MARGINS["guessed"][1]
-"""By how much a guess may be too low."""
+SAFETY_FACTOR = 1 + MARGINS["guessed"][1]
+"""The factor by which a guess may be too low."""
 
 KEEP = 0.25
-"""How much of a conversation stays as it is, if nobody says."""
+"""The share of a conversation that is kept by default."""
 
-MOST_FOR_ANSWER = 16_384
-MOST_FOR_SUMMARY = 8_192
-LEAST_FOR_SUMMARY = 32
+MAX_ANSWER = 16_384
+MAX_SUMMARY = 8_192
+MIN_SUMMARY = 32
 
 
 def needed(
@@ -27,45 +28,45 @@ def needed(
     reserve: int | None = None,
     policy: PolicyLike = None,
 ) -> bool:
-    """Whether the next request would not fit the window of ``model``, with ``reserve`` tokens left for its answer."""
+    """Whether the next request would exceed the window of ``model``, with ``reserve`` tokens left for its answer."""
     return request_tokens(context, model, policy) + answer_room(model, options, reserve) > model.context_window
 
 
 def answer_room(model: Model, options: Options | None = None, reserve: int | None = None) -> int:
-    """The tokens that are left for an answer. Providers count what the options ask for as if it were written."""
+    """The tokens that are reserved for an answer. Providers count ``max_tokens`` as if they were all written."""
     if reserve is not None:
         return reserve
     if options is not None and options.max_tokens is not None:
-        # An answer that may fill most of the window is for the provider to shorten, not for us to make room for.
+        # If an answer may fill most of the window, the provider shortens it; no room is made for it.
         return min(options.max_tokens, model.max_tokens, model.context_window // 2)
-    return min(MOST_FOR_ANSWER, model.max_tokens, model.context_window // 4)
+    return min(MAX_ANSWER, model.max_tokens, model.context_window // 4)
 
 
 def summary_room(target: Model, summariser: Model) -> int:
-    """The tokens that a summary may have: little of the window that it is for, and no more than can be written."""
-    windows = min(target.context_window, summariser.context_window)
-    return max(min(MOST_FOR_SUMMARY, windows // 8, summariser.max_tokens), LEAST_FOR_SUMMARY)
+    """The tokens that a summary may have: a small part of both windows, and no more than the summariser can write."""
+    window = min(target.context_window, summariser.context_window)
+    return max(min(MAX_SUMMARY, window // 8, summariser.max_tokens), MIN_SUMMARY)
 
 
 def request_tokens(context: Context, model: Model, policy: PolicyLike = None) -> int:
-    """The most tokens that ``context`` may have, rendered for ``model``."""
+    """The upper estimate for ``context``, rendered for ``model``."""
     try:
         rendered: Context = project(context, model, policy).context
     except (ProjectionError, FormatError):
-        rendered = context  # it cannot be sent; why not, is told to whoever tries
+        rendered = context  # it cannot be sent; sending it raises this error again
     return estimate(context, rendered, model).high
 
 
 def message_tokens(message: Message) -> float:
-    """The most tokens that one message may have, as it is stored."""
-    return guessed(Context(messages=[message])) * CAREFUL
+    """The upper estimate for one stored message."""
+    return guessed(Context(messages=[message])) * SAFETY_FACTOR
 
 
 def frame_tokens(context: Context) -> float:
-    """The most tokens that the system prompt and the tools may have."""
-    return guessed(Context(system_prompt=context.system_prompt, messages=[], tools=context.tools)) * CAREFUL
+    """The upper estimate for the system prompt and the tools."""
+    return guessed(Context(system_prompt=context.system_prompt, messages=[], tools=context.tools)) * SAFETY_FACTOR
 
 
 def bytes_in(tokens: float) -> int:
-    """How many bytes of text surely fit into so many tokens."""
-    return max(int(tokens / CAREFUL * BYTES_PER_TOKEN), 0)
+    """The number of bytes of text that certainly fit into ``tokens``."""
+    return max(int(tokens / SAFETY_FACTOR * BYTES_PER_TOKEN), 0)

@@ -1,15 +1,16 @@
-"""What is summarised and what stays: where to cut, and in how many parts the older messages are read."""
+"""Plan a compaction: where to cut, and in how many parts the older messages are summarised."""
 
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import accumulate
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from ..projection import PolicyLike
 from ..types import AssistantMessage, Context, Model, Options, ToolResultMessage, UserMessage
-from .borders import Borders
 from .budget import KEEP, answer_room, bytes_in, frame_tokens, message_tokens, request_tokens, summary_room
+from .cut_points import CutPoints
 from .request import part_room
 from .transcript import Transcript
 from .values import Plan, compacted, summary_message
@@ -26,54 +27,53 @@ def plan(
     reserve: int | None = None,
     policy: PolicyLike = None,
 ) -> Plan | None:
-    """What ``summariser`` has to summarise so that ``context`` fits the window of ``target``; ``None`` where nothing
-    can be cut.
+    """Plan a compaction of ``context`` for the window of ``target``; ``None`` if nothing can be cut.
 
-    ``keep``: how much stays as it is, as a share (a float) of the conversation, or of the window if that is smaller,
+    ``keep``: how much is kept unchanged, as a share (a float) of the conversation, or of the window if that is smaller,
     or as a number of tokens (an int). ``running_from`` is the index of the first message of the running turn, which is
-    never cut; it stays even where it is more than ``keep``. ``options`` and ``reserve`` say what is left for the
-    answer, as for ``needed``.
+    always kept, even if it is more than ``keep``. ``options`` and ``reserve`` set the room for the answer, as in
+    ``needed``.
     """
-    borders = Borders(context.messages, running_from)
-    cuts = borders.cuts()
+    points = CutPoints(context.messages, running_from)
+    cuts = points.cuts()
     if not cuts:
         return None
     window = target.context_window - answer_room(target, options, reserve)
     room = summary_room(target, summariser)
 
     def fits(cut: int) -> bool:
-        return request_tokens(_after(context, cut, room), target, policy) <= window
+        return request_tokens(_with_longest_summary(context, cut, room), target, policy) <= window
 
-    cut, fitting = _choose(cuts, _preferred(context, borders, cuts, target, keep), fits)
-    chosen = Plan(cut, ((0, cut),), room, fitting)
-    return replace(chosen, parts=_parts(borders, cut, part_room(summariser, chosen)))
+    cut, is_enough = _choose(cuts, _preferred(context, points, cuts, target, keep), fits)
+    chosen = Plan(cut, ((0, cut),), room, is_enough)
+    return replace(chosen, parts=_parts(points, cut, part_room(summariser, chosen)))
 
 
-def _after(context: Context, cut: int, room: int) -> Context:
-    """The conversation with the longest summary that will be accepted."""
+def _with_longest_summary(context: Context, cut: int, room: int) -> Context:
+    """The conversation after a cut, with the longest summary that would be accepted."""
     messages = compacted(context.messages, cut, summary_message("x" * bytes_in(room)))
     return Context(system_prompt=context.system_prompt, messages=messages, tools=context.tools)
 
 
-def _preferred(context: Context, borders: Borders, cuts: list[int], target: Model, keep: float) -> int:
-    """The earliest turn from which on no more than ``keep`` stays; inside a turn, if the last one is more than that."""
+def _preferred(context: Context, points: CutPoints, cuts: list[int], target: Model, keep: float) -> int:
+    """The earliest turn from which at most ``keep`` is left; a position inside the last turn if that is larger."""
     tokens = [message_tokens(message) for message in context.messages]
     wanted = keep * min(sum(tokens) + frame_tokens(context), target.context_window) if isinstance(keep, float) else keep
     if wanted < 0 or (isinstance(keep, float) and keep > 1):
         raise ValueError(f"keep is a share between 0.0 and 1.0 or a number of tokens, not {keep!r}")
-    stays = [*accumulate(reversed(tokens), initial=0.0)][::-1]
-    small = [cut for cut in cuts if stays[cut] <= wanted and cut < len(tokens)]
-    turns = [cut for cut in small if borders.begins_turn(cut)]
+    left = [*accumulate(reversed(tokens), initial=0.0)][::-1]
+    small = [cut for cut in cuts if left[cut] <= wanted and cut < len(tokens)]
+    turns = [cut for cut in small if points.is_before_turn(cut)]
     return (turns or small or cuts[-1:])[0]
 
 
 def _choose(cuts: list[int], preferred: int, fits: Callable[[int], bool]) -> tuple[int, bool]:
-    """The preferred cut, or the first after it that makes the rest fit, or the last one, and whether that is enough."""
+    """The preferred cut, or the first after it after which the rest fits, or the last. Also returns whether it fits."""
     if fits(preferred):
         return preferred, True
     if not fits(cuts[-1]):
         return cuts[-1], False
-    low, high = cuts.index(preferred), len(cuts) - 1  # the one at `high` fits, those up to `low` do not
+    low, high = cuts.index(preferred), len(cuts) - 1  # the cut at `high` fits, those up to `low` do not
     while high - low > 1:
         middle = (low + high) // 2
         if fits(cuts[middle]):
@@ -83,25 +83,25 @@ def _choose(cuts: list[int], preferred: int, fits: Callable[[int], bool]) -> tup
     return cuts[high], True
 
 
-def _parts(borders: Borders, cut: int, budget: int) -> tuple[tuple[int, int], ...]:
-    """Pieces that fit ``budget`` bytes, and where possible end between whole interactions. A single interaction that
-    does not fit is a part of its own; asking for its summary cuts it in the middle."""
-    transcript = Transcript(borders.messages)
+def _parts(points: CutPoints, cut: int, budget: int) -> tuple[tuple[int, int], ...]:
+    """Parts that fit ``budget`` bytes and end between whole interactions where possible. A single interaction that does
+    not fit is a part by itself; the request for its summary cuts it in the middle."""
+    transcript = Transcript(points.messages)
 
     def size(at: int) -> int:
-        # A text that no request can hold is cut anyway; it need not be read alone.
+        # A text that no request can hold is cut anyway, so other messages may share its part.
         sizes = [piece.size() for piece in transcript.pieces(at, at + 1)]
         return sum(each if each <= budget else budget // 2 for each in sizes)
 
     before = [*accumulate(map(size, range(cut)), initial=0)]
-    places = [at for at in range(1, cut) if borders.begins(at)] + [cut]
+    ends = [at for at in range(1, cut) if points.is_before_message(at)] + [cut]
     parts: list[tuple[int, int]] = []
     start = 0
     while start < cut:
-        first = bisect_right(places, start)
-        reachable = places[first : bisect_right(places, before[start] + budget, key=before.__getitem__)]
-        reachable = reachable or [places[first]]
-        whole = [at for at in reachable if borders.whole(at)]
+        first = bisect_right(ends, start)
+        reachable = ends[first : bisect_right(ends, before[start] + budget, key=before.__getitem__)]
+        reachable = reachable or [ends[first]]
+        whole = [at for at in reachable if points.is_between_interactions(at)]
         end = (whole or reachable)[-1]
         parts.append((start, end))
         start = end
@@ -118,10 +118,10 @@ def obstacle(
     reserve: int | None = None,
     policy: PolicyLike = None,
 ) -> str | None:
-    """Why no summary can make ``context`` fit the window of ``target``, in one line; ``None`` if one can."""
-    cuts = Borders(context.messages, running_from).cuts()
+    """Explain in one line why no summary can make ``context`` fit the window of ``target``; ``None`` if one can."""
+    cuts = CutPoints(context.messages, running_from).cuts()
     start = cuts[-1] if cuts else 0
-    least = _after(context, start, summary_room(target, summariser)) if cuts else context
+    least = _with_longest_summary(context, start, summary_room(target, summariser)) if cuts else context
     tokens, answer = request_tokens(least, target, policy), answer_room(target, options, reserve)
     if tokens + answer <= target.context_window:
         return None
@@ -133,7 +133,7 @@ def obstacle(
 
 
 def _largest(context: Context, start: int) -> str:
-    """The largest of the messages from ``start`` on, or what stands before all messages."""
+    """The largest of the messages from ``start`` on, or of the system prompt with the tools."""
     pieces = [(frame_tokens(context), "the system prompt with the tools")]
     for index, message in enumerate(context.messages[start:], start):
         match message:
@@ -143,6 +143,8 @@ def _largest(context: Context, start: int) -> str:
                 what = f"the answer in messages[{index}]"
             case UserMessage():
                 what = f"the user's message in messages[{index}]"
+            case _:
+                assert_never(message)
         pieces.append((message_tokens(message), what))
     tokens, what = max(pieces)
     return f"{what}, with up to {tokens:,.0f}"

@@ -1,14 +1,14 @@
-"""Asking for the summary of one part, and judging what comes back."""
+"""Make the request for the summary of one part, and check the answer."""
 
 from typing import Literal
 
 from msgspec import Struct
 
-from ..render.tokens import guessed
+from ..tokens import guessed
 from ..types import Context, Model, UserMessage
 from ..types.text import scrub
-from .budget import CAREFUL, answer_room, bytes_in
-from .transcript import WORD, Piece, Transcript, byte_length, cut_in_the_middle, marking_word, written
+from .budget import SAFETY_FACTOR, answer_room, bytes_in
+from .transcript import MARK_LENGTH, Piece, Transcript, byte_length, cut_in_the_middle, marking_word, render_pieces
 from .values import Plan
 
 INSTRUCTIONS = """\
@@ -30,10 +30,10 @@ FIRST = "Write the summary."
 NEXT = "Write one summary of all: of what came before and of this part. It replaces the summary above."
 
 BYTES_PER_WORD = 7
-FOR_NUMBERS = 4
-"""In tokens: the numbers of the parts, which are not known before there are parts."""
-LEAST_TEXT = 400
-"""In bytes. A window that cannot hold this together with the instructions can summarise nothing."""
+PART_NUMBER_TOKENS = 4
+"""Tokens for the numbers of the parts, which are unknown while the parts are planned."""
+MIN_TEXT = 400
+"""Bytes. A window that cannot hold this and the instructions is too small to summarise anything."""
 
 
 def request(
@@ -45,34 +45,34 @@ def request(
     *,
     reserve: int | None = None,
 ) -> Context:
-    """The conversation that asks ``summariser`` for the summary of ``plan.parts[part]``, and of what came before it.
+    """The conversation that asks ``summariser`` for the summary of ``plan.parts[part]`` and of everything before it.
 
-    It fits the window of ``summariser``, also where that is smaller than the one that was planned for: what is too long
-    is cut in the middle, and a note says so.
+    It fits the window of ``summariser``, even if that is smaller than planned: long texts are cut in the middle, with a
+    note.
     """
     pieces = Transcript(context.messages).pieces(*plan.parts[part])
     if summary_so_far:
-        # Its share is fixed, so that every part has the room that it was planned to have.
+        # Its share is fixed, so that every part has its planned room.
         so_far = cut_in_the_middle(scrub(summary_so_far), bytes_in(plan.room), "…")
         pieces.insert(0, Piece("summary of what came before", so_far))
     word = marking_word(pieces)
-    text = written(pieces, word, _text_room(summariser, plan, reserve))
-    return _asking(plan, part, NEXT if summary_so_far else FIRST, word, text)
+    text = render_pieces(pieces, word, _text_room(summariser, plan, reserve))
+    return _request(plan, part, NEXT if summary_so_far else FIRST, word, text)
 
 
 def part_room(summariser: Model, plan: Plan) -> int:
-    """How many bytes of a conversation fit one request, beside a summary of what came before."""
-    of_summary = Piece("summary of what came before", "x" * bytes_in(plan.room)).size()
-    return max(_text_room(summariser, plan, None) - of_summary, LEAST_TEXT)
+    """The number of bytes of a conversation that fit one request, next to a summary of what came before."""
+    summary_size = Piece("summary of what came before", "x" * bytes_in(plan.room)).size()
+    return max(_text_room(summariser, plan, None) - summary_size, MIN_TEXT)
 
 
 def _text_room(summariser: Model, plan: Plan, reserve: int | None) -> int:
-    frame = guessed(_asking(plan, 0, NEXT, "x" * WORD, "")) * CAREFUL + FOR_NUMBERS
-    return max(bytes_in(summariser.context_window - answer_room(summariser, None, reserve) - frame), LEAST_TEXT)
+    frame = guessed(_request(plan, 0, NEXT, "x" * MARK_LENGTH, "")) * SAFETY_FACTOR + PART_NUMBER_TOKENS
+    return max(bytes_in(summariser.context_window - answer_room(summariser, None, reserve) - frame), MIN_TEXT)
 
 
-def _asking(plan: Plan, part: int, task: str, word: str, text: str) -> Context:
-    asked = ASK.format(
+def _request(plan: Plan, part: int, task: str, word: str, text: str) -> Context:
+    text = ASK.format(
         word=word,
         text=text,
         part=part + 1,
@@ -80,14 +80,14 @@ def _asking(plan: Plan, part: int, task: str, word: str, text: str) -> Context:
         task=task,
         words=bytes_in(plan.room) // BYTES_PER_WORD,
     )
-    return Context(system_prompt=INSTRUCTIONS, messages=[UserMessage(asked)])
+    return Context(system_prompt=INSTRUCTIONS, messages=[UserMessage(text)])
 
 
 class Summary(Struct, frozen=True):
-    """What a summariser said, as far as it can be used.
+    """The checked answer of a summariser.
 
-    ``empty``: nothing, and the caller has to ask again, or somebody else. ``long``: ``text`` has been cut to the room
-    that there is; asking again may give a better one.
+    ``empty``: there is no text, and the caller has to ask again, or another model. ``long``: ``text`` has been cut to
+    the room of the plan; asking again may give a better summary.
     """
 
     text: str
@@ -95,7 +95,7 @@ class Summary(Struct, frozen=True):
 
 
 def accept(text: str, plan: Plan) -> Summary:
-    """Judge what a summariser said."""
+    """Check the answer of a summariser."""
     clean, limit = scrub(text).strip(), bytes_in(plan.room)
     if not clean:
         return Summary("", "empty")

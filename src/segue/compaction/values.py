@@ -1,4 +1,4 @@
-"""What a compaction is, the message that stands for what was summarised, and putting it in its place."""
+"""The plan of a compaction, the message with the summary, and the compacted conversation."""
 
 from collections.abc import Sequence
 
@@ -18,9 +18,9 @@ FOOT = "\n\n[End of the summary]"
 class Plan(Struct, frozen=True):
     """``messages[:cut]`` become a summary, ``messages[cut:]`` stay.
 
-    ``parts`` are the pieces ``[start, end)`` of what is summarised, to be read one after the other. ``room`` is the
-    most tokens that the summary may have. ``fits``: what stays, a summary of that size and an answer fit the window of
-    the target, by a careful estimate; where they do not, ``obstacle`` says why.
+    ``parts`` are the ranges ``[start, end)`` of the summarised messages, one request each, in order. ``room`` is the
+    maximum number of tokens of the summary. ``fits``: whether the messages that stay, a summary of that size and an
+    answer fit the window of the target, by the upper estimate; if not, ``obstacle`` explains why.
     """
 
     cut: int
@@ -30,7 +30,7 @@ class Plan(Struct, frozen=True):
 
 
 def summary_message(text: str) -> UserMessage:
-    """What stands for the messages that were summarised."""
+    """The message that replaces the summarised ones."""
     return UserMessage(HEAD + scrub(text).strip() + FOOT)
 
 
@@ -43,23 +43,23 @@ def is_summary(message: Message) -> bool:
 
 
 def text_of_summary(message: UserMessage) -> str:
-    """The text that ``summary_message`` was given."""
+    """The text in a message of ``summary_message``."""
     block = message.content[0]
     assert isinstance(block, TextContent)
     return block.text.removeprefix(HEAD).removesuffix(FOOT)
 
 
 def compacted(messages: Sequence[Message], cut: Plan | int, summary: UserMessage) -> list[Message]:
-    """The summary, followed by what stays.
+    """The summary, followed by the messages that stay.
 
-    The answers that stay come without their usage: it was measured with everything that is gone now, and an estimate
-    that rests on it would ask for the next compaction at once.
+    The answers that stay lose their usage: it was measured with the messages that are gone, and an estimate based on it
+    would immediately ask for the next compaction.
     """
     at = cut if isinstance(cut, int) else cut.cut
-    return [summary, *map(_unmeasured, messages[at:])]
+    return [summary, *map(_without_usage, messages[at:])]
 
 
-def _unmeasured(message: Message) -> Message:
+def _without_usage(message: Message) -> Message:
     if isinstance(message, AssistantMessage) and message.usage != Usage():
         return replace(message, usage=Usage())
     return message

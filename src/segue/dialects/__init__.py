@@ -1,12 +1,20 @@
-"""How targets of one protocol differ: one record per protocol, each field with its careful default."""
+"""How targets of one protocol differ: one record per protocol, whose fields have careful defaults."""
 
 from .anthropic_messages import AnthropicMessages
-from .base import REASONING_FIELDS, Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning, PrefixMismatch
+from .base import (
+    REASONING_FIELDS as REASONING_FIELDS,
+    Dialect,
+    ForeignReasoning as ForeignReasoning,
+    IdForm as IdForm,
+    NameForm as NameForm,
+    OwnReasoning as OwnReasoning,
+    PrefixMismatch as PrefixMismatch,
+)
 from .bedrock_converse import BedrockConverse
 from .google_generative_ai import GoogleGenerativeAI
-from .ids import ID_SHAPES, IdShape, fresh_id
+from .ids import ID_SHAPES as ID_SHAPES, IdShape as IdShape, fresh_id as fresh_id
 from .mistral_chat import MistralChat
-from .names import NAME_SHAPES, NameShape, valid_name
+from .names import NAME_SHAPES as NAME_SHAPES, NameShape as NameShape, valid_name as valid_name
 from .openai_completions import OpenAICompletions
 from .openai_responses import OpenAIResponses
 
@@ -18,27 +26,14 @@ DIALECTS: dict[str, type[Dialect]] = {
     "bedrock-converse": BedrockConverse,
     "mistral-chat": MistralChat,
 }
-"""The protocols that segue speaks, and the record of each."""
+"""All protocols by name, with the record of each."""
 
 __all__ = [
-    "DIALECTS",
-    "ID_SHAPES",
-    "NAME_SHAPES",
-    "REASONING_FIELDS",
     "AnthropicMessages",
     "BedrockConverse",
     "Dialect",
-    "ForeignReasoning",
     "GoogleGenerativeAI",
-    "IdForm",
-    "IdShape",
     "MistralChat",
-    "NameForm",
-    "NameShape",
     "OpenAICompletions",
     "OpenAIResponses",
-    "OwnReasoning",
-    "PrefixMismatch",
-    "fresh_id",
-    "valid_name",
 ]

@@ -18,7 +18,7 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     images_in_results: bool = True
     error_flag: bool = True
     # 100 images on models with a window of 200k tokens, 600 on those with a million; "image exceeds 5 MB maximum:
-    # 5316852 bytes > 5242880 bytes" (10 MB on the direct API by now, 5 MB on Bedrock and Vertex).
+    # 5316852 bytes > 5242880 bytes" (by now 10 MB on the direct API, still 5 MB on Bedrock and Vertex).
     max_images: int | None = 100
     max_image_bytes: int | None = 5_242_880
     # "At least one of the image dimensions exceed max allowed size: 8000 pixels", and "… for many-image requests: 2000
@@ -26,7 +26,7 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     max_image_pixels: int | None = 8_000
     max_image_pixels_of_many: int | None = 2_000
 
-    # The header `anthropic-version`. Bodies are valid under 2023-06-01, too (documentation, "Versions", 2026-11).
+    # The header `anthropic-version`. Bodies are also valid for 2023-06-01 (documentation, "Versions", 2026-11).
     api_version: str = "2026-10-21"
     # "This model does not support assistant message prefill. The conversation must end with a user message."
     # Opus 4.6, Sonnet 4.6 and everything later (vybestack/llxprt-code#3695).
@@ -35,7 +35,8 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # '"thinking.type.disabled" is not supported for this model.' on Fable and Mythos.
     thinking: tuple[Thinking, ...] = ("adaptive",)
     effort: tuple[Effort, ...] = ("low", "medium", "high")
-    # temperature, top_p and top_k are gone from API version 2026-10-21 and refused by Opus 4.7+, Sonnet 5+ on the old.
+    # temperature, top_p and top_k do not exist in API version 2026-10-21; Opus 4.7+ and Sonnet 5+ refuse them in the
+    # older version, too.
     sampling: bool = False
     # 'tool_choice: type "tool" and "any" are not supported for this model.' (Fable, Mythos, Opus 5.5)
     forced_tool_choice: bool = False

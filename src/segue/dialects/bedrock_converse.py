@@ -1,4 +1,4 @@
-"""Amazon Bedrock Converse. Families differ a lot; defaults are the strictest reading over all of them."""
+"""Amazon Bedrock Converse. Families differ a lot; the defaults are the strictest of all of them."""
 
 from typing import Literal
 
@@ -24,10 +24,10 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     max_image_bytes: int | None = 3_932_160
     max_image_pixels: int | None = 8_000
 
-    # What Claude's own API checks is checked behind Converse, too ("The model returned the following errors: …").
+    # Converse also reports what Claude's own API checks ("The model returned the following errors: …").
     anthropic_backend: bool = False
-    # "A conversation must alternate between user and assistant roles." Claude and Nova merge neighbours (pydantic-ai,
-    # 2026); none are ever sent.
+    # "A conversation must alternate between user and assistant roles." Claude and Nova merge consecutive messages of
+    # one role (pydantic-ai, 2026); segue never sends them.
     alternates: bool = True
     # "A conversation must start with a user message." Claude, Qwen, GLM and Kimi accept a leading assistant
     # (pydantic-ai, verified 2026-07-03).
@@ -37,7 +37,7 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     mixed_turns: bool = False
     # "This model doesn't support system messages." (Mistral 7B, Mixtral, Titan)
     system_prompt: bool = True
-    # A `system` role inside messages (botocore 1.44): Claude Opus 4.8 and later; none is ever sent.
+    # A `system` role inside messages (botocore 1.44): Claude Opus 4.8 and later; segue never sends one.
     system_in_messages: bool = False
     # "This model doesn't support tool use." (DeepSeek R1)
     tools: bool = True
@@ -48,16 +48,16 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     json_results: bool = False
     # "This model doesn't support the reasoningContent.reasoningText.signature field." (all but Claude)
     reasoning_signature: bool = False
-    # Reasoning comes as `redactedContent` alone and goes back as it came; "This model doesn't support the
+    # Reasoning comes only as `redactedContent` and is sent back unchanged; "This model doesn't support the
     # reasoningContent.reasoningText.text field for assistant messages." (GPT-5.6 and later, inspect_ai#5217, 2026-09)
     redacted_reasoning: bool = False
     # cachePoint blocks: Claude and Nova; one hour only on Claude.
     cache_points: Literal["none", "5m", "1h"] = "none"
     sampling: bool = True
     stop: bool = True
-    # How the reasoning level is asked for, in additionalModelRequestFields.
+    # The field of additionalModelRequestFields that sets the reasoning level.
     reasoning_switch: ReasoningSwitch = "none"
-    # How thinking is turned off: not at all, by leaving the switch out, or by `thinking: {type: disabled}`.
+    # How thinking is turned off: not at all, without the field, or with `thinking: {type: disabled}`.
     reasoning_off: Literal["none", "leave-out", "disabled"] = "none"
-    # The levels that it knows: Claude up to `xhigh` behind Converse, GPT-OSS low, medium and high, Qwen low and high.
+    # The supported levels: Claude up to `xhigh` behind Converse, GPT-OSS low, medium and high, Qwen low and high.
     effort: tuple[str, ...] = ()

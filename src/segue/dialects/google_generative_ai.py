@@ -15,37 +15,37 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
     # functionResponse.parts: "`function_response.parts` is not supported for this model" before Gemini 3
     # (gemini-cli#19436).
     images_in_results: bool = True
-    # functionResponse.response says {"error": …} instead of {"output": …}.
+    # functionResponse.response is {"error": …} instead of {"output": …}.
     error_flag: bool = True
 
     # Ids on calls and responses: Vertex answers `Unknown name "id"` (pydantic-ai#5081, vercel/ai#15664).
     send_ids: bool = False
-    # "Function call is missing a thought_signature in functionCall parts": the first call of each model content. The
-    # dummy is documented by Google for calls of other origin.
+    # "Function call is missing a thought_signature in functionCall parts": the first call of each model content needs
+    # one. Google documents this dummy for calls of another origin.
     dummy_signature: str | None = "skip_thought_signature_validator"
-    # Whether a call without one is always refused: Gemini 3 and later. 2.5 Flash and Flash-Lite have refused some too
-    # (LLM-API-Key-Proxy#160, 2026-05; rowboat#694, 2026-07), so that the dummy is sent there for calls of others; its
-    # own have none where it did not think.
+    # A call without a signature is always refused: Gemini 3 and later. 2.5 Flash and Flash-Lite have refused some, too
+    # (LLM-API-Key-Proxy#160, 2026-05; rowboat#694, 2026-07), so they get the dummy for calls of another origin; their
+    # own calls have no signature if the model did not think.
     signature_required: bool = True
     # "Requests ending with a model turn are not supported": 3.6 Flash, 3.5 Flash-Lite and later.
     prefill: bool = False
     # Full JSON Schema for tools (`parametersJsonSchema`) instead of the OpenAPI subset.
     json_schema: bool = True
-    # How the reasoning level is asked for.
+    # The field that sets the reasoning level.
     reasoning_switch: Literal["none", "thinkingBudget", "thinkingLevel"] = "thinkingLevel"
     effort: tuple[str, ...] = ("low", "high")
     # The smallest thinkingBudget; 0 turns thinking off. "The model does not support setting thinking_budget to 0" on
-    # 2.5 Pro, whose least is 128 (pi#3460, 2026-04; ai.google.dev/gemini-api/docs/thinking).
+    # 2.5 Pro, whose minimum is 128 (pi#3460, 2026-04; ai.google.dev/gemini-api/docs/thinking).
     least_budget: int = 0
-    # temperature, topP and topK are gone from 3.5 Flash-Lite and 3.6 Flash on (model file of litellm 1.108.4, 2026-11).
+    # No temperature, topP and topK from 3.5 Flash-Lite and 3.6 Flash on (model file of litellm 1.108.4, 2026-11).
     sampling: bool = False
 
-    # Which of the two surfaces answers: each has fields that the other does not know (SDK google-genai 3.1.0 raises on
-    # them: labels on Vertex alone, toolCall and partMetadata on the Gemini API alone).
+    # Which of the two APIs answers. Each has fields that the other does not have (SDK google-genai 3.1.0 raises on
+    # them: labels only on Vertex, toolCall and partMetadata only on the Gemini API).
     surface: Literal["gemini", "vertex"] = "gemini"
-    # Text may stand beside function responses in one content. Only lint asks: the encoder always parts them. From 3.5
-    # on the answer is empty or "Requests ending with a model turn are not supported" (pydantic-ai#4210, 2026-08).
+    # One content may hold text and function responses. Only lint reads this: the encoder always separates them. From
+    # 3.5 on the answer is empty or "Requests ending with a model turn are not supported" (pydantic-ai#4210, 2026-08).
     mixed_responses: bool = False
     # "Function calling with a response mime type: 'application/json' is unsupported" before Gemini 3 (ai-manus#101);
-    # only lint asks.
+    # only lint reads this.
     json_with_tools: bool = True

@@ -1,4 +1,4 @@
-"""Mistral chat completions. The oracle is mistral-common's validator, which the hosted API runs."""
+"""Mistral chat completions. The reference is mistral-common's validator, which the hosted API runs."""
 
 from .base import Dialect, IdForm
 
@@ -9,12 +9,12 @@ class MistralChat(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True
     id_form: IdForm = "nine"
 
     # "Unexpected role 'user' after role 'tool'" (code 3230): relaxed in mistral-common 1.11.1, still seen on other
-    # hosts (hermes-agent#20154); the bridge costs nothing.
+    # hosts (hermes-agent#20154); the filler in between does no harm.
     user_after_tool: bool = False
     # A leading thinking chunk in assistant content: tokenizer v11 and later of reasoning models; elsewhere
     # "Unexpected content chunk types in assistant message: ['ThinkChunk']".
     # (own_reasoning "any" on these rows.)
-    # "reasoning_effort=... is not supported for this model" before tokenizer v15, which knows `none` and `high`.
+    # "reasoning_effort=... is not supported for this model" before tokenizer v15, which has `none` and `high`.
     effort: tuple[str, ...] = ()
     # Content and tool calls together: refused before tokenizer v7.
     text_with_calls: bool = True

@@ -9,18 +9,19 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     """State of the rules: 2026-11, SDK openai 3.49.0 and the API's error texts."""
 
     id_form: IdForm = "call-64"
-    own_reasoning: OwnReasoning = "signed"  # a reasoning item goes back whole or not at all
-    images_in_results: bool = True  # function_call_output.output takes input_image
+    own_reasoning: OwnReasoning = "signed"  # a reasoning item is sent back whole or not at all
+    images_in_results: bool = True  # function_call_output.output accepts input_image
     max_tools: int | None = 128  # "Invalid 'tools': array too long. Expected an array with maximum length 128"
 
     # "Unsupported parameter: 'temperature' is not supported with this model." (reasoning models)
     sampling: bool = False
-    # Reasoning levels that the model knows; none: the model does not reason and refuses the parameter.
+    # The supported reasoning levels. Empty: the model does not reason and refuses the parameter.
     effort: tuple[str, ...] = ()
     # `phase` on assistant messages: kept on replay from gpt-5.3-codex on.
     phase: bool = True
-    # Whether the lifetime of cached prompts can be asked for: not at all, `prompt_cache_retention` up to GPT-5.5, or
+    # How the lifetime of cached prompts is set: not at all, with `prompt_cache_retention` up to GPT-5.5, or with
     # `prompt_cache_options` from GPT-5.6 on (SDK openai 3.49.0).
     cache: Literal["automatic", "retention", "options"] = "automatic"
-    # Where the end user is named. `user` is deprecated and known everywhere, `safety_identifier` is its successor.
+    # The field for the id of the end user. `user` is deprecated but accepted everywhere; `safety_identifier` is its
+    # successor.
     user_field: Literal["user", "safety_identifier"] = "user"

@@ -1,10 +1,9 @@
 """Render a stored conversation for a target model. The stored conversation is never changed."""
 
-from .policy import PRESETS, ContextTranslationStrategy, Policy, PolicyLike
+from .policy import PRESETS as PRESETS, ContextTranslationStrategy, Policy, PolicyLike
 from .project import DefaultContextTranslation, ProjectedContext, Projection, project
 
 __all__ = [
-    "PRESETS",
     "ContextTranslationStrategy",
     "DefaultContextTranslation",
     "Policy",

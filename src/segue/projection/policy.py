@@ -1,7 +1,7 @@
 """The choices that projection leaves to its user. Presets change the choices, never the validity."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 from msgspec import Struct
 
@@ -14,10 +14,16 @@ Reasoning = Literal["labelled", "text", "drop", "auto"]
 IdFunction = Callable[[str, Model, AssistantMessage], str]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "failed_turns": ("drop", "keep-text", "drop-all"),
-    "orphan_results": ("text", "pair", "drop"),
-    "reasoning": ("labelled", "text", "drop", "auto"),
+    "failed_turns": get_args(FailedTurns),
+    "orphan_results": get_args(OrphanResults),
+    "reasoning": get_args(Reasoning),
 }
+KEEPS: dict[FailedTurns, tuple[bool, bool]] = {
+    "drop": (True, False),
+    "keep-text": (True, True),
+    "drop-all": (False, False),
+}
+"""Whether calls with a real result are kept of a failed turn, and whether text is kept without any."""
 
 
 class Policy(Struct, frozen=True, kw_only=True):

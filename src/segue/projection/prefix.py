@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 
 from ..types import AssistantMessage, Message, ToolDefinition, ToolResultMessage, UserMessage
-from ..types.value import encode
+from ..types.codec import encode
 
 _ROLES: dict[type[Message], bytes] = {UserMessage: b"\0u", AssistantMessage: b"\0a", ToolResultMessage: b"\0t"}
 

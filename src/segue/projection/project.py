@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ..errors import ProjectionError
 from ..types import Change, Context, Message, Model
-from ..types.expect import expect_context, expect_model
+from ..types.check import check_context, check_model
 from .pipeline import Rendering
 from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve
 from .prefix import Prefix
@@ -63,8 +63,8 @@ def project(context: Context, model: Model, policy: PolicyLike = None) -> Projec
 
 def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rendering:
     """The rendering behind ``project``."""
-    expect_context(context)
-    expect_model(model)
+    check_context(context)
+    check_model(model)
     choices, strategy = resolve(policy)
     messages: Sequence[Message] = context.messages
     if strategy is not None:

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from ..dialects import REASONING_FIELDS
 from ..types import Block, ImageContent, TextContent, ThinkingContent, ToolCall
-from ..types.value import encode
+from ..types.codec import encode
 
 # One bit for each thing that a pass may be concerned with.
 FAILED = 1  # an answer that ended in an error

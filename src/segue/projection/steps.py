@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 from .origin import same_origin
 from .pairing import Pairing
-from .policy import Policy
+from .policy import KEEPS, Policy
 from .scan import CALLS, TORN, scan
 from .step import NO_RESULT, Step, Target
 from .strays import stray_step
@@ -56,8 +56,9 @@ class Steps:
         pairing = self.pairing
         if policy.orphan_results == "pair" and "orphan" in pairing.strays.values():
             return True
+        keeps_calls, _ = KEEPS[policy.failed_turns]
         return any(
-            not pairing.message(batch).failed or (policy.failed_turns != "drop-all" and pairing.has_real_result(batch))
+            not pairing.message(batch).failed or (keeps_calls and pairing.has_real_result(batch))
             for batch in pairing.batches.values()
         )
 

@@ -1,6 +1,6 @@
 """Results that answer no call: duplicates are left out, orphans follow policy ``orphan_results``."""
 
-from typing import Literal
+from typing import Literal, assert_never
 
 from ..types import AssistantMessage, ImageContent, TextContent, ToolCall, ToolResultMessage, UserContent, UserMessage
 from ..types.text import in_label
@@ -24,12 +24,13 @@ def stray_step(
     if choice == "pair":
         report.add("call-reconstructed", index, None, f"a call of {name} was added before its result")
         return _with_call(index, result)
+    if choice != "text":
+        assert_never(choice)
     report.add("result-orphaned", index, None, f"no call of {name}: shown as user text")
-    images = [at for at, block in enumerate(result.content) if type(block) is ImageContent]
-    texts = [at for at, block in enumerate(result.content) if type(block) is TextContent]
-    report.keep(index, [*(texts[:1] or [0]), *images])
-    message = UserMessage(_as_text(result))
-    return Step(index, index + 1, message, message.content, scan(message.content))
+    shown, kept = _as_text(result)
+    report.keep(index, kept)
+    message = UserMessage(shown)
+    return Step(index, index + 1, message, shown, scan(shown))
 
 
 def _with_call(index: int, result: ToolResultMessage) -> Step:
@@ -40,12 +41,27 @@ def _with_call(index: int, result: ToolResultMessage) -> Step:
     return Step(index, index + 1, answer, answer.content, has, [call], [result], [index], made_up=True)
 
 
-def _as_text(result: ToolResultMessage) -> list[UserContent]:
-    """The result as user text. A user message has no error flag, so the text states the error."""
-    text = "\n".join(block.text for block in result.content if type(block) is TextContent)
-    images = [block for block in result.content if type(block) is ImageContent]
+def _as_text(result: ToolResultMessage) -> tuple[list[UserContent], list[int]]:
+    """The content of a user message that shows the result, and the position of each block in the result.
+
+    A user message has no error flag, so the text states the error.
+    """
+    texts: list[str] = []
+    images: list[UserContent] = []
+    kept: list[int] = []
+    first = 0
+    for at, block in enumerate(result.content):
+        if type(block) is TextContent:
+            first = first if texts else at
+            texts.append(block.text)
+        elif type(block) is ImageContent:
+            images.append(block)
+            kept.append(at)
+        else:
+            assert_never(block)
+    text = "\n".join(texts)
     if not text.strip():
         text = IMAGES_BELOW if images else EMPTY_RESULT
     if result.is_error:
         text = as_error(text)
-    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images]
+    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images], [first, *kept]

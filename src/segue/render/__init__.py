@@ -1,18 +1,17 @@
-"""Conversation and model to request, and back from the answer: encode, preview, lint, ingest, decode."""
+"""From conversation and model to a request, and from an answer back to a message."""
 
+from ..tokens import Estimate
 from .answer import Decoder, decode
-from .foreign import ingest, lint
+from .bodies import ingest, lint
 from .preview import Preview, preview
-from .renderer import Renderer, Renderers, encode
+from .renderer import Renderer, Renderers as Renderers, encode
 from .request import Request
-from .tokens import Estimate
 
 __all__ = [
     "Decoder",
     "Estimate",
     "Preview",
     "Renderer",
-    "Renderers",
     "Request",
     "decode",
     "encode",

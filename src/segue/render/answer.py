@@ -1,28 +1,38 @@
-"""``Decoder`` and ``decode``: the bytes of a provider's answer become events and a message. No I/O, and no exception
-for anything that a provider may send."""
+"""``Decoder`` and ``decode`` turn the bytes of a provider's answer into events and a message.
+
+They do no I/O, and nothing that a provider sends makes them raise.
+"""
 
 from ..types import AssistantMessage
-from ..types.codec import read_halves, read_json
+from ..types.codec import UNREADABLE, read_json, read_json_with_surrogates
 from ..types.events import Event
-from ..types.other_tools import UNREADABLE
 from ..types.secret import NO_SECRETS, Secrets
 from ..wire.common.answer import Answer, Failure
 from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing
 from ..wire.common.reader import MALFORMED
 from ..wire.registry import protocol_of
+from .clock import current_time
 from .request import Request
 
 
 class Decoder:
-    """The answer to ``request``: feed it bytes as they come, in pieces of any size, and close it when they end.
+    """Decodes the answer to ``request``: feed it bytes in pieces of any size, and close it when they end.
 
-    Streams and whole answers are told apart by how they begin. ``now`` (Unix ms) is the time that the message is given.
-    ``secrets`` are kept out of errors and diagnostics.
+    Streams and whole answers are recognised by how they begin. ``now`` (Unix ms) is the timestamp of the message, by
+    default the current time. ``secrets`` are kept out of errors and diagnostics. ``endpoint`` is the fingerprint of the
+    endpoint that answers, by default that of the request's model.
     """
 
-    def __init__(self, request: Request, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
-        protocol = protocol_of(request.model.protocol)
-        self._answer = Answer(request.model, request, now, secrets)
+    def __init__(
+        self,
+        request: Request,
+        now: int | None = None,
+        secrets: Secrets = NO_SECRETS,
+        endpoint: str | None = None,
+    ) -> None:
+        model = request.model if endpoint is None else request.model.replace(endpoint=endpoint)
+        protocol = protocol_of(model.protocol)
+        self._answer = Answer(model, request, current_time() if now is None else now, secrets)
         self._reader = protocol.reader(self._answer)
         self._framing: Framing | None = protocol.framing()
         self._whole = bytearray()
@@ -30,7 +40,7 @@ class Decoder:
 
     @property
     def message(self) -> AssistantMessage | None:
-        """The finished message, once ``done`` or ``error`` was told."""
+        """The finished message, once ``done`` or ``error`` was emitted."""
         return self._answer.finished
 
     @property
@@ -44,32 +54,32 @@ class Decoder:
         return self._answer
 
     def feed(self, data: bytes) -> list[Event]:
-        """The events that ``data`` completes. After the last one, nothing more is looked at."""
+        """Return the events that ``data`` completes. Bytes after the last event are ignored."""
         if self._answer.finished is None and data:
             try:
                 self._feed(data)
             except BrokenStream as error:
-                self._answer.break_off(f"what the provider sent cannot be read: {error}")
-        return self._told()
+                self._answer.break_off(f"the provider's answer cannot be read: {error}")
+        return self._new_events()
 
     def close(self) -> list[Event]:
-        """The bytes have ended: the last events. An answer that is not complete by now ends in ``error``."""
+        """End the answer and return the last events. If it is not complete, the last one is ``error``."""
         if self._answer.finished is None:
             try:
                 self._close()
             except BrokenStream as error:
-                self._answer.break_off(f"what the provider sent cannot be read: {error}")
-        return self._told()
+                self._answer.break_off(f"the provider's answer cannot be read: {error}")
+        return self._new_events()
 
     def fail(self, why: str) -> list[Event]:
-        """The connection broke, or whatever else went wrong outside: the ``error`` event, with what had arrived."""
+        """End the answer because of a failure outside it, such as a broken connection. Return the ``error`` event."""
         self._answer.break_off(why)
-        return self._told()
+        return self._new_events()
 
     def abort(self, why: str = "aborted by the caller") -> list[Event]:
-        """Nobody wants the rest: the ``error`` event with ``aborted``, and what had arrived."""
+        """End the answer because the caller cancelled it. Return the ``error`` event with ``aborted``."""
         self._answer.abort(why)
-        return self._told()
+        return self._new_events()
 
     def _feed(self, data: bytes) -> None:
         if not self._begun:
@@ -88,7 +98,7 @@ class Decoder:
 
     def _close(self) -> None:
         if self._framing is not None:
-            # The last event may lack its empty line; where it lacks more, the stream was cut there.
+            # The last event may lack its empty line. If it is not valid JSON, the stream was cut off there.
             self._read([frame for frame in self._framing.close() if frame[1] == b"[DONE]" or _is_json(frame[1])])
             self._end(marked=False)
         else:
@@ -105,7 +115,7 @@ class Decoder:
             if not data:
                 continue
             try:
-                event(name, read_halves(data))
+                event(name, read_json_with_surrogates(data))
             except (*UNREADABLE, *MALFORMED) as error:
                 self._misread(name, data, error)
 
@@ -117,12 +127,12 @@ class Decoder:
 
     def _read_whole(self, data: bytes) -> None:
         try:
-            body = read_halves(data)
+            body = read_json_with_surrogates(data)
             if isinstance(body, dict):
                 self._reader.whole(body)
-            else:  # Gemini streams an array of events to those who do not ask for server-sent ones
+            else:  # without alt=sse, Gemini streams an array of events
                 for item in body:
-                    if self._answer.finished is None:  # nothing is told after an error
+                    if self._answer.finished is None:  # nothing is emitted after an error
                         self._reader.event("", item)
                 self._reader.end(marked=False)
         except (*UNREADABLE, *MALFORMED) as error:
@@ -131,12 +141,12 @@ class Decoder:
 
     def _misread(self, name: str, data: bytes, error: Exception) -> None:
         shown = self._answer.secrets.shown(data.decode("utf-8", "replace"), longest=200)
-        self._answer.break_off(f"the provider sent what cannot be understood ({type(error).__name__}): {name} {shown}")
+        self._answer.break_off(f"the provider sent an invalid event ({type(error).__name__}): {name} {shown}")
 
-    def _told(self) -> list[Event]:
-        told = self._answer.events[:]
+    def _new_events(self) -> list[Event]:
+        events = self._answer.events[:]
         self._answer.events.clear()
-        return told
+        return events
 
 
 def _is_json(data: bytes) -> bool:
@@ -147,8 +157,11 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def decode(data: bytes, request: Request, now: int = 0) -> AssistantMessage:
-    """The message that ``data``, a whole answer to ``request``, holds. A failed answer is a message that says so."""
+def decode(data: bytes, request: Request, now: int | None = None) -> AssistantMessage:
+    """Decode ``data``, a whole answer to ``request``. A failed answer is also a message, with its error.
+
+    ``now`` (Unix ms) is the timestamp of the message, by default the current time.
+    """
     decoder = Decoder(request, now)
     decoder.feed(data)
     decoder.close()

@@ -1,39 +1,39 @@
-"""``preview``: before the switch, what would happen, without sending anything."""
+"""``preview``: what a request to another model would lose, whether it fits and what it costs, without sending it."""
 
 from collections import Counter
 
 from msgspec import Struct
 
 from ..projection import PolicyLike
+from ..tokens import Estimate, estimate
 from ..types import Change, Context, ImageContent, Model, Usage, UsageCost
-from .images import image_size
+from ..wire.common.images import size_of
 from .renderer import encode
 from .request import Request
-from .tokens import Estimate, estimate
 
 MANY_IMAGES = 20
-"""Beyond so many images in a request, some providers take smaller ones only."""
+"""If a request has more images than this, some providers accept smaller ones only."""
 
 
 class Preview(Struct, frozen=True, kw_only=True):
-    """What the next request to ``model`` would be."""
+    """A preview of the next request to ``model``."""
 
     model: Model
-    # Whether it fits the window, by the estimate; `sure` when it would by the whole range of the estimate, or not.
+    # Whether the estimate fits the window; `sure` if the same is true for the whole range of the estimate.
     fits: bool
     sure: bool
     tokens: Estimate
     changes: list[Change]
-    # How often each lossy change would happen, by its code.
+    # The number of lossy changes, by code.
     lost: dict[str, int]
-    # Limits of size that it would break, in words.
+    # The limits that it would exceed, as text.
     limits: list[str]
-    # What sending it would cost with nothing in a cache; None where the price is not known.
+    # The cost of sending it without a cache; None if the price is unknown.
     cost: UsageCost | None
     request: Request
 
     def summary(self) -> str:
-        """All of it in a few lines, for a person."""
+        """The preview in a few lines of text."""
         size = self.tokens
         window = f"{self.model.context_window:,}"
         fit = "fits" if self.fits else "does not fit"
@@ -49,7 +49,7 @@ class Preview(Struct, frozen=True, kw_only=True):
 
 
 def preview(context: Context, model: Model, policy: PolicyLike = None) -> Preview:
-    """Render ``context`` for ``model`` and tell what would be lost, whether it fits, and what it would cost."""
+    """Render ``context`` for ``model`` and return what would be lost, whether it fits, and what it would cost."""
     request = encode(context, model, None, policy)
     projection = request.projection
     tokens = estimate(context, projection.context, model)
@@ -61,29 +61,29 @@ def preview(context: Context, model: Model, policy: PolicyLike = None) -> Previe
         tokens=tokens,
         changes=request.changes,
         lost=dict(Counter(change.code for change in request.changes if change.lossy)),
-        limits=_broken_limits(projection.context, model),
+        limits=_exceeded_limits(projection.context, model),
         cost=model.cost.of(Usage(input=tokens.tokens)),
         request=request,
     )
 
 
-def _broken_limits(context: Context, model: Model) -> list[str]:
+def _exceeded_limits(context: Context, model: Model) -> list[str]:
     dialect = model.dialect
     images = [block for message in context.messages for block in message.content if isinstance(block, ImageContent)]
-    broken = []
+    exceeded = []
     if dialect.max_tools is not None and len(context.tools) > dialect.max_tools:
-        broken.append(f"{len(context.tools)} tools, at most {dialect.max_tools}")
+        exceeded.append(f"{len(context.tools)} tools, at most {dialect.max_tools}")
     if dialect.max_images is not None and len(images) > dialect.max_images:
-        broken.append(f"{len(images)} images, at most {dialect.max_images}")
+        exceeded.append(f"{len(images)} images, at most {dialect.max_images}")
     if dialect.max_image_bytes is not None:
-        # Some providers count the image and some its base64 text, which is a third longer: the careful reading.
+        # Some providers count the bytes of the image and some those of its base64 text, which is a third longer.
         largest = max((len(image.data) for image in images), default=0)
         if largest > dialect.max_image_bytes:
-            broken.append(f"an image of {largest:,} bytes of base64, at most {dialect.max_image_bytes:,}")
+            exceeded.append(f"an image of {largest:,} bytes of base64, at most {dialect.max_image_bytes:,}")
     many = len(images) > MANY_IMAGES and dialect.max_image_pixels_of_many is not None
     limit = dialect.max_image_pixels_of_many if many else dialect.max_image_pixels
-    longest = max((max(size) for image in images if (size := image_size(image)) is not None), default=0)
+    longest = max((max(size) for image in images if (size := size_of(image.data)) is not None), default=0)
     if limit is not None and longest > limit:
         of_many = f" when there are more than {MANY_IMAGES}" if many else ""
-        broken.append(f"an image of {longest:,} pixels on a side, at most {limit:,}{of_many}")
-    return broken
+        exceeded.append(f"an image of {longest:,} pixels on a side, at most {limit:,}{of_many}")
+    return exceeded

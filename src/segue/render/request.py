@@ -1,4 +1,4 @@
-"""A request is what goes over the wire, without keys and without I/O."""
+"""A request to a model, ready to send. It holds no key and does no I/O."""
 
 from typing import Any
 
@@ -10,20 +10,19 @@ from ..projection.frame import Frame
 from ..projection.prefix import Prefix
 from ..projection.step import PendingChange, Report, spelled_out
 from ..projection.summary import summarize
-from ..types import Change, Message, Model, Options
+from ..tokens import guessed_frame
+from ..types import Change, Fold, Message, Model, Options
 from ..wire.common.dataurl import to_builtins, to_json
 from ..wire.common.headers import joined
 from ..wire.protocol import Protocol
-from .fold import Fold
-from .tokens import guessed_frame
 
 HISTORY = Raw(b"\0")
-"""Where turns that were written before go. It is written as it is, and NUL cannot occur in JSON."""
+"""The place of the turns that were written before. It is written verbatim, and NUL cannot occur in JSON."""
 
 
 class Snapshot(Struct, frozen=True, eq=False):
-    """A rendering as it was when a request was made. It shares the lists of the rendering, which only grow: going back
-    replaces them."""
+    """The state of a rendering when a request was created. It shares the lists of the rendering, which only grow: going
+    back replaces them."""
 
     frame: Frame
     messages: list[Message]
@@ -32,15 +31,15 @@ class Snapshot(Struct, frozen=True, eq=False):
     names: dict[str, str]
     # Changes of messages and of turns: the lists, and how many of each belong to this request.
     pending: tuple[tuple[list[PendingChange], int], tuple[list[PendingChange], int]]
-    # Of the messages: how many tokens they have, estimated, and the digest of all that is sent.
+    # Folds over the messages: the guessed number of tokens, and the digest of everything that is sent.
     guess: Fold[float]
     prefix: Fold[Prefix]
-    # The turns that were written before, and how many bytes of them belong to this request.
+    # The bytes of turns that were written before, and how many of them belong to this request.
     written: bytearray
     length: int
 
     def changes(self, *, turns: bool) -> list[Change]:
-        """The changes of the frame and of messages, and those of turns, too."""
+        """The changes of the frame and of the messages; with ``turns``, also those of the turns."""
         lists = self.pending if turns else self.pending[:1]
         return [*self.frame.report.changes, *[spelled_out(each) for made, count in lists for each in made[:count]]]
 
@@ -75,7 +74,7 @@ class Request:
 
     @property
     def body(self) -> dict[str, Any]:
-        """The provider's REST JSON, as a copy: what is changed in it goes out."""
+        """The body as JSON values. It is a copy of the rendering; changes to it are sent."""
         if self._body is None:
             written = self._snapshot.length
             self._body = msgspec.json.decode(self.json()) if written else to_builtins(self._unwritten)
@@ -86,8 +85,8 @@ class Request:
         return b"".join(self.pieces())
 
     def pieces(self) -> list[bytes | memoryview]:
-        """The body as bytes in a few pieces. The large one, what a renderer wrote for earlier requests, is not copied;
-        drop the pieces when they are sent."""
+        """The body as bytes, in a few pieces. The largest one, which a renderer wrote for earlier requests, is not
+        copied. Do not keep the pieces after sending."""
         if self._body is not None:
             return [msgspec.json.encode(self._body)]  # the caller may have changed it
         data = to_json(self._unwritten)
@@ -102,7 +101,7 @@ class Request:
 
     @property
     def projection(self) -> Projection:
-        """The conversation as the model gets it, before it was given the protocol's shape."""
+        """The projected conversation, before it was encoded for the protocol."""
         snapshot = self._snapshot
         return Projection(
             context=ProjectedContext(
@@ -116,31 +115,31 @@ class Request:
 
     @property
     def names(self) -> dict[str, str]:
-        """The stored name behind each rendered tool name that differs."""
+        """The stored name of each tool that was renamed, by its rendered name."""
         return self._snapshot.names
 
     @property
     def messages(self) -> list[Message]:
-        """The messages as they were rendered."""
+        """The rendered messages."""
         return self._snapshot.messages[: self._snapshot.count]
 
     @property
     def changes(self) -> list[Change]:
-        """Every change, of projection and of encoding."""
+        """All changes of projection and encoding."""
         return [*self._snapshot.changes(turns=True), *self._report.changes]
 
     def guessed(self) -> float:
-        """Roughly how many tokens it has, by length alone."""
+        """A guess of the number of tokens, from length alone."""
         snapshot = self._snapshot
         frame = guessed_frame(snapshot.frame.system_prompt, snapshot.frame.tools)
         return frame + snapshot.guess.over(snapshot.messages, snapshot.count)
 
     def prefix_digest(self) -> str:
-        """The digest of everything that is sent, which the answer is bound to."""
+        """The digest of everything that is sent. Answers store it."""
         return self._snapshot.prefix.over(self._snapshot.messages, self._snapshot.count).digest()
 
     def summary(self) -> str:
-        """The changes of projection and encoding in a few lines, for a person."""
+        """The changes of projection and encoding in a few lines of text."""
         return summarize(self.changes, self.model.ref, self._snapshot.count)
 
     def __repr__(self) -> str:

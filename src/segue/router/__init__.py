@@ -1,25 +1,26 @@
-"""Which model answers the next request, and what to do when it does not. No I/O, no clock, no chance.
+"""Chooses the model for the next request, and decides what to do when it fails. No I/O, no clock, no randomness.
 
-``Router`` is what all have in common: members, their health, and the rules for failures. A policy is one method,
-``rank``: which members it would rather have, in this situation. Four are here; another is one subclass.
+``Router`` has what all routers share: members, their health, and the rules for failures. A routing policy is one
+method, ``rank``, which sorts the members by preference. There are four; another one is one subclass.
 """
 
-from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
+from .decisions import (
+    Compact as Compact,
+    Decision as Decision,
+    GiveUp as GiveUp,
+    Next as Next,
+    Retry as Retry,
+    Situation as Situation,
+)
 from .patience import Patience
 from .policies import Failover, Fixed, RoundRobin, Weighted
 from .router import Router
 
 __all__ = [
-    "Compact",
-    "Decision",
     "Failover",
     "Fixed",
-    "GiveUp",
-    "Next",
     "Patience",
-    "Retry",
     "RoundRobin",
     "Router",
-    "Situation",
     "Weighted",
 ]

@@ -1,4 +1,4 @@
-"""What a router may look at, and what it can decide. Data only; ``word`` is what the log calls a decision."""
+"""The input and the decisions of a router. Data only; ``word`` is the name of a decision in the log."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -9,26 +9,26 @@ from ..types import Model
 
 
 class Situation(Struct, frozen=True):
-    """What a router may look at. All of it follows from the log, but for the time and the name."""
+    """What a router may look at. Everything but the time and the name follows from the log."""
 
-    # The number of the turn, from 0, counted from the log: what is derived from it survives reopening.
     turn: int
-    # The model of the last answer of this conversation that did not fail.
+    """The number of the turn, from 0. It is counted in the log, so it is the same after reopening."""
     last: Model | None = None
-    # How many answers of the conversation each "provider/model" made: whose signatures and cache it has.
+    """The model of the last answer that did not fail."""
     origins: Mapping[str, int] = {}
-    # An estimate of the tokens that the next request holds.
+    """The number of answers of each ``provider/model`` in this conversation."""
     tokens: int = 0
-    # Seconds, on any clock that only goes forward and that all callers of a router share.
+    """An estimate of the tokens of the next request."""
     now: float = 0.0
-    # Whether this request was compacted already because it did not fit.
+    """Seconds on a monotonic clock that all callers of the router share."""
     compacted: bool = False
-    # A name of the conversation: those that share a router draw and wait differently.
+    """Whether this request was already compacted because it did not fit."""
     conversation: str = ""
+    """A name of the conversation, so that conversations that share a router draw and wait differently."""
 
 
 class Retry(Struct, frozen=True):
-    """The same member again, after ``wait`` seconds."""
+    """Ask the same member again, after ``wait`` seconds."""
 
     wait: float
     reason: str
@@ -36,7 +36,7 @@ class Retry(Struct, frozen=True):
 
 
 class Next(Struct, frozen=True):
-    """Another member, after ``wait`` seconds; the conversation stays with it as the policy says."""
+    """Ask another member, after ``wait`` seconds."""
 
     model: Model
     wait: float
@@ -45,14 +45,14 @@ class Next(Struct, frozen=True):
 
 
 class Compact(Struct, frozen=True):
-    """Make the history shorter, then ask the same member again."""
+    """Shorten the history, then ask the same member again."""
 
     reason: str
     word: ClassVar[str] = "compact"
 
 
 class GiveUp(Struct, frozen=True):
-    """Neither another try nor another member would help, or none is left; the reason says which."""
+    """Stop: neither another try nor another member would help, or none is left."""
 
     reason: str
     word: ClassVar[str] = "give-up"

@@ -1,11 +1,11 @@
-"""How a member is: well, resting, or due for a probe. A circuit breaker that knows no clock.
+"""The health of a member: well, resting, or due for a probe. A circuit breaker without a clock.
 
-    well ── left ──> resting ── time ──> due ── taken ──> probed ── answered ──> well
-                        ^                                   │
-                        └──────────── left, longer ─────────┘
+    well ── left ──> resting ── time ──> due ── chosen ──> probed ── answered ──> well
+                        ^                                    │
+                        └───────────── left, longer ─────────┘
 
-A member that is due is taken by one caller at a time; the others see it as still away. Not thread-safe by itself: the
-router holds its lock.
+Only one caller at a time probes a member that is due; for the others it is still resting. Not thread-safe by itself:
+the router holds its lock.
 """
 
 from .patience import rest_after
@@ -19,37 +19,37 @@ class Health:
     def __init__(self) -> None:
         self._strikes = 0
         self._until = 0.0
-        self._probe: float | None = None  # when the probe that is under way counts as over
+        self._probe: float | None = None  # when the running probe counts as ended
 
     @property
     def well(self) -> bool:
         return self._strikes == 0
 
     def probed(self, now: float) -> bool:
-        """Whether somebody is finding out at this moment."""
+        """Whether a probe is running."""
         return self._probe is not None and now < self._probe
 
     def available(self, now: float) -> bool:
         return self.well or (now >= self._until and not self.probed(now))
 
     def rest(self, now: float) -> float:
-        """How many seconds of rest are left."""
+        """The seconds of rest that are left."""
         return 0.0 if self.well else max(0.0, self._until - now)
 
-    def taken(self, now: float, longest_probe: float) -> None:
-        """A caller goes to this member: if it is not well, that is its probe."""
+    def choose(self, now: float, longest_probe: float) -> None:
+        """Record that a request goes to this member. If it is not well, the request is its probe."""
         if not self.well:
             self._probe = now + longest_probe
 
     def answered(self, now: float) -> None:
-        """It works. What was asked before the rest and is answered during it says nothing about now."""
+        """Record an answer. One that arrives during the rest belongs to an earlier request, and changes nothing."""
         if self._until <= now or self._probe is not None:
             self._strikes, self._until, self._probe = 0, 0.0, None
 
-    def left(self, now: float, first: float, asked: float | None) -> None:
-        """It failed for good in one request. Requests that were under way when it began to rest count once."""
+    def leave(self, now: float, first: float, retry_after: float | None) -> None:
+        """Begin a rest after a failed request. Requests that were running when the rest began count only once."""
         if self.rest(now) and self._probe is None:
-            self._until = max(self._until, now + rest_after(0.0, 1, asked))
+            self._until = max(self._until, now + rest_after(0.0, 1, retry_after))
             return
         self._strikes += 1
-        self._until, self._probe = now + rest_after(first, self._strikes, asked), None
+        self._until, self._probe = now + rest_after(first, self._strikes, retry_after), None

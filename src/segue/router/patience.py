@@ -1,43 +1,38 @@
-"""How long a router waits, how often it tries, how long a member rests: numbers, and what follows from them alone."""
+"""How often a router tries again, how long it waits, and how long a member rests."""
 
 from hashlib import blake2b
 
 from msgspec import Struct
 
+from ..types.retries import Retries
+
 LONGEST_REST = 86_400.0
-DOUBLINGS = 4
+MAX_DOUBLINGS = 4
 
 
 class Patience(Struct, frozen=True, kw_only=True):
-    """How often to try and how long to wait, in seconds."""
+    """How often to try again and how long to wait. All times are in seconds."""
 
-    # How often the same member is asked again in one request, and the first and the longest wait before that.
-    retries: int = 2
-    first_wait: float = 0.5
-    longest_wait: float = 8.0
-    # A member that asks for more time than this is left for another; and the longest wait for one that rests.
+    retries: Retries = Retries()
+    """How often the same member is asked again in one request. ``longest_retry_after`` is for a member without an
+    alternative."""
     longest_pause: float = 10.0
-    # The same when there is no other to go to.
-    longest_pause_alone: float = 60.0
-    # The first rest of a member that keeps failing, and of one whose account, key or model is the trouble. Each failed
-    # probe doubles it, up to 16 times the first.
+    """If another member is available, one that asks for a longer wait is left. Also the longest wait for a member that
+    rests."""
     rest: float = 30.0
+    """The first rest of a member that keeps failing. Each failed probe doubles it, up to 16 times the first."""
     long_rest: float = 900.0
-    # A probe that nobody reports on (its turn was cancelled, its caller is gone) counts as over after this time.
+    """The same for a member whose account, key or model is the cause."""
     longest_probe: float = 300.0
-
-    def backoff(self, attempt: int, luck: float) -> float:
-        """The wait after a failed attempt, from 1. ``luck`` in [0, 1) keeps callers from coming back all at once."""
-        longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
-        return longest * (0.5 + luck / 2)
+    """A probe without a result (its turn was cancelled, for example) counts as ended after this time."""
 
 
-def rest_after(first: float, strikes: int, asked: float | None) -> float:
-    """How long a member rests after its ``strikes``-th failure in a row, of which it may have asked for some time."""
-    return max(first * 2.0 ** min(strikes - 1, DOUBLINGS), min(asked or 0.0, LONGEST_REST))
+def rest_after(first: float, strikes: int, retry_after: float | None) -> float:
+    """How long a member rests after ``strikes`` failures in a row; at least ``retry_after``, if it asked for that."""
+    return max(first * 2.0 ** min(strikes - 1, MAX_DOUBLINGS), min(retry_after or 0.0, LONGEST_REST))
 
 
-def luck(*of: object) -> float:
-    """A number in (0, 1) that looks like chance and is always the same for the same values."""
-    seed = "\0".join(str(each) for each in of).encode("utf-8", "replace")
+def luck(*values: object) -> float:
+    """A pseudo-random number in (0, 1), which is always the same for the same values."""
+    seed = "\0".join(str(each) for each in values).encode("utf-8", "replace")
     return (int.from_bytes(blake2b(seed, digest_size=6, person=b"segue-router").digest(), "big") + 0.5) / 2**48

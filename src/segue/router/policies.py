@@ -1,4 +1,4 @@
-"""The policies: whom each would rather have. What they do about failures is the same for all (``rules.py``)."""
+"""The routing policies: which members each prefers. Failures are handled the same way by all (``rules.py``)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite, log
@@ -20,7 +20,7 @@ class Fixed(Router):
 
 
 class RoundRobin(Router):
-    """Each turn the next model. Whose turn it is follows from the turn's number, so it survives reopening."""
+    """The next model each turn. It follows from the number of the turn, so it is the same after reopening."""
 
     def rank(self, situation: Situation) -> Sequence[Model]:
         first = situation.turn % len(self.members)
@@ -28,9 +28,9 @@ class RoundRobin(Router):
 
 
 class Failover(Router):
-    """The first model, while it answers; then the next, and the conversation stays there.
+    """The first model as long as it answers, then the next one, and the conversation stays there.
 
-    With ``sticky=False`` it goes back to the first as soon as that one's rest is over, and loses its cache twice.
+    With ``sticky=False`` it returns to the first model after its rest, which loses the cache twice.
     """
 
     def __init__(self, models: Iterable[Model | str], *, sticky: bool = True, patience: Patience | None = None) -> None:
@@ -43,11 +43,11 @@ class Failover(Router):
 
 
 class Weighted(Router):
-    """Each turn a model drawn by weight, from the seed, the turn's number and the conversation's name.
+    """A model for each turn, drawn by weight, from the seed, the number of the turn and the name of the conversation.
 
-    ``models`` are names with their weights, or pairs of a model and its weight. A weight of 0 is for a member that only
-    stands in for others. When the one that was drawn rests, the conversation's home is preferred to the luck of the
-    draw; with ``sticky`` it always is, and only the first turn is drawn.
+    ``models`` are names with their weights, or pairs of a model and its weight. A member with weight 0 is only used if
+    others fail. If the drawn member rests, the home of the conversation is preferred. With ``sticky`` the home is
+    always preferred, so that only the first turn is drawn.
     """
 
     def __init__(
@@ -62,13 +62,13 @@ class Weighted(Router):
         super().__init__((model for model, _ in pairs), patience=patience)
         self.weights = tuple(weight for _, weight in pairs)
         if not all(isfinite(weight) and weight >= 0 for weight in self.weights) or not any(self.weights):
-            raise ValueError(f"weights are numbers from 0, and not all 0: {self.weights}")
+            raise ValueError(f"weights must be numbers from 0, and not all 0: {self.weights}")
         self.seed, self.sticky = seed, sticky
 
     def rank(self, situation: Situation) -> Sequence[Model]:
         def arrival(place: int) -> float:
-            # The first of several random arrivals is each one's in proportion to its rate, and so is the second among
-            # those that are left: one draw ranks all.
+            # In a race of exponential arrival times each member is first in proportion to its rate, and the same holds
+            # for the second place among the others. So one draw per member ranks all.
             chance = luck(self.seed, situation.conversation, situation.turn, place)
             return -log(chance) / self.weights[place] if self.weights[place] else inf
 

@@ -1,7 +1,7 @@
-"""What to do about each kind of failure, as a table. ``router.py`` looks it up and takes the first step it can.
+"""What to do about each kind of failure, as a table. ``router.py`` takes the first step that is possible.
 
-Another member can cure what is wrong with this one: its load, its limits, its account, its model, its window. It cannot
-cure a request that is wrong in itself, and it must not be used to get around a refusal.
+Another member helps if this one is the cause: its load, its limits, its account, its model, its window. It does not
+help if the request is wrong, and it must not be used to get around a refusal.
 """
 
 from typing import Literal
@@ -27,7 +27,7 @@ Rest = Literal["rest", "long_rest"] | None
 
 
 class Rule(Struct, frozen=True):
-    """The steps to try, in order; when none can be taken, giving up. ``rest`` is the field of ``Patience``."""
+    """The steps to try, in order, before giving up. ``rest`` is the field of ``Patience`` with the time of the rest."""
 
     steps: tuple[Step, ...]
     rest: Rest
@@ -35,17 +35,17 @@ class Rule(Struct, frozen=True):
 
 
 RULES: dict[type[ProviderError], Rule] = {
-    RateLimitError: Rule(("again", "other"), "rest", "the member asks for time"),
+    RateLimitError: Rule(("again", "other"), "rest", "the member asks for a wait"),
     OverloadedError: Rule(("again", "other"), "rest", "the member has no capacity"),
     ServerError: Rule(("again", "other"), "rest", "the member failed"),
     NetworkError: Rule(("again", "other"), "rest", "the member cannot be reached"),
-    QuotaError: Rule(("other",), "long_rest", "the account has nothing left to spend"),
+    QuotaError: Rule(("other",), "long_rest", "the account has no credit left"),
     AuthenticationError: Rule(("other",), "long_rest", "the key is not accepted"),
     ModelNotFoundError: Rule(("other",), "long_rest", "the member does not have this model"),
     ContextOverflowError: Rule(("larger", "compact"), None, "the conversation does not fit into the window"),
-    InvalidRequestError: Rule((), None, "the request is at fault, and would be with any other member"),
+    InvalidRequestError: Rule((), None, "the request is wrong, for any member"),
     RefusedError: Rule((), None, "a refusal is an answer, not a failure to get around"),
-    ProviderError: Rule((), None, "nobody knows what another try would do"),
+    ProviderError: Rule((), None, "it is not known whether another try would help"),
 }
 
 

@@ -1,8 +1,12 @@
-"""What a rule of a provider is, and running a set of them: every finding is collected, not just the first. And what
-providers say when a conversation has outgrown its model."""
+"""Rules of providers: check a request body against a set of them and collect all findings. Also the error texts of
+providers for a conversation that is too long."""
 
-from .overflow import is_context_overflow, is_overflow_text
-from .rule import Fault, Finding, Rule, Severity, run
-from .walks import shared
+from .overflow import is_context_overflow, is_overflow_text as is_overflow_text
+from .rule import Fault as Fault, Finding, Rule, Severity as Severity, run as run
+from .walks import shared as shared
 
-__all__ = ["Fault", "Finding", "Rule", "Severity", "is_context_overflow", "is_overflow_text", "run", "shared"]
+__all__ = [
+    "Finding",
+    "Rule",
+    "is_context_overflow",
+]

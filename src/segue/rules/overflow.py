@@ -1,13 +1,13 @@
-"""Whether a conversation has outgrown its model, told by a finished or failed answer.
+"""Detect from a finished or failed answer that a conversation is too long for its model.
 
-Providers say it in words of their own, and some say nothing. The words are the rows of ``OVERFLOW``, one for each
-provider; the rows of ``LOOKALIKES`` are what reads alike and needs another remedy, and win over all of them. A new
-phrase is one row, or one more alternative in its provider's row; a word that other errors use, too, belongs in neither.
+Providers report this with different texts, and some not at all. ``OVERFLOW`` has one row of patterns for each provider.
+``LOOKALIKES`` has similar texts that mean something else; they take precedence. A new phrase is a new row, or one more
+alternative in the row of its provider. A phrase that other errors use as well belongs in neither table.
 
-A body that is too large counts as well: the remedy is the same, a shorter conversation. A bare 413 has that one
-meaning. A bare HTTP 400 has it from one provider only (``FROM_ONE``): gateways send it for any fault, and compacting
-because of one has cost users healthy conversations (earendil-works/pi#9482, 2026-09). So it is an overflow to
-``is_context_overflow``, which only answers a question, but never the reason for which segue compacts by itself.
+A body that is too large counts as an overflow: the remedy is the same, a shorter conversation. A 413 without a body has
+only this meaning. A 400 without a body has it from one provider only (``FROM_ONE``): gateways return it for any fault,
+and compacting because of it has cost users intact conversations (earendil-works/pi#9482, 2026-09). It is an overflow
+for ``is_context_overflow``, which only answers a question, but segue never compacts because of it.
 """
 
 import re
@@ -20,25 +20,25 @@ from ..types.secret import LONGEST_TEXT
 
 
 class Phrase(Struct, frozen=True):
-    """What one provider says, or what one kind of look-alike says."""
+    """The texts of one provider, or of one kind of look-alike."""
 
     who: str
-    # A regular expression, found anywhere in the text, in any case.
+    # A regular expression that is searched in the text, ignoring case.
     pattern: str
-    # An example, as it was seen.
-    says: str
+    # An example that was seen.
+    example: str
     # Where it was seen, and when last.
     source: str
     seen: str
 
 
 def is_context_overflow(message: AssistantMessage, context_window: int | None = None) -> bool:
-    """Whether ``message`` says that the conversation no longer fits the model.
+    """Whether ``message`` shows that the conversation no longer fits the model.
 
-    It does when it failed with words of overflow, and with none of their look-alikes; when it succeeded although its
-    input, cached parts included, exceeds ``context_window`` (the provider cut it silently); and when it stopped for
-    length without any output, its input filling at least 99 % of the window. The last two need ``context_window``,
-    for which ``Model.context_window`` will do.
+    There are three cases. The answer failed with the text of an overflow, and not with a look-alike. It succeeded
+    although its input, including cached parts, exceeds ``context_window``: the provider has silently cut it. Or it
+    stopped for length without any output, and its input fills at least 99 % of the window. The last two cases need
+    ``context_window``, usually ``Model.context_window``.
     """
     if message.stop_reason == "aborted":
         return False
@@ -58,8 +58,8 @@ _BARE = re.compile(r"\W*400 (?:status code )?\(no body\)\W*$", re.IGNORECASE)
 
 
 def is_overflow_text(text: str, provider: str = "") -> bool:
-    """Whether a provider's words for an error say overflow. Only the beginning of a long text is looked at: what is
-    wrong comes first, and every pattern is tried at every character."""
+    """Whether a provider's error text means an overflow. Only the start of a long text is searched: the reason comes
+    first, and every pattern is tried at every character."""
     own = FROM_ONE.get(provider)
     if own is not None and re.match(own.pattern, text, re.IGNORECASE):
         return True
@@ -70,7 +70,7 @@ def is_overflow_text(text: str, provider: str = "") -> bool:
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """One expression for each table, made when the first failed answer is looked at."""
+    """Compile one expression for each table, when the first failed answer is examined."""
     overflow, lookalike = ("|".join(row.pattern for row in rows) for rows in (OVERFLOW, LOOKALIKES))
     return re.compile(overflow, re.IGNORECASE), re.compile(lookalike, re.IGNORECASE)
 
@@ -165,7 +165,7 @@ OVERFLOW: tuple[Phrase, ...] = (
         "xAI",
         r"maximum prompt length is [\d,]+|sent message larger than max\b",
         "This model's maximum prompt length is 500000 but the request contains 907154 tokens.",
-        "chenyme/grok2api#693, cline/cline#3120; gRPC's words for a message over its limit",
+        "chenyme/grok2api#693, cline/cline#3120; gRPC's text for a message over its limit",
         "2026-07",
     ),
     Phrase(
@@ -363,7 +363,7 @@ OVERFLOW: tuple[Phrase, ...] = (
         "any OpenAI-compatible server",
         r"context[_ ]length[_ ]exceeded|context[_ ]window[_ ]exceeded",
         "context_length_exceeded",
-        "anomalyco/opencode#17746; the code that OpenAI made a custom",
+        "anomalyco/opencode#17746; OpenAI's code, which others have adopted",
         "2026-03",
     ),
     Phrase(
@@ -384,7 +384,7 @@ FROM_ONE: dict[str, Phrase] = {
         "2026-09",
     ),
 }
-"""By provider: what means overflow from it alone, at the beginning of the text."""
+"""By provider: a text that means an overflow only from this provider, matched at the start."""
 
 LOOKALIKES: tuple[Phrase, ...] = (
     Phrase(
@@ -463,7 +463,7 @@ LOOKALIKES: tuple[Phrase, ...] = (
         r"string too long\b.{0,40}maximum length \d{1,5}\b|string should have at most [\d,]+ characters"
         r"|member must have length less than or equal to",
         "Invalid 'messages[11].tool_calls[0].id': string too long. Expected a string with maximum length 40",
-        "BerriAI/litellm#17343 and #4735 (OpenAI), where it was taken for an overflow",
+        "BerriAI/litellm#17343 and #4735 (OpenAI), which treated it as an overflow",
         "2025-12",
     ),
     Phrase(

@@ -1,8 +1,8 @@
-"""A rule is a row: its number, what the provider answers, where that was seen, and a function that finds violations.
+"""A rule is a row: its number, the provider's error text, where that was seen, and a function that finds violations.
 
-The function is given the request body and the model, and yields the path of each violation, with words where the path
-alone does not say it. It must take any JSON object: whatever is not of the shape that it looks at is some other rule's
-affair. Rules about that shape share one function, which sorts what it finds; it is run once for all of them.
+The function gets the request body and the model, and yields the path of each violation, with a text if the path alone
+is not clear. It must accept any JSON object and ignore what does not have the shape that it expects: other rules check
+the shape. Rules about the shape of a body share one function that sorts its faults; it runs once for all of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ class Fault(NamedTuple):
 
     sort: str
     path: str
-    words: str
+    text: str
 
 
 Shape = Callable[[Any, Model | None], Iterable[Fault]]
@@ -37,25 +37,25 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     number: str
     title: str
-    # What the provider answers to a violation, as it was seen; "" where it says nothing and only degrades.
+    # The provider's error text for a violation, as it was seen; "" if it returns no error and only answers worse.
     answers: str
     # Where and when it was seen: an issue, an SDK's types, documentation.
     source: str
     # The pass or encoder that prevents it.
     prevented_by: str
     check: Check = _nothing
-    # The function that a rule about the shape of bodies shares with others, and which sorts of its faults are this
-    # rule's. It takes any JSON.
+    # The function that rules about the shape of bodies share, and the sorts of faults that belong to this rule. The
+    # function accepts any JSON.
     shape: Shape | None = None
     sorts: tuple[str, ...] = ()
     severity: Severity = "error"
-    # Whether it holds for this model; None: for every model of the protocol. A rule for some models is a warning when
-    # no model is given.
+    # Whether the rule applies to a model; None: to every model of the protocol. Without a model, a violation of a rule
+    # for some models is a warning.
     only: Callable[[Model], bool] | None = None
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """A violation: which rule, where in the body, and what the provider would answer."""
+    """A violation: the rule, the place in the body, and the provider's error text."""
 
     rule: str
     severity: Severity
@@ -67,7 +67,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Finding]:
-    """Every finding of every rule, in the order of the rules. Of what is not an object, only its shape is judged."""
+    """Return all findings of all rules, in the order of the rules. If the body is not an object, only its shape is
+    checked."""
     document = Document(body) if isinstance(body, dict) else None
     shared: dict[Shape, list[Fault]] = {}
     findings: list[Finding] = []
@@ -78,18 +79,18 @@ def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Fi
             if rule.shape not in shared:
                 shared[rule.shape] = list(rule.shape(body, model))
             faults = [fault for fault in shared[rule.shape] if fault.sort in rule.sorts]
-            findings += [_finding(rule, fault.path, fault.words, model) for fault in faults]
+            findings += [_finding(rule, fault.path, fault.text, model) for fault in faults]
         if document is not None:
-            findings += [_finding(rule, path, words, model) for path, words in rule.check(document, model)]
+            findings += [_finding(rule, path, text, model) for path, text in rule.check(document, model)]
     return findings
 
 
-def _finding(rule: Rule, path: str, words: str, model: Model | None) -> Finding:
+def _finding(rule: Rule, path: str, text: str, model: Model | None) -> Finding:
     return Finding(
         rule=rule.number,
         severity="warning" if rule.only is not None and model is None else rule.severity,
         path=path,
-        message=words or rule.title,
+        message=text or rule.title,
         answers=rule.answers,
         source=rule.source,
         prevented_by=rule.prevented_by,

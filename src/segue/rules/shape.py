@@ -1,14 +1,13 @@
-"""The shape of a request body as data, and everything in a body that does not have it.
+"""The shape of request bodies as data, and a check that finds every difference of a body from its shape.
 
-A table lists the objects of a protocol: their fields, which of them are required, and what each may hold. Tables are
-made from the request types of the providers' SDKs by ``scripts/shapes.py`` and kept beside the rules of their protocol;
-nothing here knows a protocol. What a node may hold is sorted by kinds of JSON, so that a value leads to a
-single alternative; objects are distinguished by their tags. The walk is linear in the size of the body, and nesting
-costs no stack.
+A table lists the objects of a protocol: their fields, which fields are required, and what each may hold. The tables are
+generated from the request types of the providers' SDKs by ``scripts/shapes.py``, and are stored beside the rules of
+their protocol. The alternatives of a node are separated by JSON type, so that at most one of them fits a value; objects
+are distinguished by their tags. The check takes linear time and does not recurse.
 
-The sorts of faults: ``unknown`` (a field), ``absent`` (a field that another surface has), ``missing`` (a required
-field), ``kind`` (a value of another kind of JSON), ``null``, ``value`` (not one of those listed, or of another form),
-``union`` (none or several of the members that exclude each other), ``size``.
+The sorts of faults: ``unknown`` (field), ``absent`` (a field that only another API of the protocol has), ``missing`` (a
+required field), ``kind`` (another JSON type), ``null``, ``value`` (not one of those listed, or a pattern that does not
+match), ``union`` (none or several of the members that exclude each other), ``size``.
 """
 
 import re
@@ -23,7 +22,7 @@ from msgspec import Struct
 from .rule import Fault
 
 TAGS = ("type", "role")
-"""The fields that say which of several objects one is."""
+"""The fields that distinguish objects."""
 
 
 class Text(Struct, frozen=True, omit_defaults=True):
@@ -33,7 +32,7 @@ class Text(Struct, frozen=True, omit_defaults=True):
     any_case: bool = False
     min: int = 0
     max: int | None = None
-    pattern: str | None = None  # matches all of it
+    pattern: str | None = None  # of the whole string
 
 
 class Number(Struct, frozen=True, omit_defaults=True):
@@ -52,7 +51,7 @@ class Items(Struct, frozen=True, omit_defaults=True):
 
 
 class Entries(Struct, frozen=True, omit_defaults=True):
-    """An object whose keys are free."""
+    """An object with arbitrary keys."""
 
     of: "Node"
     min: int = 0
@@ -61,12 +60,12 @@ class Entries(Struct, frozen=True, omit_defaults=True):
 
 
 class Node(Struct, frozen=True, omit_defaults=True):
-    """What a place may hold: any of what is set here."""
+    """What a value may be: any of the alternatives that are set."""
 
     any: bool = False
     null: bool = False
     flag: bool = False
-    flags: tuple[bool, ...] | None = None  # of a flag: the values that are allowed
+    flags: tuple[bool, ...] | None = None  # the allowed values of a flag
     text: Text | None = None
     number: Number | None = None
     items: Items | None = None
@@ -79,8 +78,8 @@ class Record(Struct, frozen=True, omit_defaults=True):
 
     fields: dict[str, Node] = {}
     required: tuple[str, ...] = ()
-    union: bool = False  # exactly one field is there
-    open: bool = False  # other fields are taken, too
+    union: bool = False  # exactly one field is present
+    open: bool = False  # other fields are accepted, too
 
 
 class Table(Struct, frozen=True, omit_defaults=True):
@@ -91,7 +90,7 @@ class Table(Struct, frozen=True, omit_defaults=True):
     records: dict[str, Record]
     # Fields may also be written with underscores (Protocol Buffers read both spellings).
     both_spellings: bool = False
-    # Where a protocol has several surfaces: by surface and record, the fields that it does not have.
+    # If a protocol has several APIs: by API and record, the fields that this API does not have.
     absent: dict[str, dict[str, tuple[str, ...]]] = {}
 
 
@@ -100,12 +99,12 @@ Names = Mapping[str, frozenset[str]]
 _NONE: Names = {}
 
 Place = tuple[Any, str | int] | None
-"""Where a value is: the place that holds it, and its key there. Written out only for a fault."""
+"""The place of a value: the place of its container, and its key there. Formatted only for a fault."""
 
 
 @cache
 def load(file: Path) -> Table:
-    """The table in a file, read when it is first needed."""
+    """Return the table in a file, which is read when it is first needed."""
     table = msgspec.json.decode(file.read_bytes(), type=Table)
     if not table.both_spellings:
         return table
@@ -123,13 +122,13 @@ def _in_both_spellings(record: Record) -> Record:
 
 
 def snake(name: str) -> str:
-    """``functionCall`` as ``function_call``."""
+    """Convert ``functionCall`` to ``function_call``."""
     return re.sub("[A-Z]", lambda hump: "_" + hump[0].lower(), name)
 
 
 def faults(body: Any, table: Table, extra: Names = _NONE, absent: Names = _NONE) -> Iterator[Fault]:
-    """Everything in ``body`` that is not as the table has it, in the order of the body. A target may know more fields
-    (``extra``, whose values are not looked at) or fewer (``absent``)."""
+    """Yield every difference of ``body`` from the table, in the order of the body. A target may have more fields
+    (``extra``, whose values are not checked) or fewer (``absent``)."""
     if not isinstance(body, dict):
         yield Fault("kind", "", f"a request body is a JSON object, not {_kind(body)}")
         return
@@ -137,7 +136,7 @@ def faults(body: Any, table: Table, extra: Names = _NONE, absent: Names = _NONE)
 
 
 class _Walk:
-    """One body on its way through its table."""
+    """The check of one body against its table."""
 
     def __init__(self, table: Table, extra: Names, absent: Names) -> None:
         self.records = table.records
@@ -191,7 +190,7 @@ class _Walk:
         absent = self.absent.get(names[0], frozenset())
         for name in value if absent else ():
             if name in absent and value[name] is not None:
-                yield Fault("absent", _written((path, name)), "there is no such field on this surface")
+                yield Fault("absent", _written((path, name)), "this API does not have this field")
         fields = record.fields
         waiting += [(value[key], fields[key], (path, key)) for key in reversed(value) if key in fields]
 
@@ -203,11 +202,11 @@ class _Walk:
         listed = ", ".join(known)
         if tag not in value:
             return Fault("missing", _written((path, tag)), f"{tag!r} is required: one of {listed}")
-        return Fault("value", _written((path, tag)), f"{_shown(value[tag])} is none of {listed}")
+        return Fault("value", _written((path, tag)), f"{_shown(value[tag])} is not one of {listed}")
 
     def _closest(self, value: dict[str, Any], names: tuple[str, ...], path: Place) -> Iterator[Fault]:
-        """Where tags leave several records, the faults of the one that fits best. Such records do not hold
-        themselves (a test makes sure), so that this costs a constant factor."""
+        """If the tags fit several records, yield the faults of the record that fits best. Such records never contain
+        themselves (a test checks that), so this costs only a constant factor."""
         best: list[Fault] | None = None
         for name in names:
             found = list(self.walk(value, Node(objects=(name,)), path))
@@ -219,12 +218,12 @@ class _Walk:
 
 
 def _distance(found: list[Fault]) -> tuple[int, int]:
-    """How far an object is from a record; a field that only another record has counts most."""
+    """How different an object is from a record; unknown fields count most."""
     return sum(fault.sort == "unknown" for fault in found), len(found)
 
 
 def _fits(value: dict[str, Any], record: Record, tag: str) -> bool:
-    """Whether the tag of an object is one that the record allows; left out, whether the record can do without."""
+    """Whether the record allows the tag of an object, or, if the object has none, does not require it."""
     node = record.fields.get(tag)
     if tag not in value:
         return tag not in record.required
@@ -232,8 +231,8 @@ def _fits(value: dict[str, Any], record: Record, tag: str) -> bool:
         return record.open
     if node.text is None or node.text.values is None:
         return True
-    given = value[tag]
-    return (given is None and node.null) or (isinstance(given, str) and given in node.text.values)
+    found = value[tag]
+    return (found is None and node.null) or (isinstance(found, str) and found in node.text.values)
 
 
 def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: Place) -> Iterator[Fault]:
@@ -244,13 +243,13 @@ def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: 
         for name in value:
             if name not in record.fields and name not in extra:
                 known = f"; the fields are {', '.join(record.fields)}" if len(record.fields) <= 12 else ""
-                yield Fault("unknown", _written((path, name)), f"there is no field {_shown(name)} here{known}")
+                yield Fault("unknown", _written((path, name)), f"unknown field {_shown(name)}{known}")
     if record.union:
         members = [name for name in value if name in record.fields]
         if len(members) > 1:
-            yield Fault("union", _written(path), f"{', '.join(members)} exclude each other: exactly one is needed")
+            yield Fault("union", _written(path), f"{', '.join(members)} exclude each other: exactly one is required")
         elif not members:
-            yield Fault("union", _written(path), f"exactly one is needed of {', '.join(record.fields)}")
+            yield Fault("union", _written(path), f"exactly one is required of {', '.join(record.fields)}")
 
 
 # -- plain values ----------------------------------------------------------------------------------------------------
@@ -259,7 +258,7 @@ def _fields(value: dict[str, Any], record: Record, extra: frozenset[str], path: 
 def _plain(value: Any, node: Node, path: Place) -> Iterator[Fault]:
     if value is None:
         if not node.null:
-            yield Fault("null", _written(path), f"null, where {_wanted(node)} is needed; leave it out")
+            yield Fault("null", _written(path), f"expected {_wanted(node)}, not null; leave the field out")
     elif isinstance(value, str) and node.text is not None:
         yield from _text(value, node.text, path)
     elif isinstance(value, bool) and node.flag:
@@ -268,14 +267,14 @@ def _plain(value: Any, node: Node, path: Place) -> Iterator[Fault]:
     elif isinstance(value, int | float) and not isinstance(value, bool) and node.number is not None:
         yield from _number(value, node.number, path)
     else:
-        yield Fault("kind", _written(path), f"{_kind(value)}, where {_wanted(node)} is needed")
+        yield Fault("kind", _written(path), f"expected {_wanted(node)}, not {_kind(value)}")
 
 
 def _text(value: str, text: Text, path: Place) -> Iterator[Fault]:
     if text.values is not None:
         known = [each.lower() for each in text.values] if text.any_case else text.values
         if (value.lower() if text.any_case else value) not in known:
-            yield Fault("value", _written(path), f"{_shown(value)} is none of {', '.join(text.values)}")
+            yield Fault("value", _written(path), f"{_shown(value)} is not one of {', '.join(text.values)}")
         return
     yield from _size(len(value), text, path, "characters")
     if text.pattern is not None and len(value) >= text.min and not _compiled(text.pattern).fullmatch(value):
@@ -284,23 +283,23 @@ def _text(value: str, text: Text, path: Place) -> Iterator[Fault]:
 
 def _number(value: float, number: Number, path: Place) -> Iterator[Fault]:
     if number.whole and isinstance(value, float) and not value.is_integer():
-        yield Fault("kind", _written(path), f"{value}, where a whole number is needed")
+        yield Fault("kind", _written(path), f"expected a whole number, not {value}")
     elif number.values is not None and value not in number.values:
-        yield Fault("value", _written(path), f"{value} is none of {', '.join(map(str, number.values))}")
+        yield Fault("value", _written(path), f"{value} is not one of {', '.join(map(str, number.values))}")
     elif number.min is not None and value < number.min:
-        yield Fault("size", _written(path), f"{value}; the least is {number.min:g}")
+        yield Fault("size", _written(path), f"{value}; the minimum is {number.min:g}")
     elif number.max is not None and value > number.max:
-        yield Fault("size", _written(path), f"{value}; the most is {number.max:g}")
+        yield Fault("size", _written(path), f"{value}; the maximum is {number.max:g}")
 
 
 def _size(size: int, limits: Text | Items | Entries, path: Place, of: str) -> Iterator[Fault]:
     if size < limits.min:
-        yield Fault("size", _written(path), f"{size} {of}; at least {limits.min} needed")
+        yield Fault("size", _written(path), f"{size} {of}; the minimum is {limits.min}")
     elif limits.max is not None and size > limits.max:
-        yield Fault("size", _written(path), f"{size} {of}; at most {limits.max} allowed")
+        yield Fault("size", _written(path), f"{size} {of}; the maximum is {limits.max}")
 
 
-# -- words -----------------------------------------------------------------------------------------------------------
+# -- texts -----------------------------------------------------------------------------------------------------------
 
 _compiled = cache(re.compile)
 
@@ -320,7 +319,7 @@ def _kind(value: Any) -> str:
 
 
 def _wanted(node: Node) -> str:
-    """What a place may hold, in words."""
+    """Describe what a value may be."""
     kinds = (
         (node.text is not None, "a string"),
         (node.number is not None, "a whole number" if node.number is not None and node.number.whole else "a number"),
@@ -328,7 +327,7 @@ def _wanted(node: Node) -> str:
         (node.items is not None, "a list"),
         (node.entries is not None or bool(node.objects), "an object"),
     )
-    return " or ".join(words for holds, words in kinds if holds) or "nothing"
+    return " or ".join(name for applies, name in kinds if applies) or "nothing"
 
 
 def _shown(value: Any) -> str:

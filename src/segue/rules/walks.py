@@ -1,7 +1,6 @@
 """Walks over a body that all rules of a run share.
 
-Most rules look at every message. A walk that is marked ``shared`` is done once in a run, however many rules ask for it,
-so that a run costs one walk and the looks of each rule at what it found.
+Most rules look at every message. A walk that is marked ``shared`` is done once per run, and all rules use its result.
 """
 
 from collections.abc import Callable
@@ -12,7 +11,7 @@ T = TypeVar("T")
 
 
 class Document(dict[str, Any]):
-    """A body that rules look at. It keeps the results of shared walks over it."""
+    """A body that is being checked. It keeps the results of shared walks."""
 
     __slots__ = ("walks",)
 
@@ -22,7 +21,7 @@ class Document(dict[str, Any]):
 
 
 def shared(walk: Callable[[dict[str, Any]], T]) -> Callable[[dict[str, Any]], T]:
-    """A walk over a body that is done once in a run. What it returns is never changed, and can be read many times."""
+    """Decorate a walk over a body, so that it is done once per run. Callers must not change what it returns."""
 
     @wraps(walk)
     def once(body: dict[str, Any]) -> T:

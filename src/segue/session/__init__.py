@@ -1,43 +1,31 @@
-"""Sessions as logs of entries, and the stores that keep them. What a turn is, is told by ``agent``."""
+"""Sessions as logs of entries, and the stores that keep them. ``agent`` defines what a turn is."""
 
 from .entries import (
-    AnyEntry,
-    CallStarted,
-    Compacted,
-    Entry,
-    Failed,
-    ModelChosen,
-    Prompted,
-    Said,
-    TurnBegun,
-    TurnEnded,
-    TurnRenewed,
+    AnyEntry as AnyEntry,
+    AttemptFailed as AttemptFailed,
+    CallStarted as CallStarted,
+    Compacted as Compacted,
+    Entry as Entry,
+    MessageAdded as MessageAdded,
+    ModelChosen as ModelChosen,
+    SystemPromptSet as SystemPromptSet,
+    TurnBegun as TurnBegun,
+    TurnEnded as TurnEnded,
+    TurnRenewed as TurnRenewed,
 )
+from .location import default_path as default_path, open_store
 from .postgres import PostgresStore
 from .sqlite import ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
-from .where import default_path, open_store
 
 __all__ = [
-    "AnyEntry",
-    "CallStarted",
-    "Compacted",
-    "Entry",
     "ExposedStoreWarning",
-    "Failed",
-    "ModelChosen",
     "PostgresStore",
-    "Prompted",
     "SQLiteStore",
-    "Said",
     "SessionInfo",
     "Store",
     "Stored",
-    "TurnBegun",
-    "TurnEnded",
-    "TurnRenewed",
-    "default_path",
     "export_session",
     "import_session",
     "open_store",

@@ -1,6 +1,6 @@
-"""What a session's log is made of. Entries are only ever appended; any state can be rebuilt from them alone.
+"""The entries of a session's log. Entries are only appended, and any state can be rebuilt from them alone.
 
-An entry's ``key`` is its identity: writing it twice has no effect. Its number in the log is the store's affair.
+The ``key`` of an entry is its identity: writing an entry twice has no effect. The store numbers the entries.
 """
 
 from typing import Any
@@ -11,62 +11,62 @@ from ..types import Message, UserMessage
 
 
 class Entry(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry"):
-    """What all entries have: a key that nothing else has, and the time (Unix ms)."""
+    """The fields of all entries: a unique key, and the time (Unix ms)."""
 
     key: str
     time: int
 
 
-class Said(Entry, frozen=True, tag="message"):
+class MessageAdded(Entry, frozen=True, tag="message"):
     """A message of the conversation: the user's, an answer (also a failed one), or a result."""
 
     message: Message
-    # For an answer, the attempts before it that failed in this request, in their order (keys of `Failed`).
+    # For an answer, the failed attempts of this request before it, in order (keys of `AttemptFailed`).
     attempts: tuple[str, ...] = ()
 
 
-class Prompted(Entry, frozen=True, tag="systemPrompt"):
-    """From here on the system prompt is this one."""
+class SystemPromptSet(Entry, frozen=True, tag="systemPrompt"):
+    """The system prompt from here on."""
 
     system_prompt: str | None = None
 
 
 class TurnBegun(Entry, frozen=True, tag="turnBegun"):
-    """A turn begins, with the model that it is bound to; the user's message follows."""
+    """A turn begins with this model; the user's message follows."""
 
     model: str
     protocol: str
-    # Who runs it: the host, the process and a word of its own, so that another one can see whether it still lives.
+    # The host, the process and a unique word of the process that runs it, so that others can check if it still lives.
     owner: str = ""
 
 
 class TurnRenewed(Entry, frozen=True, tag="turnRenewed"):
-    """The turn still runs where it began: nothing else was written for a while."""
+    """A sign that the turn still runs, written when nothing else was for a while."""
 
 
 class TurnEnded(Entry, frozen=True, tag="turnEnded"):
-    """The turn is over: its answer is there, or it failed, was cancelled, or was found broken off on opening."""
+    """The turn has ended: with an answer, a failure, a cancellation, or by recovery after a crash."""
 
-    how: str  # done, failed, cancelled, limit, recovered; handed on, where a sub-agent was given what came before
+    how: str  # done, failed, cancelled, limit, recovered; handed on, for history that a sub-agent got
     reason: str | None = None
 
 
 class ModelChosen(Entry, frozen=True, tag="model"):
-    """From the next turn on, another model answers."""
+    """The model from the next turn on."""
 
     model: str
     protocol: str
 
 
 class CallStarted(Entry, frozen=True, tag="callStarted"):
-    """A call is about to run: from here on its outcome is unknown until its result is there."""
+    """A call is about to run: from here on its outcome is unknown until its result is in the log."""
 
     call: str  # the canonical id of the call
 
 
-class Failed(Entry, frozen=True, tag="attempt"):
-    """An attempt that failed: who was asked, what kind of failure, and what was done about it. If output had begun, the
-    failed answer follows."""
+class AttemptFailed(Entry, frozen=True, tag="attempt"):
+    """A failed attempt: the model, the kind of failure, and the action that followed. If output had begun, the failed
+    answer follows."""
 
     model: str
     protocol: str
@@ -78,12 +78,22 @@ class Failed(Entry, frozen=True, tag="attempt"):
 
 
 class Compacted(Entry, frozen=True, tag="compaction"):
-    """From here on the history is rendered as this summary, followed by everything from the entry ``first`` on."""
+    """From here on the history is rendered as this summary, followed by the entries from ``first`` on."""
 
     summary: UserMessage
-    first: str  # the key of the first entry that is still rendered; empty: none of those before this one
-    model: str  # who wrote it
+    first: str  # the key of the first entry that is still rendered; empty: none before this one
+    model: str  # the model that wrote the summary
     details: dict[str, Any] = {}
 
 
-AnyEntry = Said | Prompted | TurnBegun | TurnRenewed | TurnEnded | ModelChosen | CallStarted | Failed | Compacted
+AnyEntry = (
+    MessageAdded
+    | SystemPromptSet
+    | TurnBegun
+    | TurnRenewed
+    | TurnEnded
+    | ModelChosen
+    | CallStarted
+    | AttemptFailed
+    | Compacted
+)

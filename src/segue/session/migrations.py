@@ -1,15 +1,16 @@
-"""The tables of a store, as numbered steps that say why. A step that has been released is never changed: add one.
+"""The tables of a store, as numbered migrations with their reasons. Never change a released one: add another.
 
-Both databases go through the same steps; ``WORDS`` has what they spell differently. All names begin with ``segue_``,
-because a PostgreSQL database usually holds more than sessions.
+Both databases use the same migrations; ``TYPES`` has the names of types that differ. All table names begin with
+``segue_``, because a PostgreSQL database usually holds more than sessions.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..errors import SessionError
+from .statements import Transaction
 
-WORDS: Mapping[str, Mapping[str, str]] = {
+TYPES: Mapping[str, Mapping[str, str]] = {
     "sqlite": {"identity": "INTEGER PRIMARY KEY AUTOINCREMENT", "integer": "INTEGER", "bytes": "BLOB"},
     "postgresql": {
         "identity": "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -20,7 +21,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Migration(NamedTuple):
-    """A step from one shape of the tables to the next."""
+    """A change of the tables."""
 
     number: int
     why: str
@@ -30,8 +31,8 @@ class Migration(NamedTuple):
 MIGRATIONS = (
     Migration(
         1,
-        # `serial` is never used twice, so that a reader notices that its session was deleted and made anew. Keys and
-        # bodies are bytes: the text of PostgreSQL refuses NUL, and what a database does not read it cannot change.
+        # `serial` is never reused, so that a reader notices when its session was deleted and created again. Keys and
+        # bodies are bytes: text columns of PostgreSQL refuse NUL, and a database cannot change bytes.
         "sessions, and the log of each",
         (
             """
@@ -62,20 +63,27 @@ MIGRATIONS = (
 )
 
 TABLE = "CREATE TABLE IF NOT EXISTS segue_migrations (number {integer} PRIMARY KEY, why text NOT NULL)"
-"""Which steps were taken; not a step itself."""
+"""The table of the migrations that were applied; not a migration itself."""
 
 NEWEST = MIGRATIONS[-1].number
 
 
-def missing(done: int, where: str) -> tuple[Migration, ...]:
-    """The steps that a store at step ``done`` lacks; a ``SessionError`` for a store that a newer segue has made."""
-    if done > NEWEST:
+def pending(applied: int, store: str) -> tuple[Migration, ...]:
+    """The migrations after number ``applied``; ``SessionError`` for a store that was written by a newer segue."""
+    if applied > NEWEST:
         raise SessionError(
-            f"{where}: its tables are of step {done}, and this segue knows {NEWEST} of them; update segue to use them"
+            f"{store}: its tables have version {applied}, and this segue knows only {NEWEST}; update segue to use them"
         )
-    return tuple(step for step in MIGRATIONS if step.number > done)
+    return tuple(migration for migration in MIGRATIONS if migration.number > applied)
 
 
-def spelled(statement: str, database: str) -> str:
-    """A statement in the words of ``database``."""
-    return statement.format_map(WORDS[database])
+def apply_migration(transaction: Transaction, migration: Migration, database: str) -> None:
+    """Run the statements of a migration, and record it."""
+    for statement in migration.statements:
+        transaction.run(with_types(statement, database))
+    transaction.run("INSERT INTO segue_migrations (number, why) VALUES (?, ?)", migration.number, migration.why)
+
+
+def with_types(statement: str, database: str) -> str:
+    """Fill in the type names of ``database``."""
+    return statement.format_map(TYPES[database])

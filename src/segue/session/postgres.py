@@ -1,7 +1,7 @@
-"""Sessions in PostgreSQL: for many processes on many machines. Needs psycopg (the extra ``postgres``).
+"""Sessions in PostgreSQL, for many processes on many machines. Requires psycopg (the extra ``postgres``).
 
-Writers of one session wait for each other at its row; writers of different sessions do not meet. When an append has
-returned, the server has it as durably as its own ``synchronous_commit`` says, which by default is on disk.
+Writers of one session wait for the lock of its row; writers of different sessions do not wait. When an append has
+returned, it is as durable as the ``synchronous_commit`` of the server guarantees: by default, on disk.
 """
 
 import os
@@ -14,35 +14,36 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SessionError, SettingError
 from ..types.secret import Secrets
-from .migrations import TABLE, missing, spelled
-from .tables import Doubled, Tables
+from .migrations import TABLE, apply_migration, pending, with_types
+from .statements import Transaction
+from .tables import DuplicateRow, Tables
 
 if TYPE_CHECKING:
     from psycopg import Connection, Cursor
 
-CONNECTIONS = 8
-"""At most this many at once, for any number of threads: each is needed for moments only."""
+MAX_CONNECTIONS = 8
+"""Open connections at the same time, for any number of threads: each is used only briefly."""
 
-FRESH = 1.0
-"""Seconds after which a connection that lay idle is tried before it is used."""
+MAX_IDLE = 1.0
+"""Seconds after which an idle connection is tested before it is used."""
 
-PATIENCE = 30
+LOCK_TIMEOUT = 30
 """Seconds to wait for another writer of the same session."""
 
-MIGRATING = 0x5E60E
-"""The advisory lock that two processes need to make the tables; any number that nobody else takes."""
+MIGRATION_LOCK = 0x5E60E
+"""The number of the advisory lock for migrations. It must not be used for another lock in the database."""
 
 
 class PostgresStore(Tables):
-    """A store in the database that ``dsn`` names: a ``postgresql://`` URL, or words as libpq takes them."""
+    """A store in the database ``dsn``: a ``postgresql://`` URL, or keywords of libpq (``host=… dbname=…``)."""
 
-    lock = " FOR UPDATE"
+    lock_clause = " FOR UPDATE"
 
     def __init__(self, dsn: str) -> None:
         self._psycopg = _psycopg()
-        self._named = self._read_address(dsn)
-        self._secrets = Secrets(filter(None, (self._named.get("password"), os.environ.get("PGPASSWORD"))))
-        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._parameters = self._parse_dsn(dsn)
+        self._secrets = Secrets(filter(None, (self._parameters.get("password"), os.environ.get("PGPASSWORD"))))
+        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._idle: list[tuple[Connection[Any], float]] = []
         self._closed = False
         self._process = os.getpid()
@@ -63,26 +64,26 @@ class PostgresStore(Tables):
     @contextmanager
     def _reading(self) -> "Iterator[_Statements]":
         with self._free, self._errors():
-            connection = self._connected()
+            connection = self._acquire()
             try:
                 yield _Statements(connection.cursor(binary=True))
             finally:
-                self._give_back(connection)
+                self._release(connection)
 
     @contextmanager
     def _writing(self) -> "Iterator[_Statements]":
         with self._free, self._errors():
-            connection = self._connected()
+            connection = self._acquire()
             try:
                 with connection.transaction():
                     yield _Statements(connection.cursor(binary=True))
             finally:
-                self._give_back(connection)
+                self._release(connection)
 
     # -- connections -------------------------------------------------------------------------------------------------
 
-    def _connected(self) -> "Connection[Any]":
-        """A connection that answers: one that lay idle may have been cut, which shows only when it is used."""
+    def _acquire(self) -> "Connection[Any]":
+        """A working connection. An idle one may have been cut, which is noticed only when it is used."""
         if self._process != os.getpid():
             raise SessionError("the store was opened before this process was forked; open it again here")
         while not self._closed:
@@ -91,38 +92,38 @@ class PostgresStore(Tables):
             except IndexError:
                 return self._connect()
             try:
-                if time.monotonic() - since > FRESH:
+                if time.monotonic() - since > MAX_IDLE:
                     connection.execute("")
                 return connection
             except self._psycopg.Error:
                 connection.close()
         raise SessionError("the store is closed")
 
-    def _read_address(self, dsn: str) -> dict[str, Any]:
-        named: dict[str, Any] | None = None
-        # The driver quotes what it cannot read, and there may be a password in it.
+    def _parse_dsn(self, dsn: str) -> dict[str, Any]:
+        parameters: dict[str, Any] | None = None
+        # The error of the driver is not shown: it quotes the address, which may contain a password.
         with suppress(self._psycopg.Error, UnicodeError):
-            named = self._psycopg.conninfo.conninfo_to_dict(dsn)
-        if named is None or _is_torn(dsn):
+            parameters = self._psycopg.conninfo.conninfo_to_dict(dsn)
+        if parameters is None or _is_misread(dsn):
             raise SessionError(
                 "the address of the PostgreSQL server cannot be read; it is "
                 "postgresql://user:password@host:port/database, where @, :, / and % in a user or password are written "
-                "as %40, %3A, %2F and %25, or words of libpq (host=… dbname=…); a file of such a name is ./name"
+                "as %40, %3A, %2F and %25, or keywords of libpq (host=… dbname=…); a file with such a name is ./name"
             )
-        return named
+        return parameters
 
     def _connect(self) -> "Connection[Any]":
-        named = dict(self._named)
-        named.setdefault("connect_timeout", os.environ.get("PGCONNECT_TIMEOUT", PATIENCE))
-        named["client_encoding"] = "utf8"
-        # Poolers between us and the server may not keep prepared statements.
-        connection: Connection[Any] = self._psycopg.connect(autocommit=True, prepare_threshold=None, **named)
+        parameters = dict(self._parameters)
+        parameters.setdefault("connect_timeout", os.environ.get("PGCONNECT_TIMEOUT", LOCK_TIMEOUT))
+        parameters["client_encoding"] = "utf8"
+        # A pooler between this process and the server may not keep prepared statements.
+        connection: Connection[Any] = self._psycopg.connect(autocommit=True, prepare_threshold=None, **parameters)
         # A writer must see what was committed while it waited for the row, whatever the server's default is.
         connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        connection.execute(f"SET lock_timeout = '{PATIENCE}s'")
+        connection.execute(f"SET lock_timeout = '{LOCK_TIMEOUT}s'")
         return connection
 
-    def _give_back(self, connection: "Connection[Any]") -> None:
+    def _release(self, connection: "Connection[Any]") -> None:
         idle = connection.info.transaction_status == self._psycopg.pq.TransactionStatus.IDLE
         if idle and not self._closed:
             self._idle.append((connection, time.monotonic()))
@@ -135,36 +136,35 @@ class PostgresStore(Tables):
         try:
             yield
         except errors.UniqueViolation:
-            raise Doubled("there is such a row already") from None
+            raise DuplicateRow("this row already exists") from None
         except errors.LockNotAvailable as error:
-            raise SessionError(f"another writer has held this session for more than {PATIENCE} s") from error
+            raise SessionError(f"another writer has held this session for more than {LOCK_TIMEOUT} s") from error
         except self._psycopg.Error as error:
             raise SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}") from None
 
     # -- tables ------------------------------------------------------------------------------------------------------
 
     def _migrate(self) -> None:
-        where = "the PostgreSQL database"
-        with self._reading() as tables:
-            if not missing(_done(tables), where):
-                return  # nothing to make, and so no right to make tables is needed
-        with self._writing() as tables:
-            tables.run("SELECT pg_advisory_xact_lock(?)", MIGRATING)
-            tables.run(spelled(TABLE, "postgresql"))
-            for step in missing(_done(tables), where):
-                for statement in step.statements:
-                    tables.run(spelled(statement, "postgresql"))
-                tables.run("INSERT INTO segue_migrations (number, why) VALUES (?, ?)", step.number, step.why)
+        store = "the PostgreSQL database"
+        with self._reading() as transaction:
+            if not pending(_applied(transaction), store):
+                return  # without a migration, no permission to create tables is needed
+        with self._writing() as transaction:
+            transaction.run("SELECT pg_advisory_xact_lock(?)", MIGRATION_LOCK)
+            transaction.run(with_types(TABLE, "postgresql"))
+            for migration in pending(_applied(transaction), store):
+                apply_migration(transaction, migration, "postgresql")
 
 
-def _done(tables: "_Statements") -> int:
-    if tables.rows("SELECT to_regclass('segue_migrations') IS NULL")[0][0]:
+def _applied(transaction: Transaction) -> int:
+    """The number of the last migration."""
+    if transaction.rows("SELECT to_regclass('segue_migrations') IS NULL")[0][0]:
         return 0
-    return tables.rows("SELECT max(number) FROM segue_migrations")[0][0] or 0
+    return transaction.rows("SELECT max(number) FROM segue_migrations")[0][0] or 0
 
 
-def _is_torn(dsn: str) -> bool:
-    """Whether a character of the password ends it too early, so that the rest of it is taken for a host or a port,
+def _is_misread(dsn: str) -> bool:
+    """Whether an unescaped character ends the password too early. The rest of it would be read as a host or a port,
     which errors quote."""
     _, found, rest = dsn.partition("://")
     if not found:
@@ -182,17 +182,17 @@ class _Statements:
         self._cursor = cursor
 
     def rows(self, sql: str, *arguments: Any) -> list[Any]:
-        return self._cursor.execute(_own(sql), arguments).fetchall()
+        return self._cursor.execute(_with_psycopg_placeholders(sql), arguments).fetchall()
 
     def run(self, sql: str, *arguments: Any) -> None:
-        self._cursor.execute(_own(sql), arguments)
+        self._cursor.execute(_with_psycopg_placeholders(sql), arguments)
 
     def run_many(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
-        self._cursor.executemany(_own(sql), arguments)
+        self._cursor.executemany(_with_psycopg_placeholders(sql), arguments)
 
 
-def _own(sql: str) -> str:
-    """Our statements have no question marks but those for arguments, and are nobody's but ours."""
+def _with_psycopg_placeholders(sql: str) -> str:
+    """Replace the placeholders. The statements of this room use ``?`` for nothing else."""
     return sql.replace("?", "%s")
 
 

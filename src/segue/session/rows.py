@@ -1,4 +1,4 @@
-"""An entry as a row, and back. What is not whole, or could not be read again, is refused before anything is written."""
+"""Convert entries to rows and back. An entry that could not be read again is refused before anything is written."""
 
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
@@ -6,23 +6,22 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from ..errors import FormatError, SessionError
-from ..types.codec import read, write
-from ..types.other_tools import UNREADABLE
+from ..types.codec import UNREADABLE, read, write
 from ..types.text import scrub
 from .entries import AnyEntry
 
-LONGEST_KEY = 256
-"""Bytes of a key that are stored as they are. PostgreSQL has no index over keys of some kilobytes."""
+MAX_KEY = 256
+"""Bytes of a key that are stored unchanged. PostgreSQL cannot index keys of several kilobytes."""
 
-LONGEST_NAME = 200
-LATEST = 2**63 - 1
-"""What a 64-bit column holds."""
+MAX_NAME = 200
+MAX_TIME = 2**63 - 1
+"""The largest number of a 64-bit column."""
 
 _decode = msgspec.json.Decoder(cast(Any, AnyEntry)).decode
 
 
 class Row(NamedTuple):
-    """What a table holds of an entry."""
+    """The columns of an entry."""
 
     key: bytes
     kind: str
@@ -31,22 +30,22 @@ class Row(NamedTuple):
 
 
 def row_of(entry: AnyEntry) -> Row:
-    """The row of an entry; a ``FormatError`` if it holds what JSON cannot, or what could not be read again."""
+    """The row of an entry; ``FormatError`` if JSON cannot hold it, or if it could not be read again."""
     body = write(entry)
     try:
-        # Constructors check nothing: an entry with a field of the wrong type would make its session unreadable.
+        # Constructors do not check types: an entry with a field of the wrong type would make its session unreadable.
         _decode(body)
     except UNREADABLE:
-        read(body, cast(type[AnyEntry], AnyEntry))  # says what is wrong, and where
+        read(body, cast(type[AnyEntry], AnyEntry))  # raises an error with the reason and the path
     return Row(key_of(entry.key), str(type(entry).__struct_config__.tag), body, entry.time)
 
 
 def key_of(key: str) -> bytes:
-    """A key as it is looked for: itself, unless it is very long."""
+    """The stored form of a key: the key itself, or a digest of a very long one."""
     data = scrub(key).encode()
-    if len(data) <= LONGEST_KEY:
+    if len(data) <= MAX_KEY:
         return data
-    return data[: LONGEST_KEY // 2] + b"#" + blake2b(data, digest_size=32).hexdigest().encode()
+    return data[: MAX_KEY // 2] + b"#" + blake2b(data, digest_size=32).hexdigest().encode()
 
 
 def entry_of(body: bytes, session: str, number: int) -> AnyEntry:
@@ -61,15 +60,15 @@ def entry_of(body: bytes, session: str, number: int) -> AnyEntry:
         raise SessionError(f"entry {number} of session {session} cannot be read: {error}") from None
 
 
-def checked_name(session: str) -> str:
-    """The name of a session, if it may be one: any database holds it, and any terminal shows it."""
-    if isinstance(session, str) and 0 < len(session) <= LONGEST_NAME and session.isprintable():
+def check_name(session: str) -> str:
+    """Return the name of a session if any database can hold it and any terminal can show it."""
+    if isinstance(session, str) and 0 < len(session) <= MAX_NAME and session.isprintable():
         return session
     raise SessionError(
-        f"{str(session)[:40]!r} cannot be the name of a session: it has 1 to {LONGEST_NAME} printable characters"
+        f"{str(session)[:40]!r} cannot be the name of a session: use 1 to {MAX_NAME} printable characters"
     )
 
 
 def clean_title(title: str) -> str:
-    """A title that any database holds."""
+    """A title that any database can hold."""
     return scrub(title).replace("\0", "\N{REPLACEMENT CHARACTER}")

@@ -1,8 +1,7 @@
-"""What a store of sessions must do. Two are here: SQLite in a file, and PostgreSQL for many machines.
+"""The interface of a store of sessions. There are two: SQLite in a file, and PostgreSQL for many machines.
 
 Appending is atomic and ordered, and guarded by the number of the last entry that the writer has seen: a second writer
-gets a ``ConflictError`` instead of its entries standing between those of the first. What has been acknowledged is there
-after a crash.
+gets a ``ConflictError`` instead of mixing its entries with those of the first. Acknowledged entries survive a crash.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,7 @@ from .entries import AnyEntry
 
 
 class SessionInfo(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A session as a list shows it."""
+    """The summary of a session that a list shows."""
 
     id: str
     created: int
@@ -40,17 +39,17 @@ class Store(Protocol):
     """Whether calls may take long enough that an event loop should not wait for them."""
 
     def create(self, session: str, *, time: int, title: str = "") -> None:
-        """A new session without entries; creating one that is there is an error (``SessionError``)."""
+        """Create a session without entries; ``SessionError`` if it already exists."""
 
     def append(self, session: str, entries: Sequence[AnyEntry], *, after: int) -> int:
-        """Add entries behind number ``after``, all or none, and give the number of the last one.
+        """Add entries after number ``after``, all or none, and return the number of the last one.
 
-        Entries that are there already, with the same keys right behind ``after``, have no effect: writing twice is
-        writing once. If anything else stands behind ``after``, or one of them elsewhere, ``ConflictError``.
+        Appending the same entries again has no effect: entries that already follow ``after``, with the same keys, are
+        not added. ``ConflictError`` if other entries follow ``after``, or if one of these is elsewhere in the log.
         """
 
     def read(self, session: str, after: int = 0) -> Iterator[Stored]:
-        """The entries behind number ``after``, in order. ``SessionError`` if there is no such session."""
+        """The entries after number ``after``, in order. ``SessionError`` if there is no such session."""
 
     def head(self, session: str) -> int:
         """The number of the last entry, 0 if there is none."""
@@ -62,23 +61,23 @@ class Store(Protocol):
         """All sessions, the last changed first."""
 
     def fork(self, session: str, at: int, new: str, *, time: int) -> None:
-        """A new session that begins with the first ``at`` entries of another; neither sees what the other adds."""
+        """Create a session that begins with the first ``at`` entries of another. Later entries are not shared."""
 
     def restore(self, info: SessionInfo, entries: Sequence[AnyEntry]) -> int:
-        """A session from elsewhere, with its times, title and parent, all or nothing: how many entries are new here.
+        """Add a session from another store, all or nothing, and return how many entries were new.
 
-        What is here already has no effect, and a session that begins with the same entries gets the rest; one with
-        other entries is a ``ConflictError``.
+        Its times, title and parent are kept. If the session exists and begins with the same entries, it gets the rest;
+        if it has other entries, ``ConflictError``.
         """
 
     def rename(self, session: str, title: str) -> None:
-        """Give a session another title."""
+        """Change the title of a session."""
 
     def delete(self, session: str) -> None:
-        """Remove a session and its log. Forks of it stay whole."""
+        """Delete a session and its log. Its forks stay complete."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
     def __enter__(self) -> "Store": ...
 

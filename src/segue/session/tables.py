@@ -1,73 +1,58 @@
-"""The log in tables: everything that the two databases do alike, which is all but connections, locks and transactions.
+"""A store over two tables: everything that the two databases have in common, except connections and transactions.
 
-A transaction that writes locks the row of its session first (SQLite locks the whole file), and so appends to one
-session stand in a line. The number of the last entry is in that row: what somebody else has written shows there.
+A transaction that writes locks the row of its session first (SQLite locks the whole file), so that appends to one
+session run one after the other. That row has the number of the last entry, which shows what other writers have added.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
-
-import msgspec
+from typing import Any, Self
 
 from ..errors import ConflictError, SessionError
 from .entries import AnyEntry
-from .rows import LATEST, Row, checked_name, clean_title, entry_of, row_of
+from .rows import Row, check_name, clean_title, entry_of, row_of
+from .statements import (
+    SELECT_INFO,
+    SessionRow,
+    Transaction,
+    as_info,
+    convert_row,
+    copy_entries,
+    count_existing,
+    insert_entries,
+    insert_session,
+)
 from .store import SessionInfo, Stored
 
-T = TypeVar("T")
-
 CHUNK = 256
-"""How many entries are read at once: neither a lock nor a connection is held while the caller looks at them."""
+"""How many entries are read at a time. No lock or connection is held while the caller handles them."""
 
 
-class Doubled(SessionError):
-    """A row with this name or key is there already."""
-
-
-class Transaction(Protocol):
-    """Statements with ``?`` for arguments."""
-
-    def rows(self, sql: str, *arguments: Any) -> list[Any]: ...
-
-    def run(self, sql: str, *arguments: Any) -> None: ...
-
-    def run_many(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None: ...
-
-
-class Log(NamedTuple):
-    """What the row of a session says that appending needs."""
-
-    serial: int
-    head: int
-    changed: int
-    title: str
-
-
-INFO = "SELECT id, created, changed, head, title, parent, parent_entry FROM segue_sessions"
+class DuplicateRow(SessionError):
+    """A row with this name or key already exists."""
 
 
 class Tables(ABC):
     """A ``Store`` over two tables."""
 
     blocks = True
-    lock = ""
-    """What a SELECT ends in that keeps others from its row."""
+    lock_clause = ""
+    """The end of a SELECT that locks the rows."""
 
-    # -- what a database must say ------------------------------------------------------------------------------------
+    # -- implemented for each database -------------------------------------------------------------------------------
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Transaction]:
-        """For statements that each see what was committed before them."""
+        """For single statements, each of which sees what was committed before it."""
 
     @abstractmethod
     def _writing(self) -> AbstractContextManager[Transaction]:
-        """For statements that happen together or not at all. ``Doubled`` for a row that is there already."""
+        """For statements that are committed together. ``DuplicateRow`` for a row that already exists."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
     def __enter__(self) -> Self:
         return self
@@ -78,84 +63,79 @@ class Tables(ABC):
     # -- writing -----------------------------------------------------------------------------------------------------
 
     def create(self, session: str, *, time: int, title: str = "") -> None:
-        """A new session without entries."""
-        self._make(SessionInfo(id=session, created=time, changed=time, entries=0, title=title))
+        """Create a session without entries."""
+        check_name(session)
+        try:
+            with self._writing() as transaction:
+                info = SessionInfo(id=session, created=time, changed=time, entries=0, title=title)
+                insert_session(transaction, info)
+        except DuplicateRow:
+            raise _already_exists(session) from None
 
     def append(self, session: str, entries: Sequence[AnyEntry], *, after: int) -> int:
-        """Add entries behind number ``after``, all or none, and give the number of the last one."""
-        rows = _checked(entries)
+        """Add entries after number ``after``, all or none, and return the number of the last one."""
+        rows = _as_rows(entries)
         try:
-            with self._writing() as tables:
-                self._add(tables, session, rows, after)
-        except Doubled:
-            raise ConflictError(self._which_is_there(session, rows)) from None
+            with self._writing() as transaction:
+                self._add(transaction, session, rows, after)
+        except DuplicateRow:
+            raise ConflictError(self._describe_duplicate(session, rows)) from None
         return after + len(rows)
 
     def restore(self, info: SessionInfo, entries: Sequence[AnyEntry]) -> int:
-        """A session from elsewhere, as it was there, in one go; how many entries were not here yet."""
-        rows = _checked(entries)
-        name = checked_name(info.id)
+        """Add a session from another store, all or nothing, and return how many entries were new."""
+        rows = _as_rows(entries)
+        name = check_name(info.id)
         try:
-            with self._writing() as tables:
-                if not tables.rows("SELECT 1 FROM segue_sessions WHERE id = ?", name):
-                    _insert(tables, info)
-                return self._add(tables, name, rows, 0, info.changed)
-        except (ConflictError, Doubled):
+            with self._writing() as transaction:
+                if not transaction.rows("SELECT 1 FROM segue_sessions WHERE id = ?", name):
+                    insert_session(transaction, info)
+                return self._add(transaction, name, rows, 0, info.changed)
+        except (ConflictError, DuplicateRow):
             raise ConflictError(f"there is a session {name} already, with other entries; nothing was written") from None
 
     def fork(self, session: str, at: int, new: str, *, time: int) -> None:
-        """A new session that begins with the first ``at`` entries of another."""
-        checked_name(new)
+        """Create a session that begins with the first ``at`` entries of another."""
+        check_name(new)
         try:
-            with self._writing() as tables:
-                log = self._locked(tables, session)
-                if not 0 <= at <= log.head:
-                    raise SessionError(f"session {session} cannot be forked at {at}: it has {log.head} entries")
-                serial = _insert(
-                    tables,
-                    SessionInfo(
-                        id=new,
-                        created=time,
-                        changed=time,
-                        entries=at,
-                        title=log.title,
-                        parent=session,
-                        parent_entry=at,
-                    ),
+            with self._writing() as transaction:
+                source = self._lock_session(transaction, session)
+                if not 0 <= at <= source.head:
+                    raise SessionError(f"session {session} cannot be forked at {at}: it has {source.head} entries")
+                info = SessionInfo(
+                    id=new,
+                    created=time,
+                    changed=time,
+                    entries=at,
+                    title=source.title,
+                    parent=session,
+                    parent_entry=at,
                 )
-                tables.run(
-                    "INSERT INTO segue_entries (session, number, key, kind, body) "
-                    "SELECT ?, number, key, kind, body FROM segue_entries "
-                    "WHERE session = ? AND number <= ?",
-                    serial,
-                    log.serial,
-                    at,
-                )
-                tables.run("UPDATE segue_sessions SET head = ? WHERE serial = ?", at, serial)
-        except Doubled:
-            raise _is_there(new) from None
+                copy_entries(transaction, source.serial, insert_session(transaction, info), at)
+        except DuplicateRow:
+            raise _already_exists(new) from None
 
     def rename(self, session: str, title: str) -> None:
-        """Give a session another title."""
-        with self._writing() as tables:
-            log = self._locked(tables, session)
-            tables.run("UPDATE segue_sessions SET title = ? WHERE serial = ?", clean_title(title), log.serial)
+        """Change the title of a session."""
+        with self._writing() as transaction:
+            serial = self._lock_session(transaction, session).serial
+            transaction.run("UPDATE segue_sessions SET title = ? WHERE serial = ?", clean_title(title), serial)
 
     def delete(self, session: str) -> None:
-        """Remove a session and its log."""
-        with self._writing() as tables:
-            log = self._locked(tables, session)
-            tables.run("DELETE FROM segue_entries WHERE session = ?", log.serial)
-            tables.run("DELETE FROM segue_sessions WHERE serial = ?", log.serial)
+        """Delete a session and its log."""
+        with self._writing() as transaction:
+            serial = self._lock_session(transaction, session).serial
+            transaction.run("DELETE FROM segue_entries WHERE session = ?", serial)
+            transaction.run("DELETE FROM segue_sessions WHERE serial = ?", serial)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def read(self, session: str, after: int = 0) -> Iterator[Stored]:
-        """The entries behind number ``after``, in order, up to the last one that is there now."""
-        found = self._rows("SELECT serial, head FROM segue_sessions WHERE id = ?", checked_name(session))
+        """The entries after number ``after``, in order, up to the one that is the last now."""
+        found = self._rows("SELECT serial, head FROM segue_sessions WHERE id = ?", check_name(session))
         if not found:
-            raise _is_not_there(session)
-        serial, head = fitting(found[0], tuple[int, int])
+            raise _does_not_exist(session)
+        serial, head = convert_row(found[0], tuple[int, int])
         return self._entries(session, serial, max(after, 0), head)
 
     def head(self, session: str) -> int:
@@ -164,75 +144,58 @@ class Tables(ABC):
 
     def info(self, session: str) -> SessionInfo:
         """One session."""
-        found = self._rows(f"{INFO} WHERE id = ?", checked_name(session))
+        found = self._rows(f"{SELECT_INFO} WHERE id = ?", check_name(session))
         if not found:
-            raise _is_not_there(session)
-        return _info(found[0])
+            raise _does_not_exist(session)
+        return as_info(found[0])
 
     def sessions(self) -> list[SessionInfo]:
         """All sessions, the last changed first."""
-        return [_info(row) for row in self._rows(f"{INFO} ORDER BY changed DESC, serial DESC")]
+        return [as_info(row) for row in self._rows(f"{SELECT_INFO} ORDER BY changed DESC, serial DESC")]
 
-    # -- parts of these ----------------------------------------------------------------------------------------------
+    # -- helpers -----------------------------------------------------------------------------------------------------
 
     def _rows(self, sql: str, *arguments: Any) -> list[Any]:
-        with self._reading() as tables:
-            return tables.rows(sql, *arguments)
+        with self._reading() as transaction:
+            return transaction.rows(sql, *arguments)
 
     def _entries(self, session: str, serial: int, after: int, until: int) -> Iterator[Stored]:
         while after < until:
-            upto = min(after + CHUNK, until)
+            end = min(after + CHUNK, until)
             chunk = self._rows(
                 "SELECT number, body FROM segue_entries WHERE session = ? AND number > ? AND number <= ? "
                 "ORDER BY number",
                 serial,
                 after,
-                upto,
+                end,
             )
-            if len(chunk) < upto - after:
+            if len(chunk) < end - after:
                 raise SessionError(f"session {session} was deleted while it was being read")
-            for number, body in fitting(chunk, list[tuple[int, bytes]]):
+            for number, body in convert_row(chunk, list[tuple[int, bytes]]):
                 yield Stored(number, entry_of(body, session, number))
-            after = upto
+            after = end
 
-    def _make(self, info: SessionInfo) -> None:
-        checked_name(info.id)
-        try:
-            with self._writing() as tables:
-                _insert(tables, info)
-        except Doubled:
-            raise _is_there(info.id) from None
-
-    def _locked(self, tables: Transaction, session: str) -> Log:
-        found = tables.rows(
-            f"SELECT serial, head, changed, title FROM segue_sessions WHERE id = ?{self.lock}", checked_name(session)
+    def _lock_session(self, transaction: Transaction, session: str) -> SessionRow:
+        found = transaction.rows(
+            f"SELECT serial, head, changed, title FROM segue_sessions WHERE id = ?{self.lock_clause}",
+            check_name(session),
         )
         if not found:
-            raise _is_not_there(session)
-        return fitting(found[0], Log)
+            raise _does_not_exist(session)
+        return convert_row(found[0], SessionRow)
 
     def _add(
-        self, tables: Transaction, session: str, rows: Sequence[Row], after: int, changed: int | None = None
+        self, transaction: Transaction, session: str, rows: Sequence[Row], after: int, changed: int | None = None
     ) -> int:
-        """Add what is not there yet behind ``after``, and give the number of entries that were added."""
-        log = self._locked(tables, session)
-        new = rows[_count_there(tables, session, log, rows, after) :]
-        if not new:
-            return 0
-        tables.run_many(
-            "INSERT INTO segue_entries (session, number, key, kind, body) VALUES (?, ?, ?, ?, ?)",
-            [(log.serial, number, row.key, row.kind, row.body) for number, row in enumerate(new, log.head + 1)],
-        )
-        tables.run(
-            "UPDATE segue_sessions SET head = ?, changed = ? WHERE serial = ?",
-            log.head + len(new),
-            max(log.changed, _fitting(new[-1].time if changed is None else changed)),
-            log.serial,
-        )
+        """Add the rows that do not follow ``after`` yet, and return how many were added."""
+        row = self._lock_session(transaction, session)
+        new = rows[count_existing(transaction, session, row, rows, after) :]
+        if new:
+            insert_entries(transaction, row, new, new[-1].time if changed is None else changed)
         return len(new)
 
-    def _which_is_there(self, session: str, rows: Sequence[Row]) -> str:
-        """Words for an entry that stands elsewhere in the log."""
+    def _describe_duplicate(self, session: str, rows: Sequence[Row]) -> str:
+        """The message for an entry that is already elsewhere in the log."""
         for row in rows:
             found = self._rows(
                 "SELECT number FROM segue_entries WHERE key = ? "
@@ -242,70 +205,20 @@ class Tables(ABC):
             )
             if found:
                 key = row.key.decode(errors="replace")
-                return f"session {session} has an entry with the key {key!r} already, as number {found[0][0]}"
-        return f"session {session} has one of these entries already"
+                return f"session {session} already has an entry with the key {key!r}, as number {found[0][0]}"
+        return f"session {session} already has one of these entries"
 
 
-def fitting(row: Any, kind: type[T]) -> T:
-    """What a database gave, as the types that were put there; a ``SessionError`` if something else is there."""
-    try:
-        return msgspec.convert(row, kind)
-    except msgspec.ValidationError as error:
-        raise SessionError(f"the tables of the store are damaged: {error}") from None
-
-
-def _checked(entries: Sequence[AnyEntry]) -> list[Row]:
+def _as_rows(entries: Sequence[AnyEntry]) -> list[Row]:
     rows = [row_of(entry) for entry in entries]
     if len({row.key for row in rows}) < len(rows):
-        raise SessionError("two of these entries have the same key; a key is what tells an entry from all others")
+        raise SessionError("two of these entries have the same key; the key of an entry must be unique")
     return rows
 
 
-def _insert(tables: Transaction, info: SessionInfo) -> int:
-    tables.run(
-        "INSERT INTO segue_sessions (id, created, changed, head, title, parent, parent_entry) "
-        "VALUES (?, ?, ?, 0, ?, ?, ?)",
-        info.id,
-        _fitting(info.created),
-        _fitting(info.changed),
-        clean_title(info.title),
-        None if info.parent is None else clean_title(info.parent),
-        None if info.parent_entry is None else _fitting(info.parent_entry),
-    )
-    serial: int = tables.rows("SELECT serial FROM segue_sessions WHERE id = ?", info.id)[0][0]
-    return serial
-
-
-def _count_there(tables: Transaction, session: str, log: Log, rows: Sequence[Row], after: int) -> int:
-    """How many of ``rows`` stand behind ``after`` already. ``ConflictError`` if anything else does."""
-    if not 0 <= after <= log.head:
-        raise ConflictError(f"session {session} has {log.head} entries; nothing can be added behind number {after}")
-    there = tables.rows(
-        "SELECT key, body FROM segue_entries WHERE session = ? AND number > ? AND number <= ? ORDER BY number",
-        log.serial,
-        after,
-        after + len(rows),
-    )
-    if any((key, body) != (row.key, row.body) for (key, body), row in zip(there, rows, strict=False)):
-        raise ConflictError(
-            f"session {session} has gone on to entry {log.head}, and this writer has seen {after} of them; "
-            "nothing was written, open it again to see the rest"
-        )
-    return len(there)
-
-
-def _fitting(number: int) -> int:
-    """A time from elsewhere may be any number; a column has 64 bits."""
-    return max(-LATEST, min(number, LATEST))
-
-
-def _info(row: Sequence[Any]) -> SessionInfo:
-    return fitting(dict(zip(SessionInfo.__struct_encode_fields__, row, strict=True)), SessionInfo)
-
-
-def _is_there(session: str) -> SessionError:
+def _already_exists(session: str) -> SessionError:
     return SessionError(f"there is a session {session} already")
 
 
-def _is_not_there(session: str) -> SessionError:
+def _does_not_exist(session: str) -> SessionError:
     return SessionError(f"there is no session {session}")

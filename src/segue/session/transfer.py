@@ -1,7 +1,7 @@
-"""A session as JSONL, out of one store and into another.
+"""Export a session from a store as JSONL, and import it into another.
 
-The first line says which session it is and how many entries follow; then there is one entry a line, exactly as it is
-stored. Exporting what was imported gives the same bytes.
+The first line has the session and the number of entries. Each further line is one entry, exactly as it is stored.
+Exporting an imported session gives the same bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -18,11 +18,11 @@ from .rows import key_of
 from .store import SessionInfo, Store
 
 VERSION = 1
-"""The version that stands on the first line."""
+"""The version in the first line."""
 
 
 class Header(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="entry", tag="session"):
-    """The first line. It is told from entries by the same field that tells entries from each other."""
+    """The first line. Its tag is in the same field as the tags of entries."""
 
     version: int
     id: str
@@ -35,24 +35,24 @@ class Header(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
 
 
 class Imported(NamedTuple):
-    """What came of an import: the session, and how many of its entries were not there yet."""
+    """The result of an import: the session, and how many of its entries were new."""
 
     session: str
     added: int
 
 
 def export_session(store: Store, session: str) -> Iterator[bytes]:
-    """The lines of a session. ``SessionError``, at once, if there is none of that name."""
+    """The lines of a session. ``SessionError``, before the first line, if it does not exist."""
     info = store.info(session)
     return _lines(info, islice((stored.entry for stored in store.read(session)), info.entries))
 
 
 def import_session(store: Store, lines: Iterable[bytes], *, session: str | None = None, source: str = "") -> Imported:
-    """Put an exported session into a store, all or nothing.
+    """Import an exported session into a store, all or nothing.
 
-    ``session`` gives it another name, ``source`` names the file in errors. Importing what is there already has no
-    effect. A ``TransferError`` has every line that cannot be read; a session of that name with other entries is a
-    ``ConflictError``.
+    ``session`` renames it; ``source`` is the name of the file in errors. Importing the same session again has no
+    effect. ``TransferError`` lists every line that cannot be read. ``ConflictError`` if a session of that name exists
+    with other entries.
     """
     header, entries = _read(lines, source)
     info = SessionInfo(
@@ -74,7 +74,7 @@ def _lines(info: SessionInfo, entries: Iterable[AnyEntry]) -> Iterator[bytes]:
 
 
 def _read(lines: Iterable[bytes], source: str) -> tuple[Header, list[AnyEntry]]:
-    """The header and the entries. Every line is looked at before anything is said."""
+    """The header and the entries. All lines are checked before an error is raised."""
     header: Header | None = None
     entries: list[AnyEntry] = []
     faults: list[FormatError] = []
@@ -90,17 +90,17 @@ def _read(lines: Iterable[bytes], source: str) -> tuple[Header, list[AnyEntry]]:
             entry = read(line, cast(type[AnyEntry], AnyEntry))
             first = keys.setdefault(key_of(entry.key), number)
             if first != number:
-                raise FormatError(f"the key {entry.key!r} stands on line {first} already", path="key")
+                raise FormatError(f"the key {entry.key!r} is on line {first} already", path="key")
             entries.append(entry)
         except FormatError as error:
             faults.append(error.at(source, number))
             if header is None:
-                break  # then this is something else, and so is all that follows
+                break  # this is not an exported session
     if header is None:
-        faults = faults or [FormatError("there is nothing in it", source=source)]
+        faults = faults or [FormatError("the file is empty", source=source)]
         raise TransferError(faults)
     if not faults and len(entries) != header.entries:
-        cut = f"the first line says {header.entries} entries, and {len(entries)} are there"
+        cut = f"the first line announces {header.entries} entries, but there are {len(entries)}"
         faults.append(FormatError(cut, source=source, line=number))
     if faults:
         raise TransferError(faults)
@@ -112,8 +112,8 @@ def _header(line: bytes) -> Header:
     try:
         header = read(line, Header)
     except FormatError as error:
-        raise FormatError(f"this is no first line of an exported session: {error}") from None
+        raise FormatError(f"this is not the first line of an exported session: {error}") from None
     if header.version != VERSION:
         advice = "; update segue" if header.version > VERSION else ""
-        raise VersionError(f"version {header.version} is not one that this segue reads (it knows {VERSION}){advice}")
+        raise VersionError(f"version {header.version} is not supported: this segue reads version {VERSION}{advice}")
     return header

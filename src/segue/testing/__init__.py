@@ -1,7 +1,7 @@
-"""Doubles for tests of your own agents, on loopback: strict stand-ins for providers, and a small real model."""
+"""Test doubles for your own agents, on loopback: strict stand-ins for providers, and a small real model."""
 
 from .local import LocalModel
-from .script import Fault, FaultKind, Reply, said
+from .script import Fault, FaultKind, Reply, text_reply
 from .standin import StandIn
 
-__all__ = ["Fault", "FaultKind", "LocalModel", "Reply", "StandIn", "said"]
+__all__ = ["Fault", "FaultKind", "LocalModel", "Reply", "StandIn", "text_reply"]

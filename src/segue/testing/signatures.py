@@ -1,6 +1,6 @@
-"""Signatures that a stand-in issues and later verifies: bound to the text that they sign and to this one stand-in.
+"""Signatures that a stand-in issues and later verifies, bound to the text that they sign and to its account.
 
-A signature may also hold what else it is bound to, as Claude's do, which the stand-in reads back.
+A signature may also contain what else it is bound to, like Claude's, which the stand-in reads back.
 """
 
 import hmac
@@ -9,30 +9,30 @@ from hashlib import sha256
 
 
 class Signer:
-    """One account's signatures. The same seed gives the same ones, so that runs can be compared."""
+    """The signatures of one account. The same seed results in the same signatures, so that runs can be compared."""
 
     def __init__(self, seed: str) -> None:
         self._key = seed.encode()
         self._count = 0
 
     def issue(self, text: str = "", bound_to: bytes = b"") -> str:
-        """A fresh signature of ``text``, which holds ``bound_to``."""
+        """A new signature of ``text``, which contains ``bound_to``."""
         self._count += 1
         nonce = self._count.to_bytes(8)
         return b64encode(b"\x12" + nonce + self._mac(nonce + bound_to, text) + bound_to).decode()
 
     def verify(self, signature: object, text: str = "") -> bool:
-        """Whether ``signature`` was issued here, for this very text."""
+        """Whether ``signature`` was issued by this account for this text."""
         raw = _raw(signature)
         return len(raw) >= 41 and hmac.compare_digest(raw[9:41], self._mac(raw[1:9] + raw[41:], text))
 
     @staticmethod
     def bound_to(signature: object) -> bytes:
-        """What a signature says that it is bound to; nothing, where it is not one of ours."""
+        """The ``bound_to`` in a signature; empty if the signature is not one of ours."""
         return _raw(signature)[41:]
 
     def digest(self, text: str) -> str:
-        """What only this account can make of ``text``, the same every time, in hex: for ids that it must know again."""
+        """A keyed digest of ``text`` in hex, for ids that this account must recognise."""
         return self._mac(b"", text).hex()
 
     def _mac(self, nonce: bytes, text: str) -> bytes:

@@ -1,7 +1,7 @@
-"""Strict stand-ins for providers: HTTP servers on loopback that refuse what the provider refuses, in its words.
+"""Strict stand-ins for providers: HTTP servers on loopback that refuse what the provider refuses, with its texts.
 
-A request is checked with the lint rules of its protocol and of the model that it names; signatures must be those that
-this very stand-in issued. What is right is answered by script, streamed or whole, in the provider's own format.
+A request is checked with the lint rules of its protocol and of the model that it names; signatures must have been
+issued by this stand-in. Valid requests are answered from a script, streamed or whole, in the provider's own format.
 """
 
 import threading
@@ -18,24 +18,24 @@ from ..errors import FormatError, ModelError
 from ..render import ingest, lint
 from ..types import Context, Model, ToolCall
 from .handler import Handler
-from .keys import Proof
+from .keys import Authenticator
 from .script import Fault, Reply, Script, as_reply, checked_script
 from .signatures import Signer
-from .voice import Bindings, Body, Refusal, Spoken, Voice
+from .voice import Answer, Bindings, Body, Refusal, Voice
 from .voices import voice_of
 
 
 class StandIn:
     """A provider on loopback; use it in a ``with`` statement, or call ``start()`` and ``stop()``.
 
-    ``provider`` is a provider of the catalog, whose dialects it then has; ``protocol`` chooses among those that the
-    provider speaks. ``script`` has the answers in their order; when it is used up, or without one, every request is
-    answered with a short text. Signatures are good for one ``account``. ``requests`` has the bodies that came, also
-    those that were refused, and ``refused`` what was said to them. ``secret`` is the AWS secret that belongs to
-    ``key``: with it, the signatures of requests to Bedrock are verified, which needs botocore.
+    ``provider`` is a provider of the catalog, whose dialects it uses; ``protocol`` chooses among the provider's
+    protocols. ``script`` has the answers in their order; after the last one, or without a script, every request is
+    answered with a short text. Signatures are valid for one ``account``. ``requests`` has the bodies of all requests,
+    including refused ones, and ``refused`` has the refusals. ``secret`` is the AWS secret that belongs to ``key``: with
+    it, signatures of requests to Bedrock are verified, which requires botocore.
 
-    A script that makes no sense is refused here, with a ``TypeError`` or a ``ValueError``. What fails in a request,
-    such as a function of the script, is raised again by ``stop()``, and so by leaving the ``with`` statement.
+    An invalid script raises a ``TypeError`` or a ``ValueError`` here. An error during a request, such as in a function
+    of the script, is raised by ``stop()``, and so at the end of the ``with`` statement.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class StandIn:
         self.closing = threading.Event()
         self.voice: Voice = voice_of(self.protocol, self.provider)
         self._signer = Signer(f"{self.provider}:{self.protocol}:{account}")
-        self.proof = Proof(row.auth or self.voice.auth, key, secret, self.voice.faults["wrong-key"])
+        self.authenticator = Authenticator(row.auth or self.voice.auth, key, secret, self.voice.faults["wrong-key"])
         self.failures: list[Exception] = []
-        """What failed in the stand-in itself."""
+        """Errors of the stand-in itself."""
         self._script: deque[Any] = deque(checked_script(script))
         self._lock = threading.Lock()
         self._count = 0
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
 
-    # -- its life ----------------------------------------------------------------------------------------------------
+    # -- starting and stopping ---------------------------------------------------------------------------------------
 
     def start(self) -> "StandIn":
         """Listen on loopback."""
@@ -86,7 +86,7 @@ class StandIn:
         return self
 
     def stop(self) -> None:
-        """Close every connection and the port. What failed in a request is raised here."""
+        """Close every connection and the port, and raise the first error of a request, if there was one."""
         self._close()
         if self.failures:
             raise self.failures[0]
@@ -96,7 +96,7 @@ class StandIn:
         if self._server is not None and self._thread is not None:
             self._server.shutdown()
             self._thread.join()
-            self._server.hang_up()
+            self._server.close_connections()
             self._server.server_close()
 
     def __enter__(self) -> "StandIn":
@@ -114,7 +114,7 @@ class StandIn:
 
     @property
     def url(self) -> str:
-        """Where it listens; the base URL for a client of this provider."""
+        """The address of the server; the base URL for a client of this provider."""
         assert self._server is not None, "the stand-in has not been started"
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
@@ -124,15 +124,15 @@ class StandIn:
         with self._lock:
             self._script.extend(checked)
 
-    # -- what the handler asks ---------------------------------------------------------------------------------------
+    # -- used by the handler ------------------------------------------------------------------------------------------
 
     def model(self, name: str) -> Model:
         """The model that a request names, with its dialect."""
-        # Not `get_model`, which warns of a model that no row describes: whoever asks for it is told by their own side.
+        # Not `get_model`, which warns about a model without a row: the client's side has already warned.
         return Catalog.default().resolve(f"{self.provider}/{name}", self.protocol)
 
-    def objection(self, body: Body, model: Model, streams: bool = False) -> Refusal | None:
-        """What the provider would say against this request."""
+    def refusal_for(self, body: Body, model: Model, streams: bool = False) -> Refusal | None:
+        """The provider's refusal of this request, or ``None`` if it is valid."""
         try:
             findings = [finding for finding in lint(body, self.protocol, model) if finding.severity == "error"]
         except FormatError as error:
@@ -142,11 +142,11 @@ class StandIn:
             return self.voice.invalid(f"{first.path}: {first.answers or first.message}")
         try:
             self.conversation(body)
-        except FormatError as error:  # no rule speaks of it, but it has not the shape of a request
+        except FormatError as error:  # no rule covers it, but it does not have the shape of a request
             return self.voice.invalid(str(error))
-        told = self.voice.whole_only(body, model) if streams else None
-        told = told or next(iter(self.voice.forged(body, self._signer, model)), None)
-        return None if told is None else self.voice.invalid(told)
+        text = self.voice.whole_only(body, model) if streams else None
+        text = text or next(iter(self.voice.forged(body, self._signer, model)), None)
+        return None if text is None else self.voice.invalid(text)
 
     def next_answer(self, body: Body) -> Reply | Fault:
         """The next answer of the script."""
@@ -154,51 +154,51 @@ class StandIn:
             answer: Any = self._script.popleft() if self._script else f"Answer {len(self.requests)}."
         if not callable(answer):
             return as_reply(answer, "an answer")
-        return as_reply(_called(answer, self.conversation(body)), "what a function of the script returns")
+        return as_reply(_called(answer, self.conversation(body)), "the result of a function of the script")
 
     def conversation(self, body: Body) -> Context:
-        """The conversation that a request holds."""
-        return ingest(body, self.protocol)
+        """The conversation in a request."""
+        return ingest(body, self.protocol, now=0)
 
     def bindings(self, body: Body, headers: Mapping[str, str], model: Model) -> Bindings:
-        """What becomes of blocks in this request that are bound to something else."""
+        """How the provider treats blocks in this request that are bound to something else."""
         return self.voice.bindings(body, headers, self._signer, model)
 
-    def spoken(
-        self, reply: Reply, model: Model, asked: Body | None = None, transformed: list[Body] | None = None
-    ) -> Spoken:
-        """A reply with everything in it that the provider makes."""
+    def complete(
+        self, reply: Reply, model: Model, request: Body | None = None, transformed: list[Body] | None = None
+    ) -> Answer:
+        """The answer for a reply, with everything that the provider adds."""
         with self._lock:
             self._count += 1
-            bound = self.voice.bind(reply.content, asked or {}, self._signer, model)
+            bound = self.voice.bind(reply.content, request or {}, self._signer, model)
             content = self.voice.complete(bound, self._signer, model)
             calls = any(isinstance(block, ToolCall) for block in content)
             stop = reply.stop or ("toolUse" if calls else "stop")
             name = f"{self.provider}-{self._count}"
-            return Spoken(name, model, content, stop, reply.usage, asked=asked or {}, transformed=transformed)
+            return Answer(name, model, content, stop, reply.usage, request=request or {}, transformed=transformed)
 
 
 def _called(answer: Callable[[Context], Any], context: Context) -> Any:
     try:
         return answer(context)
-    except OSError as error:  # of the function, not of the connection
+    except OSError as error:  # from the function, not from the connection
         raise RuntimeError(f"a function of the script failed: {error}") from error
 
 
 def _checked_port(port: Any) -> int:
     if isinstance(port, bool) or not isinstance(port, int):
-        raise TypeError(f"a port is a number, not {type(port).__name__}")
+        raise TypeError(f"a port must be a number, not {type(port).__name__}")
     if not 0 <= port <= 65535:
-        raise ValueError(f"a port is a number from 0 to 65535, not {port}")
+        raise ValueError(f"a port must be a number from 0 to 65535, not {port}")
     return port
 
 
 def _check_texts(provider: Any, **texts: Any) -> None:
     for name, text in {"provider": provider, **texts}.items():
         if not isinstance(text, str) and (text is not None or name in ("provider", "account")):
-            raise TypeError(f"{name} is a str, not {type(text).__name__}")
+            raise TypeError(f"{name} must be a str, not {type(text).__name__}")
         if text == "" and name in ("key", "secret"):
-            raise ValueError(f"an empty {name} is none: None lets every request in")
+            raise ValueError(f"{name} must not be empty; None accepts every request")
 
 
 class _Server(ThreadingHTTPServer):
@@ -218,8 +218,8 @@ class _Server(ThreadingHTTPServer):
         self.connections.discard(request)
         super().shutdown_request(request)
 
-    def hang_up(self) -> None:
-        """End the connections that clients keep: the next request on one would be answered from the grave."""
+    def close_connections(self) -> None:
+        """Close connections that clients keep alive, so that no stopped server answers on one of them."""
         for connection in list(self.connections):
             with suppress(OSError):
                 connection.shutdown(SHUT_RDWR)

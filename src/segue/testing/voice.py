@@ -1,4 +1,4 @@
-"""How a stand-in speaks one protocol: a record of functions, one file per protocol in ``voices/``."""
+"""The provider's side of a protocol as a record of functions, with one file per protocol in ``voices/``."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -13,14 +13,14 @@ Body = dict[str, Any]
 
 
 class Route(Struct, frozen=True):
-    """What a path asks for. ``model`` and ``stream`` where the path says them, ``None`` where the body does."""
+    """What a path requests. ``model`` and ``stream`` are ``None`` if they are in the body, not in the path."""
 
     model: str | None = None
     stream: bool | None = None
 
 
-class Spoken(Struct, frozen=True):
-    """A reply on its way out: everything that was empty has been made."""
+class Answer(Struct, frozen=True):
+    """A reply with everything that the provider adds, ready to be sent."""
 
     id: str
     model: Model
@@ -28,14 +28,14 @@ class Spoken(Struct, frozen=True):
     stop: StopReason
     usage: Usage
     created: int = 1_700_000_000
-    # The request: some of an answer depends on it.
-    asked: Body = {}
-    # What the provider says that it left out of the request; None: it says nothing of that.
+    # The request: parts of an answer depend on it.
+    request: Body = {}
+    # What the provider reports that it left out of the request; None: it does not report that.
     transformed: list[Body] | None = None
 
 
 class Refusal(Struct, frozen=True):
-    """An error as the provider tells it: the status, its word for the kind, and its text."""
+    """An error of the provider: the status, its name for the kind, and its text."""
 
     status: int
     kind: str
@@ -43,42 +43,40 @@ class Refusal(Struct, frozen=True):
 
 
 class Bindings(Struct, frozen=True):
-    """What the provider makes of signed blocks that are bound to something else: a refusal, or a list of changes."""
+    """How the provider treats signed blocks that are bound to something else: a refusal, or a list of changes."""
 
     refused: str | None = None
     transformed: list[Body] | None = None
 
 
 class Voice(Struct, frozen=True, kw_only=True):
-    """One protocol, spoken by the provider's side."""
+    """The provider's side of one protocol."""
 
-    # What a path (without the part that belongs to the base URL) asks for; None: there is nothing here.
+    # What a path (without the base URL) requests; None: there is no such path.
     route: Callable[[str], Route | None]
-    # The blocks of a reply with signatures, ids and payloads in them, in the form in which answers of this protocol
-    # carry them.
+    # The blocks of a reply with signatures, ids and payloads, in the form of this protocol's answers.
     complete: Callable[[list[AssistantContent], Signer, Model], list[AssistantContent]]
-    # The answer in one piece, and as the bytes of its events.
-    whole: Callable[[Spoken], Body]
-    events: Callable[[Spoken], Iterator[bytes]]
+    # The whole answer, and the bytes of its events in a stream.
+    whole: Callable[[Answer], Body]
+    events: Callable[[Answer], Iterator[bytes]]
     content_type: str = "text/event-stream"
-    # Everything in a request that only the provider can have signed and that it did not: the path and what it answers.
+    # Every signature in a request that the provider did not issue: its path and the provider's text.
     forged: Callable[[Body, Signer, Model], Iterable[str]]
-    # The blocks of a reply to this request with signatures that are bound to it, where the provider binds them; and
-    # what it makes of such blocks in a request, given its headers.
+    # The blocks of a reply with signatures that are bound to the request, if the provider binds them; and how it
+    # treats such blocks in a request with these headers.
     bind: Callable[[list[AssistantContent], Body, Signer, Model], list[AssistantContent]] = lambda content, *_: content
     bindings: Callable[[Body, Mapping[str, str], Signer, Model], Bindings] = lambda *_: Bindings()
-    # What it says to a request for a stream that this model answers only in one piece; None: it streams.
+    # The text of the refusal to stream what this model only answers whole; None: it streams.
     whole_only: Callable[[Body, Model], str | None] = lambda body, model: None
-    # The body of an error, the headers of its own, an error in the middle of a stream, and bytes in a stream that are
-    # no event of it.
+    # The body of an error, its additional headers, an error in mid-stream, and bytes in a stream that are not an event.
     error: Callable[[Refusal], Body]
     error_headers: Callable[[Refusal], Mapping[str, str]] = lambda refusal: {}
     error_event: Callable[[Refusal], bytes]
     broken_event: bytes = b'data: {"type": "\n\n'
-    # What it says to a request that breaks a rule, and to faults on demand.
+    # The refusal of a request that violates a rule, and the refusals for faults on demand.
     invalid: Callable[[str], Refusal]
     faults: Mapping[FaultKind, Refusal]
-    # How a request proves who sends it, unless the provider's row names another way (`keys.HEADERS`).
+    # The authentication scheme, unless the provider's row names another (`keys.HEADERS`).
     auth: str = "bearer"
-    # Headers of every answer; the one that names the request.
+    # The header with the id of the request.
     request_id: str = "x-request-id"

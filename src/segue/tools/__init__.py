@@ -1,35 +1,30 @@
-"""Tools and the one way to run them: schemas, validation, approval, limits, the scheduler."""
+"""Tools, and the scheduler that runs their calls: schemas, validation, approval, limits."""
 
-from .approval import Allow, AllowAlways, Approval, Approve, Asked, Deny, Edit
-from .current import Running, running
+from .approval import Allow, AllowAlways, Approval, ApprovalRequest, Approve, Deny, Edit
 from .files import file_tools
-from .limits import Limits
+from .limits import ToolLimits
 from .mcp import McpServer
+from .running_call import RunningCall as RunningCall, running_call as running_call
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
-from .states import CallState, State
-from .tool import Tool, ToolLike, as_tool, tool
+from .states import CallState as CallState, State as State
+from .tool import Tool, ToolLike, as_tool as as_tool, tool
 
 __all__ = [
     "Allow",
     "AllowAlways",
     "Approval",
+    "ApprovalRequest",
     "Approve",
-    "Asked",
-    "CallState",
     "Deny",
     "Edit",
     "Journal",
-    "Limits",
     "McpServer",
-    "Running",
     "Scheduler",
-    "State",
     "Tool",
     "ToolLike",
-    "as_tool",
+    "ToolLimits",
     "file_tools",
-    "running",
     "shell_tool",
     "tool",
 ]

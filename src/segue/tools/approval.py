@@ -1,4 +1,4 @@
-"""Asking a person before a tool runs: what they are told, and what they may answer."""
+"""Approval of a call by a person: the request, and the possible answers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,33 +9,33 @@ from ..types import ToolCall
 from .tool import Tool
 
 
-class Asked(Struct, frozen=True):
-    """The question: may this call run? Its arguments are those that would be used."""
+class ApprovalRequest(Struct, frozen=True):
+    """Asks whether a call may run. The call has the arguments that would be used."""
 
     call: ToolCall
     tool: Tool
 
 
 class Allow(Struct, frozen=True):
-    """Yes, this once."""
+    """Run this call."""
 
 
 class AllowAlways(Struct, frozen=True):
-    """Yes, and do not ask again for this tool as long as the scheduler lives."""
+    """Run this call, and do not ask again for this tool as long as the scheduler exists."""
 
 
 class Deny(Struct, frozen=True):
-    """No. The model is told, with the reason if there is one."""
+    """Do not run this call. The model gets the reason, if there is one."""
 
     reason: str = ""
 
 
 class Edit(Struct, frozen=True):
-    """Yes, with these arguments. The model is told which were used."""
+    """Run this call with other arguments. The model is shown which were used."""
 
     arguments: dict[str, Any]
 
 
 Approval = Allow | AllowAlways | Deny | Edit
-Approve = Callable[[Asked], Approval | Awaitable[Approval]]
-"""Asks somebody. It is called on the event loop: what takes long must be awaited."""
+Approve = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
+"""Asks the user. It is called on the event loop, so anything that takes long must be awaited."""

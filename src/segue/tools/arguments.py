@@ -1,4 +1,4 @@
-"""The arguments of a call, checked against the schema of its tool and given the types of its function."""
+"""Check the arguments of a call against the schema of its tool, and convert them to the types of its function."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -11,114 +11,114 @@ from ..errors import SettingError
 from ..types.numbers import refuse_non_finite
 from ..types.text import copy_json, scrub, scrub_json
 from .coercion import Coercion
-from .schema import made_of
 from .tool import Tool
+from .type_schemas import convert_custom_type
 
-MOST_FAULTS = 10
-"""Faults that are told of one call."""
-LONGEST_FAULT = 300
-MAX_EXPLAINED = 10
-"""Levels of arguments whose faults are told where there are unions: what each branch says of each level doubles."""
+MAX_FAULTS = 10
+"""Faults that are reported for one call."""
+MAX_FAULT_LENGTH = 300
+MAX_EXPLAINED_DEPTH = 10
+"""Deeper arguments get no detailed report if the schema has unions: each level doubles the number of branches."""
 
 
-class Misfit(Exception):
-    """Arguments that do not fit. ``faults`` has all that is wrong, each with its place."""
+class InvalidArguments(Exception):
+    """Arguments that do not fit the schema. ``faults`` lists everything that is wrong, each with its path."""
 
     def __init__(self, faults: list[str]) -> None:
         self.faults = faults
         super().__init__("; ".join(faults))
 
 
-class Checked(Struct, frozen=True):
-    """Arguments that fit: as JSON, and as the function gets them."""
+class CheckedArguments(Struct, frozen=True):
+    """Valid arguments: as JSON, and as the values that the function gets."""
 
     json: dict[str, Any]
     values: dict[str, Any]
 
 
-class Arguments:
-    """Checks the arguments of one tool. Its schema is compiled once; a ``SettingError`` if it is none."""
+class ArgumentChecker:
+    """Checks the arguments of one tool. Compiles its schema once; ``SettingError`` if the schema is invalid."""
 
     def __init__(self, tool: Tool) -> None:
         self.tool = tool
         schema = tool.definition.schema
-        self._validator = _compiled(tool.name, schema)
-        self._parts: dict[int, tuple[Any, Any]] = {}
-        """Compiled parts by identity; the part is kept with it, so that no other gets its number."""
+        self._validator = _compile(tool.name, schema)
+        self._compiled_parts: dict[int, tuple[Any, Any]] = {}
+        """Parts of the schema with their validators, by ``id``. Holding the part keeps its id from being reused."""
         self._shared = {key: schema[key] for key in ("$schema", "$defs", "definitions") if key in schema}
         self._coercion = Coercion(schema, self._is_valid)
-        self._has_unions = any(word in bytes(tool.definition.parameters) for word in (b'"anyOf"', b'"oneOf"'))
+        self._has_unions = any(keyword in bytes(tool.definition.parameters) for keyword in (b'"anyOf"', b'"oneOf"'))
 
-    def checked(self, given: Mapping[str, Any]) -> Checked:
-        """The arguments, mended where that is harmless; a ``Misfit`` if they do not fit."""
-        arguments = self._coercion.mended(_as_json(given))
-        faults = self._faults(arguments)
+    def check(self, arguments: Mapping[str, Any]) -> CheckedArguments:
+        """Coerce the arguments where that is harmless, then check them; ``InvalidArguments`` if they do not fit."""
+        coerced = self._coercion.coerce(_as_json(arguments))
+        faults = self._faults(coerced)
         if faults:
-            raise Misfit(faults)
-        return Checked(arguments, self._converted(arguments))
+            raise InvalidArguments(faults)
+        return CheckedArguments(coerced, self._converted(coerced))
 
     def _faults(self, arguments: Any) -> list[str]:
         if self._validator.is_valid(arguments):
             return []
-        if self._has_unions and _depth(arguments) > MAX_EXPLAINED:
+        if self._has_unions and _depth(arguments) > MAX_EXPLAINED_DEPTH:
             return ["they are not valid under its schema, and nested too deeply to say where"]
-        return [_told(error) for error in islice(self._validator.iter_errors(arguments), MOST_FAULTS)]
+        return [_describe(error) for error in islice(self._validator.iter_errors(arguments), MAX_FAULTS)]
 
     def _converted(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Each value as the type that the function asks for; a fresh copy, so that the tool may change it."""
+        """Convert each value to the type of its parameter. The result is a copy that the tool may change."""
         values, faults = copy_json(arguments), []
         for name, kind in self.tool.types.items():
             if name not in values:
                 continue
             try:
-                values[name] = msgspec.convert(values[name], kind, dec_hook=made_of, str_keys=True)
-            except Exception as error:  # noqa: BLE001, the types of others may check themselves, in any way
-                faults.append(_cut(f"{name}: {error}"))
+                values[name] = msgspec.convert(values[name], kind, dec_hook=convert_custom_type, str_keys=True)
+            except Exception as error:  # noqa: BLE001, foreign types may raise anything
+                faults.append(_shorten(f"{name}: {error}"))
         if faults:
-            raise Misfit(faults)
+            raise InvalidArguments(faults)
         return values
 
     def _is_valid(self, part: Any, value: Any) -> bool:
-        """Whether ``value`` is valid under a part of the schema; what is shared by reference comes along."""
+        """Whether ``value`` is valid under a part of the schema, with the definitions that the part may refer to."""
         if not isinstance(part, dict):
             return bool(part)
-        known = self._parts.get(id(part))
+        known = self._compiled_parts.get(id(part))
         if known is None:
-            known = self._parts[id(part)] = (part, self._compiled_part(part))
+            known = self._compiled_parts[id(part)] = (part, self._compile_part(part))
         return known[1] is not None and bool(known[1].is_valid(value))
 
-    def _compiled_part(self, part: dict[str, Any]) -> Any:
+    def _compile_part(self, part: dict[str, Any]) -> Any:
         try:
-            return _compiled(self.tool.name, {**self._shared, **part})
+            return _compile(self.tool.name, {**self._shared, **part})
         except SettingError:
-            return None  # it refers to another place of the whole: nothing is mended there
+            return None  # it refers to another part of the whole schema: nothing is coerced there
 
 
-def _as_json(given: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of the arguments as JSON has them: a person may have put in dates, tuples, or what is no JSON at all."""
-    plain = scrub_json(dict(given))
+def _as_json(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the arguments as plain JSON. Edited arguments may hold dates, tuples, or values that are not JSON."""
+    plain = scrub_json(dict(arguments))
     try:
         refuse_non_finite(plain)
-        made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
-    except Exception as error:  # noqa: BLE001, values of others
-        raise Misfit([_cut(f"they are no JSON: {error}")]) from None
-    return made
+        copied: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(plain))
+    except Exception as error:  # noqa: BLE001, foreign values may raise anything
+        raise InvalidArguments([_shorten(f"they are no JSON: {error}")]) from None
+    return copied
 
 
-def _compiled(name: str, schema: Any) -> Any:
+def _compile(name: str, schema: Any) -> Any:
     import jsonschema_rs
 
     if not isinstance(schema, dict):
-        raise SettingError(f"tool {name!r}: its parameters are no JSON schema: they must be an object")
+        raise SettingError(f"tool {name!r}: its parameters are not a JSON schema: they must be an object")
     try:
-        return jsonschema_rs.validator_for(schema, retriever=_not_from_elsewhere)
-    except Exception as error:  # noqa: BLE001, whatever a compiler of schemas may raise
+        return jsonschema_rs.validator_for(schema, retriever=_refuse_to_fetch)
+    except Exception as error:  # noqa: BLE001, the compiler of schemas may raise anything
         reason = str(error).partition("\n")[0]
-        raise SettingError(f"tool {name!r}: its parameters are no JSON schema: {reason}") from None
+        raise SettingError(f"tool {name!r}: its parameters are not a JSON schema: {reason}") from None
 
 
-def _not_from_elsewhere(uri: str) -> Any:
-    """A schema is whole: nothing is fetched for it."""
+def _refuse_to_fetch(uri: str) -> Any:
+    """A schema must be complete: nothing is fetched from the network."""
     raise LookupError(f"{uri} is not part of the schema")
 
 
@@ -131,21 +131,22 @@ def _depth(value: Any) -> int:
     return depth
 
 
-def _told(error: Any) -> str:
-    """What is wrong, and where; of a union, what those of its branches say that come closest."""
+def _describe(error: Any) -> str:
+    """What is wrong, with its path. For a union, the errors of the branches that match the most levels."""
     branches = [branch[0] for branch in getattr(error.kind, "context", None) or () if branch]
     deepest = max([len(each.instance_path) for each in branches], default=0)
     closest = [each for each in branches if len(each.instance_path) == deepest]
-    return _cut(" and ".join(dict.fromkeys(map(_placed, closest or [error]))))
+    return _shorten(" and ".join(dict.fromkeys(map(_with_path, closest or [error]))))
 
 
-def _placed(error: Any) -> str:
+def _with_path(error: Any) -> str:
     path = ""
     for step in error.instance_path:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
     return f"{path}: {error.message}" if path else str(error.message)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     text = scrub(" ".join(text.split()))
-    return text if len(text) <= LONGEST_FAULT else f"{text[: LONGEST_FAULT // 2]} … {text[-LONGEST_FAULT // 2 :]}"
+    half = MAX_FAULT_LENGTH // 2
+    return text if len(text) <= MAX_FAULT_LENGTH else f"{text[:half]} … {text[-half:]}"

@@ -1,4 +1,4 @@
-"""Tools for files below a root: read, write, edit, list and search. How a path stays below it: see ``beneath``."""
+"""Tools for files below a root: read, write, edit, list and search. ``rooted_files`` keeps paths below the root."""
 
 import os
 import threading
@@ -7,21 +7,21 @@ from msgspec import Struct
 
 from ..types import ToolResultMessage
 from ..types.text import scrub
-from .beneath import Root, root_at
-from .pages import image, looks_like_image, page
-from .patterns import below, matches, names_of, walk
-from .search import searched
+from .file_contents import is_image, read_image, read_page
+from .patterns import join_path, matches, split_pattern, walk
+from .rooted_files import Root, root_at
+from .search import search_in_worker
 from .tool import Tool, tool
 
-_MOST_LISTED = 1_000
-_LARGEST_EDIT = 50_000_000
-_EDITING = threading.Lock()  # an edit reads, then writes: two at a time would lose one
+_MAX_LISTED = 1_000
+_MAX_EDIT_BYTES = 50_000_000
+_EDIT_LOCK = threading.Lock()  # an edit reads, then writes: of two at the same time, one would be lost
 
 
 def file_tools(root: str | os.PathLike[str]) -> list[Tool]:
-    """``read_file``, ``write_file``, ``edit_file``, ``list_files`` and ``search_files``, all of them below ``root``.
+    """Return the tools ``read_file``, ``write_file``, ``edit_file``, ``list_files`` and ``search_files`` for ``root``.
 
-    What changes a file asks for approval and runs alone, so that the calls of an answer happen in their order.
+    Tools that change files ask for approval and run alone, so that the calls of an answer keep their order.
     """
     files = Files(root_at(root))
     return [
@@ -34,7 +34,7 @@ def file_tools(root: str | os.PathLike[str]) -> list[Tool]:
 
 
 class Files(Struct, frozen=True):
-    """The functions behind the tools."""
+    """The functions of the tools. Their docstrings are the descriptions that models get."""
 
     root: Root
 
@@ -49,7 +49,7 @@ class Files(Struct, frozen=True):
         if first_line < 1 or lines < 1:
             raise ValueError("first_line and lines must be at least 1")
         with self.root.open(path) as file:
-            return image(file, path) if looks_like_image(file) else page(file, path, first_line, lines)
+            return read_image(file, path) if is_image(file) else read_page(file, path, first_line, lines)
 
     def write_file(self, path: str, content: str) -> str:
         """Write a file: a new one, or in place of what is there. Folders on the way are made.
@@ -59,9 +59,9 @@ class Files(Struct, frozen=True):
             content: The whole new content.
         """
         data = scrub(content).encode()
-        with _EDITING:
-            new = self.root.write(path, data)
-        return f"{'made' if new else 'replaced'} {path} ({len(data)} bytes)"
+        with _EDIT_LOCK:
+            is_new = self.root.write(path, data)
+        return f"{'made' if is_new else 'replaced'} {path} ({len(data)} bytes)"
 
     def edit_file(self, path: str, old: str, new: str, everywhere: bool = False) -> str:
         """Replace a piece of a text file by another.
@@ -74,12 +74,12 @@ class Files(Struct, frozen=True):
         """
         if not old:
             raise ValueError("old is empty: give the text to replace, or write the whole file with write_file")
-        with _EDITING:
+        with _EDIT_LOCK:
             with self.root.open(path) as file:
-                before = file.read(_LARGEST_EDIT + 1)
-            if len(before) > _LARGEST_EDIT:
-                raise ValueError(f"{path} is larger than {_LARGEST_EDIT:,} bytes, too large to edit")
-            after, count = _edited(before, scrub(old).encode(), scrub(new).encode(), everywhere, path)
+                before = file.read(_MAX_EDIT_BYTES + 1)
+            if len(before) > _MAX_EDIT_BYTES:
+                raise ValueError(f"{path} is larger than {_MAX_EDIT_BYTES:,} bytes, too large to edit")
+            after, count = _replace(before, scrub(old).encode(), scrub(new).encode(), everywhere, path)
             self.root.write(path, after)
         return f"edited {path} ({count} place{'s' if count > 1 else ''})"
 
@@ -90,16 +90,16 @@ class Files(Struct, frozen=True):
             path: The folder to look into, relative to the root.
             pattern: Which names to list: * for all in the folder, **/*.py for all Python files below it.
         """
-        wanted = names_of(pattern)
-        told: list[str] = []
+        wanted = split_pattern(pattern)
+        lines: list[str] = []
         for names, kind in walk(self.root, path, None if "**" in wanted else len(wanted)):
             if not matches(names, wanted):
                 continue
-            if len(told) == _MOST_LISTED:
-                told.append(f"[there are more than {_MOST_LISTED}: use a narrower path or pattern]")
+            if len(lines) == _MAX_LISTED:
+                lines.append(f"[there are more than {_MAX_LISTED}: use a narrower path or pattern]")
                 break
-            told.append(below(path, names) + {"directory": "/", "link": " (link)"}.get(kind, ""))
-        return scrub("\n".join(told)) or "(nothing found)"
+            lines.append(join_path(path, names) + {"directory": "/", "link": " (link)"}.get(kind, ""))
+        return scrub("\n".join(lines)) or "(nothing found)"
 
     async def search_files(
         self, pattern: str, path: str = ".", files: str = "**", ignore_case: bool = False
@@ -112,12 +112,12 @@ class Files(Struct, frozen=True):
             files: Which files to search: *.py for all of that name, src/**/*.py for a part of them.
             ignore_case: Take capital and small letters for the same.
         """
-        return await searched(self.root, pattern=pattern, path=path, files=files, ignore_case=ignore_case)
+        return await search_in_worker(self.root, pattern=pattern, path=path, files=files, ignore_case=ignore_case)
 
 
-def _edited(before: bytes, old: bytes, new: bytes, everywhere: bool, path: str) -> tuple[bytes, int]:
-    """The file with the edit made, and in how many places. Bytes that are no text stay as they are."""
-    if old not in before and b"\r\n" in before:  # models write \n, whatever the ends of the file's lines
+def _replace(before: bytes, old: bytes, new: bytes, everywhere: bool, path: str) -> tuple[bytes, int]:
+    """Return the edited content and the number of replacements. Bytes that are not valid text stay unchanged."""
+    if old not in before and b"\r\n" in before:  # models write \n, also for files with \r\n
         old, new = (piece.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") for piece in (old, new))
     count = before.count(old)
     if count == 0:

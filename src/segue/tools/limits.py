@@ -1,4 +1,4 @@
-"""How much of everything the tools of a scheduler may have."""
+"""The limits of a scheduler and its tools."""
 
 import math
 
@@ -7,29 +7,29 @@ from msgspec import Struct
 from ..errors import SettingError
 
 
-class Limits(Struct, frozen=True):
-    """The limits of a scheduler: one set, the same for every tool and everywhere."""
+class ToolLimits(Struct, frozen=True):
+    """Limits that apply to every tool of a scheduler."""
 
     parallel: int = 8
-    """Calls of a batch that run at the same time."""
+    """How many calls of a batch may run at the same time."""
     timeout: float = 600
-    """Seconds for a call whose tool names none; ``math.inf``: no limit."""
+    """Seconds for a call whose tool has no timeout of its own; ``math.inf``: no limit."""
     output: int = 50_000
-    """Characters of text in a result; what is longer is cut in the middle and kept in a file."""
+    """Characters of text in a result. A longer text is cut in the middle, and the whole is kept in a file."""
     images: int = 5_000_000
-    """Characters of image data (base64) in a result; images beyond it are kept in files."""
+    """Characters of image data (base64) in a result; further images are kept in files."""
     grace: float = 2.0
     """Seconds that running tools get after a cancellation or a timeout before they are abandoned."""
     directory: str | None = None
-    """Where whole outputs are kept; ``None``: a folder ``segue-outputs`` in the temporary one, private to the user."""
+    """The folder for whole outputs; ``None``: ``segue-outputs`` in the temporary folder, private to the user."""
     kept_seconds: float = 7 * 24 * 3600
-    """How long whole outputs are kept there; older ones are deleted when another is kept. ``math.inf``: no limit."""
+    """How long whole outputs are kept; older ones are deleted when another is written. ``math.inf``: no limit."""
     kept_bytes: float = 1_000_000_000
-    """How many bytes of whole outputs are kept there; the oldest are deleted first. ``math.inf``: no limit."""
+    """How many bytes of whole outputs are kept; the oldest are deleted first. ``math.inf``: no limit."""
 
     def __post_init__(self) -> None:
-        least = {"parallel": 1, "timeout": 0, "output": 0, "images": 0, "grace": 0, "kept_seconds": 0, "kept_bytes": 0}
-        for name, low in least.items():
+        for name in ("parallel", "timeout", "output", "images", "grace", "kept_seconds", "kept_bytes"):
             value = getattr(self, name)
-            if math.isnan(value) or value < low or (name == "timeout" and value == 0):
+            minimum = 1 if name == "parallel" else 0
+            if math.isnan(value) or value < minimum or (name == "timeout" and value == 0):
                 raise SettingError(f"the limit {name} cannot be {value}")

@@ -1,4 +1,4 @@
-"""One life of a connection to an MCP server, in a task of its own: what breaks in it breaks nobody else's task."""
+"""A connection to an MCP server, in its own task: an error in it does not reach the tasks of its callers."""
 
 import asyncio
 import logging
@@ -7,21 +7,20 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from mcp import Client, MCPError
-from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult
-from mcp.types import Tool as Listed
+from mcp.types import CONNECTION_CLOSED, PARSE_ERROR, CallToolResult, Tool as ListedTool
 
 from ..errors import ToolServerError
-from .mcp_stream import UNREADABLE, Messages, Reading, Writing
-from .mcp_ways import BROKEN, EXPIRED, UNSENT, Way
-from .waiting import until_done
+from ..waiting import until_done
+from .mcp_stream import UNREADABLE, MessageReader, Messages, MessageWriter
+from .mcp_transports import BROKEN, EXPIRED, UNSENT, McpTransport
 
-# The package tells its logger of every connection that breaks. We tell it ourselves, and a terminal is not the place.
+# The package logs every broken connection. It is reported in results here, and must not appear on a terminal.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
-_MOST_PAGES = 100
-_PATIENCE = 2.0
-_LONGEST = 500
-"""Characters of an error that are passed on."""
+_MAX_PAGES = 100
+_CLOSE_TIMEOUT = 2.0
+_MAX_ERROR = 500
+"""Characters of an error that are reported."""
 
 
 class Lost(Exception):
@@ -32,31 +31,31 @@ class Lost(Exception):
         super().__init__(reason)
 
 
-class Garbled(Exception):
-    """The answer to a call cannot be read, or is not one; the connection is as it was."""
+class UnreadableAnswer(Exception):
+    """The answer to a call cannot be read. The connection still works."""
 
 
 MALFORMED = (ValueError, TypeError, LookupError, RuntimeError)
-"""What the package raises for an answer that is not as the protocol has it."""
+"""The errors of the package for an answer that violates the protocol."""
 
 
 class Connection:
-    """A connection from ``open`` to ``close``; once it is lost it stays so."""
+    """A connection. Once it is lost it is not opened again."""
 
-    def __init__(self, way: Way) -> None:
+    def __init__(self, transport: McpTransport) -> None:
         self.calls = 0
-        """Calls that have no answer yet."""
-        self._way = way
+        """How many calls have no answer yet."""
+        self._transport = transport
         self._closing = asyncio.Event()
         self._ended = asyncio.Event()
         self._messages = Messages(self._ended)
         self._client: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
-        self._fault: BaseException | None = None
-        self._task = asyncio.create_task(self._live())
+        self._error: BaseException | None = None
+        self._task = asyncio.create_task(self._run())
 
     @property
     def title(self) -> str | None:
-        """What the server calls itself, once it is known."""
+        """The name that the server reports, once it is known."""
         known = self._client.done() and self._client.exception() is None
         about = self._client.result().server_info if known else None
         return about.name if about is not None else None
@@ -67,34 +66,37 @@ class Connection:
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Tools of the list that are not as the protocol has them: their names, and what is wrong."""
+        """Listed tools that violate the protocol: the reason by name."""
         return self._messages.left_out
 
-    async def opened(self, seconds: float) -> list[Listed]:
-        """Wait until the server has said what it can do; its tools."""
+    async def opened(self, seconds: float) -> list[ListedTool]:
+        """Wait until the server is initialized, and return its tools."""
         try:
             async with asyncio.timeout(seconds):
                 client = await asyncio.shield(self._client)
                 self._messages.version = client.protocol_version
-                return await _listed(client)
+                return await _list_tools(client)
         except TimeoutError:
             raise ToolServerError(f"no answer within {seconds:g} seconds") from None
-        except (MCPError, *MALFORMED) as error:  # it refuses, or says what no server says
-            raise ToolServerError(_brief(error)) from None
+        except (MCPError, *MALFORMED) as error:  # it refuses, or violates the protocol
+            raise ToolServerError(_shorten(error)) from None
 
     async def call(self, name: str, arguments: dict[str, Any]) -> CallToolResult:
-        """Call a tool; ``Lost`` if the connection breaks, ``MCPError`` if the server refuses, ``Garbled`` if its answer
-        cannot be read."""
+        """Call a tool.
+
+        ``Lost`` if the connection breaks, ``MCPError`` if the server refuses, ``UnreadableAnswer`` if its answer cannot
+        be read.
+        """
         if self.is_lost:
-            raise Lost(self._why(), unsent=True)
+            raise Lost(self._reason(), unsent=True)
         self.calls += 1
         try:
             return await self._client.result().call_tool(name, arguments)
         except MALFORMED as error:
-            raise Garbled(_brief(error)) from None
+            raise UnreadableAnswer(_shorten(error)) from None
         except MCPError as error:
             if error.data == UNREADABLE or error.code == PARSE_ERROR:
-                raise Garbled(_brief(error)) from None
+                raise UnreadableAnswer(_shorten(error)) from None
             if error.data == EXPIRED:
                 self._ended.set()
             if error.data in (UNSENT, BROKEN, EXPIRED):
@@ -104,50 +106,50 @@ class Connection:
             reason = str(error)
         finally:
             self.calls -= 1
-        if self.is_lost:  # its task knows why, once it has ended
+        if self.is_lost:  # the reason is known when its task has ended
             self._closing.set()
-            await asyncio.wait([self._task], timeout=_PATIENCE)
-            reason = self._why()
+            await asyncio.wait([self._task], timeout=_CLOSE_TIMEOUT)
+            reason = self._reason()
         raise Lost(reason, unsent=False)
 
     async def close(self) -> None:
-        """End the connection; a server that was started for it is ended. Completes even if it is cancelled."""
+        """Close the connection, and end a server that was started for it. Completes even if it is cancelled."""
         self._closing.set()
-        if not self._client.done():  # it waits for the server, not for us
+        if not self._client.done():  # it still waits for the server, and does not see the event
             self._task.cancel()
         await until_done(self._task)
 
-    async def _live(self) -> None:
+    async def _run(self) -> None:
         try:
-            async with Client(_watched(self._way.open(), self._messages)) as client:
+            async with Client(_wrap_streams(self._transport.open(), self._messages)) as client:
                 self._client.set_result(client)
                 await self._closing.wait()
-        except Exception as error:  # noqa: BLE001, whatever breaks is told to those who wait for answers
-            self._fault = error
+        except Exception as error:  # noqa: BLE001, any error is passed to the callers that wait
+            self._error = error
         finally:
             self._ended.set()
             if not self._client.done():
-                self._client.set_exception(ToolServerError(self._why()))
-                self._client.exception()  # told or not: nobody may be waiting any more
+                self._client.set_exception(ToolServerError(self._reason()))
+                self._client.exception()  # marks it as read: there may be no caller left
 
-    def _why(self) -> str:
-        told = [str(fault) or type(fault).__name__ for fault in _leaves(self._fault)]
-        return "; ".join(dict.fromkeys(told)) or "it closed the connection"
+    def _reason(self) -> str:
+        texts = [str(error) or type(error).__name__ for error in _leaves(self._error)]
+        return "; ".join(dict.fromkeys(texts)) or "it closed the connection"
 
 
 @asynccontextmanager
-async def _watched(transport: AbstractAsyncContextManager[Any], messages: Messages) -> AsyncIterator[Any]:
+async def _wrap_streams(transport: AbstractAsyncContextManager[Any], messages: Messages) -> AsyncIterator[Any]:
     async with transport as (reading, writing):
-        yield Reading(reading, messages), Writing(writing, messages)
+        yield MessageReader(reading, messages), MessageWriter(writing, messages)
 
 
-async def _listed(client: Client) -> list[Listed]:
-    """The tools of a server, all pages."""
-    tools: list[Listed] = []
+async def _list_tools(client: Client) -> list[ListedTool]:
+    """The tools of a server, from all pages."""
+    tools: list[ListedTool] = []
     if client.server_capabilities.tools is None:
         return tools
     cursor: str | None = None
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
         tools.extend(page.tools)
         cursor = page.next_cursor
@@ -156,11 +158,12 @@ async def _listed(client: Client) -> list[Listed]:
     return tools
 
 
-def _brief(error: Exception) -> str:
-    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+def _shorten(error: Exception) -> str:
+    return " ".join(str(error).split())[:_MAX_ERROR] or type(error).__name__
 
 
 def _leaves(error: BaseException | None) -> Iterator[BaseException]:
+    """The exceptions in a group."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from _leaves(inner)

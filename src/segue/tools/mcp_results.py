@@ -1,7 +1,6 @@
-"""What an MCP server answers, as blocks of a result. What a model cannot be shown is named."""
+"""Convert the answer of an MCP server to the blocks of a result. Content that models cannot get is described."""
 
 import json
-from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
 
@@ -9,11 +8,11 @@ from mcp import types as mcp
 
 from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub
-from .images import MIME_TYPES
+from .images import MIME_TYPES, is_base64
 
 
-def result_of(answer: mcp.CallToolResult) -> ToolResultMessage:
-    """The result of a call; whom it answers is not known here."""
+def convert_result(answer: mcp.CallToolResult) -> ToolResultMessage:
+    """The result of a call, without the id and the name of the call, which the scheduler sets."""
     blocks = [_BLOCKS[type(block)](block) for block in answer.content]
     if not blocks and answer.structured_content is not None:
         blocks = [TextContent(scrub(json.dumps(answer.structured_content, ensure_ascii=False)))]
@@ -25,36 +24,29 @@ def _text(block: mcp.TextContent) -> ToolResultContent:
 
 
 def _image(block: mcp.ImageContent) -> ToolResultContent:
-    return _shown(block.data, block.mime_type, "an image")
+    return _binary(block.data, block.mime_type, "an image")
 
 
 def _audio(block: mcp.AudioContent) -> ToolResultContent:
-    return _shown(block.data, block.mime_type, "a sound")
+    return _binary(block.data, block.mime_type, "a sound")
 
 
 def _link(block: mcp.ResourceLink) -> ToolResultContent:
-    said = f": {block.description}" if block.description else ""
-    return TextContent(scrub(f"[{block.title or block.name} at {block.uri}{said}]"))
+    description = f": {block.description}" if block.description else ""
+    return TextContent(scrub(f"[{block.title or block.name} at {block.uri}{description}]"))
 
 
 def _resource(block: mcp.EmbeddedResource) -> ToolResultContent:
     resource = block.resource
     if isinstance(resource, mcp.TextResourceContents):
         return TextContent(scrub(f"[{resource.uri}]\n{resource.text}"))
-    return _shown(resource.blob, resource.mime_type or "application/octet-stream", str(resource.uri))
+    return _binary(resource.blob, resource.mime_type or "application/octet-stream", str(resource.uri))
 
 
-def _shown(data: str, kind: str, what: str) -> ToolResultContent:
-    if kind in MIME_TYPES and _is_base64(data):
-        return ImageContent(data, kind)
-    return TextContent(scrub(f"[{what} ({kind}, {len(data) * 3 // 4} bytes) cannot be shown]"))
-
-
-def _is_base64(data: str) -> bool:
-    try:
-        return bool(b64decode(data, validate=True))
-    except ValueError:
-        return False
+def _binary(data: str, mime_type: str, what: str) -> ToolResultContent:
+    if mime_type in MIME_TYPES and is_base64(data):
+        return ImageContent(data, mime_type)
+    return TextContent(scrub(f"[{what} ({mime_type}, {len(data) * 3 // 4} bytes) cannot be shown]"))
 
 
 _BLOCKS: dict[type[Any], Callable[[Any], ToolResultContent]] = {

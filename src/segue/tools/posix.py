@@ -1,13 +1,13 @@
-"""Which tools need a POSIX system, said in one place and in the same words."""
+"""The error for tools that need a POSIX system."""
 
 import os
 
 from ..errors import SettingError
 
 
-def expect_posix(what: str, is_there: bool) -> None:
-    """A ``SettingError`` where the system is another one, or what is needed of it is not there."""
-    if os.name != "posix" or not is_there:
+def check_posix(what: str, is_available: bool) -> None:
+    """Raise a ``SettingError`` if this is not a POSIX system, or if it lacks what the tools need."""
+    if os.name != "posix" or not is_available:
         raise SettingError(
-            f"{what} need a POSIX system (Linux, macOS); on this one, use tools of your own or those of an MCP server"
+            f"{what} need a POSIX system (Linux, macOS); on this system, use your own tools or those of an MCP server"
         )

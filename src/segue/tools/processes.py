@@ -1,4 +1,4 @@
-"""A command and everything that it starts, as one thing that can be ended. For POSIX systems."""
+"""A command with all processes that it starts, which can be ended together. For POSIX systems."""
 
 import asyncio
 import os
@@ -9,29 +9,30 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from .lifeline import Lifeline
+from .watchdog import Watchdog
 
 _MARK = "SEGUE_COMMAND"
-_LOOK = 0.02
-_MOMENT = 0.25
-_POLITE = 0.5
-"""Seconds between asking processes to end and ending them."""
+_POLL = 0.02
+_CHILD_GRACE = 0.25
+"""Seconds in which background processes may end by themselves after the command."""
+_TERMINATE = 0.5
+"""Seconds between SIGTERM and SIGKILL."""
 
 
 class Command:
-    """A running command: it leads a process group of its own, and ends with this process.
+    """A running command. It leads its own process group, and is killed when this process ends.
 
-    What it starts carries its mark in the environment, so that what leaves the group is found, too, where the system
+    Its processes inherit a mark in the environment. So those that leave the group are found, too, where the system
     shows the environments of processes (Linux).
     """
 
-    def __init__(self, words: Sequence[str], folder: str, environment: Mapping[str, str], output: int) -> None:
+    def __init__(self, arguments: Sequence[str], folder: str, environment: Mapping[str, str], output: int) -> None:
         mark = secrets.token_hex(16)
         self._mark = f"{_MARK}={mark}".encode()
-        self._lifeline = Lifeline(f"{_MARK}={mark}")
+        self._watchdog = Watchdog(f"{_MARK}={mark}")
         try:
             self._process = subprocess.Popen(
-                words,
+                arguments,
                 cwd=folder,
                 env={**environment, _MARK: mark},
                 stdin=subprocess.DEVNULL,
@@ -40,60 +41,60 @@ class Command:
                 start_new_session=True,
             )
         except BaseException:
-            self._lifeline.release()
+            self._watchdog.stop()
             raise
-        self._lifeline.hold(self._process.pid)
+        self._watchdog.watch(self._process.pid)
 
-    async def ended(self) -> None:
-        """Wait until the command itself has ended; what it has started may still run."""
+    async def wait(self) -> None:
+        """Wait until the command itself has ended; processes that it started may still run."""
         while not self._has_ended():
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL)
 
-    async def leaves_something(self) -> bool:
-        """Whether anything still runs that does not end by itself in a moment."""
-        return await self._stays(_MOMENT)
+    async def has_lasting_children(self) -> bool:
+        """Whether processes still run and do not end by themselves within a moment."""
+        return await self._still_runs_after(_CHILD_GRACE)
 
-    def is_left(self) -> bool:
-        """Whether anything of it still runs."""
-        listed = self._listed()
-        if listed is not None:
-            return bool(listed)
+    def is_running(self) -> bool:
+        """Whether any process of the command still runs."""
+        processes = self._processes()
+        if processes is not None:
+            return bool(processes)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, 0)
             return True
         return False
 
     async def end(self) -> int:
-        """End all that is left, politely first. The exit status; a negative one is that of a signal."""
+        """End all processes that are left: SIGTERM, then SIGKILL. Returns the exit status; negative for a signal."""
         try:
-            if self.is_left():
+            if self.is_running():
                 self._signal(signal.SIGTERM)
-                await self._stays(_POLITE)
+                await self._still_runs_after(_TERMINATE)
         finally:
             self._kill()
         return self._process.returncode if self._process.returncode is not None else -signal.SIGKILL
 
-    async def _stays(self, seconds: float) -> bool:
+    async def _still_runs_after(self, seconds: float) -> bool:
         until = time.monotonic() + seconds
-        while self.is_left():
+        while self.is_running():
             if time.monotonic() > until:
                 return True
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL)
         return False
 
     def _kill(self) -> None:
-        """End all at once, without a point at which a cancellation could come between."""
-        for _ in range(50):  # what was being started while we looked is found in the next round
+        """Kill all processes. It does not await anything, so that a cancellation cannot interrupt it."""
+        for _ in range(50):  # a process that was being started in one round is found in the next
             self._signal(signal.SIGKILL)
-            if not self.is_left():
+            if not self.is_running():
                 break
             time.sleep(0.001)
-        self._lifeline.release()
+        self._watchdog.stop()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1)
 
     def _has_ended(self) -> bool:
-        """Looks without collecting the process: as long as it is not collected, its number cannot become another's."""
+        """Whether the command has ended. It is not waited for yet, so that its process id cannot be reused."""
         if not hasattr(os, "waitid") or self._process.returncode is not None:
             return self._process.poll() is not None
         return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -102,12 +103,12 @@ class Command:
         if self._process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, number)
-        for process in self._listed() or ():
+        for process in self._processes() or ():
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, number)
 
-    def _listed(self) -> list[int] | None:
-        """The processes of the command that run, as the system lists them; None where it has no such list."""
+    def _processes(self) -> list[int] | None:
+        """The running processes of the command from ``/proc``; ``None`` where the system does not have it."""
         try:
             numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
         except OSError:
@@ -118,7 +119,7 @@ class Command:
         try:
             with open(f"/proc/{number}/stat", "rb") as file:
                 state, _, group = file.read().rpartition(b")")[2].split()[:3]
-            if state in (b"Z", b"X"):  # it has ended, and only waits to be collected
+            if state in (b"Z", b"X"):  # a zombie
                 return False
             if int(group) == self._process.pid:
                 return True

@@ -1,4 +1,4 @@
-"""The one way to run tools: a scheduler has the tools of a session and what was allowed; a batch does the rest."""
+"""The scheduler: the one way to run tools. It holds the tools of a session; a ``Batch`` runs the calls of an answer."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
@@ -7,57 +7,57 @@ from types import TracebackType
 from ..errors import SettingError
 from ..types import ToolCall, ToolDefinition
 from .approval import Approve
-from .arguments import Arguments
-from .batch import Batch
-from .batch import Journal as Journal
-from .limits import Limits
+from .arguments import ArgumentChecker
+from .batch import Batch, Journal as Journal
+from .execution import Execution
+from .limits import ToolLimits
 from .states import CallState
 from .tool import Tool, ToolLike, as_tool
-from .work import Work
 
 
-def _quiet(state: CallState) -> None:
-    """Tells nobody."""
+def _ignore(state: CallState) -> None:
+    """The default for ``emit``."""
 
 
 class Scheduler:
-    """Runs the calls of answers; one for a session, alive as long as it.
+    """Runs the calls of answers. A session has one for its whole life.
 
-    ``approve`` is asked before a tool with ``approval`` runs; without it such calls are denied.
+    ``approve`` is called before a tool with ``approval`` runs; without it such calls are denied.
     """
 
     def __init__(
-        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: Limits | None = None
+        self, tools: Iterable[ToolLike] = (), *, approve: Approve | None = None, limits: ToolLimits | None = None
     ) -> None:
         self.tools: dict[str, Tool] = {}
         self.approve = approve
-        self.limits = limits or Limits()
+        self.limits = limits or ToolLimits()
         self.always: set[str] = set()
-        """The tools that need not be asked about any more."""
+        """Names of the tools that are allowed without asking again."""
         self.closed = False
-        self._arguments: dict[str, Arguments] = {}
+        self._checkers: dict[str, ArgumentChecker] = {}
         self._batches: set[Batch] = set()
-        self._abandoned: set[Work] = set()
-        for made in map(as_tool, tools):
-            if made.name in self.tools:
-                raise SettingError(f"two tools are called {made.name!r}: give one of them another name")
-            self.tools[made.name] = made
-            self.arguments(made)
+        self._abandoned: set[Execution] = set()
+        for tool in map(as_tool, tools):
+            if tool.name in self.tools:
+                raise SettingError(f"two tools are called {tool.name!r}: give one of them another name")
+            self.tools[tool.name] = tool
+            self.checker(tool)
 
     @property
     def definitions(self) -> list[ToolDefinition]:
-        """What a model is told of the tools."""
-        return [each.definition for each in self.tools.values()]
+        """The definitions of the tools, as a model gets them."""
+        return [tool.definition for tool in self.tools.values()]
 
     async def run(
-        self, calls: Sequence[ToolCall], journal: Journal, tell: Callable[[CallState], None] = _quiet
+        self, calls: Sequence[ToolCall], journal: Journal, emit: Callable[[CallState], None] = _ignore
     ) -> None:
-        """Run the calls of an answer as one batch; ``journal`` gets one result for each, as soon as it is there.
+        """Run the calls of an answer as one batch. ``journal`` gets one result for each call as soon as it exists.
 
-        When the task is cancelled, what waits is not run, what runs is stopped, and every call still gets its result
-        before the cancellation goes on. Whatever tools do, nothing is raised but what the journal raises.
+        When the task is cancelled, waiting calls are not run, running ones are stopped, and every call still gets its
+        result before the cancellation is raised. An error of a tool becomes a result; only errors of ``journal`` and
+        ``emit`` are raised.
         """
-        batch = Batch(self, calls, journal, tell)
+        batch = Batch(self, calls, journal, emit)
         self._batches.add(batch)
         try:
             await batch.run()
@@ -65,17 +65,17 @@ class Scheduler:
             self._batches.discard(batch)
 
     async def aclose(self) -> None:
-        """End everything that still runs. Calls that come later are not run."""
+        """End everything that still runs. Later calls are not run."""
         self.closed = True
         for batch in self._batches:
             batch.stop()
-        if self._batches:  # not for ever: a tool may be the one who closes
+        if self._batches:  # with a timeout, because a tool may be the caller
             await asyncio.wait([batch.over for batch in self._batches], timeout=2 * self.limits.grace)
-        left = [work for work in self._abandoned if work.can_be_stopped]
-        for work in left:
-            work.stop()
+        left = [execution for execution in self._abandoned if execution.can_be_stopped]
+        for execution in left:
+            execution.stop()
         if left:
-            await asyncio.wait([work.future for work in left], timeout=self.limits.grace)
+            await asyncio.wait([execution.future for execution in left], timeout=self.limits.grace)
 
     async def __aenter__(self) -> "Scheduler":
         return self
@@ -85,14 +85,14 @@ class Scheduler:
     ) -> None:
         await self.aclose()
 
-    def arguments(self, tool: Tool) -> Arguments:
-        """What checks the arguments of a tool; a ``SettingError`` if its schema is none."""
-        known = self._arguments.get(tool.name)
+    def checker(self, tool: Tool) -> ArgumentChecker:
+        """The checker for the arguments of a tool; ``SettingError`` if its schema is invalid."""
+        known = self._checkers.get(tool.name)
         if known is None or known.tool is not tool:
-            known = self._arguments[tool.name] = Arguments(tool)
+            known = self._checkers[tool.name] = ArgumentChecker(tool)
         return known
 
-    def abandon(self, work: Work) -> None:
-        """Give up a tool that does not end; if it still does some day, nobody listens."""
-        self._abandoned.add(work)
-        work.future.add_done_callback(lambda _: self._abandoned.discard(work))
+    def abandon(self, execution: Execution) -> None:
+        """Give up a tool that does not end. Its output is dropped if it ends later."""
+        self._abandoned.add(execution)
+        execution.future.add_done_callback(lambda _: self._abandoned.discard(execution))

@@ -1,4 +1,4 @@
-"""Where a call is on its way to a result."""
+"""The states of a call, from its validation to its result."""
 
 from typing import ClassVar, Literal
 
@@ -8,12 +8,12 @@ from ..types import ToolCall
 
 State = Literal["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
 
-ENDS: frozenset[State] = frozenset({"success", "error", "cancelled"})
-"""The last states: each call reaches one of them, once."""
+FINAL_STATES: frozenset[State] = frozenset({"success", "error", "cancelled"})
+"""The final states. Each call reaches exactly one of them, once."""
 
 
 class CallState(Struct, frozen=True):
-    """A call has come to a state; ``detail`` says why, where that needs saying."""
+    """An event: a call has reached a state. ``detail`` explains an error or a cancellation."""
 
     type: ClassVar[Literal["call_state"]] = "call_state"
     call: ToolCall

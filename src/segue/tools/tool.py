@@ -1,4 +1,4 @@
-"""What a tool is: a definition that the model sees, and the function that answers its calls."""
+"""A tool: a definition for the model, and the function that its calls run."""
 
 import inspect
 import math
@@ -12,39 +12,38 @@ from ..types import ToolDefinition
 
 
 class Tool(Struct, frozen=True, eq=False):
-    """A tool: what the model is told of it, and what runs.
+    """A tool: its definition for the model, and its handler.
 
-    ``handler`` is called with the arguments by name. A plain function runs in a thread of its own, an async one on the
-    event loop, where it must not block.
+    ``handler`` is called with the arguments by name. A plain function runs in its own thread. An async function runs on
+    the event loop, which it must not block.
     """
 
     definition: ToolDefinition
     handler: Callable[..., Any]
     alone: bool = False
-    """Whether no other call of the batch runs beside it."""
+    """Whether no other call of the batch runs at the same time."""
     approval: bool = False
-    """Whether a person is asked before it runs."""
+    """Whether the user is asked before it runs."""
     timeout: float | None = None
-    """Seconds; ``None``: as the scheduler has it, ``math.inf``: no limit."""
+    """Seconds; ``None``: the timeout of the scheduler, ``math.inf``: no limit."""
     process: bool = False
-    """Whether a plain function runs in a worker process of its own, where it may hang or die without harm."""
+    """Whether a plain function runs in its own worker process, where it may hang or crash without harm."""
     types: dict[str, Any] = {}
-    """The Python types of its parameters: values are given to the handler as these."""
+    """The Python types of its parameters. Arguments are converted to them before the handler is called."""
 
     def __post_init__(self) -> None:
         if self.timeout is not None and (math.isnan(self.timeout) or self.timeout <= 0):
-            raise SettingError(f"tool {self.name!r}: a timeout is more than 0 seconds, not {self.timeout}")
-
+            raise SettingError(f"tool {self.name!r}: a timeout must be more than 0 seconds, not {self.timeout}")
         if self.process:
-            _found_by_a_worker(self.name, self.handler)
+            _check_process_handler(self.name, self.handler)
 
     @property
     def name(self) -> str:
         return self.definition.name
 
 
-def _found_by_a_worker(name: str, handler: Callable[..., Any]) -> None:
-    """Refuse a function that a worker process could not run."""
+def _check_process_handler(name: str, handler: Callable[..., Any]) -> None:
+    """Refuse a function that a worker process cannot import."""
     if inspect.iscoroutinefunction(handler):
         raise SettingError(f"tool {name!r} is async; only a plain function runs in a worker process")
     if not inspect.isfunction(handler) or "<" in handler.__qualname__:
@@ -94,18 +93,18 @@ def tool(
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
     """Make a tool of a typed function: as a decorator, bare or with settings, or as a plain call.
 
-    The schema comes from the signature, the descriptions from the docstring; ``Annotated[int, "how many"]`` describes a
-    parameter, too.
+    The schema comes from the signature, the descriptions from the docstring. ``Annotated[int, "how many"]`` also
+    describes a parameter.
     """
-    from .schema import described
+    from .schema import describe_function
 
-    def made(function: Callable[..., Any]) -> Tool:
-        definition, types = described(function, name, description)
+    def make_tool(function: Callable[..., Any]) -> Tool:
+        definition, types = describe_function(function, name, description)
         return Tool(definition, function, alone, approval, timeout, process, types)
 
-    return made if function is None else made(function)
+    return make_tool if function is None else make_tool(function)
 
 
-def as_tool(given: ToolLike) -> Tool:
-    """A tool as it is, or one made of a typed function."""
-    return given if isinstance(given, Tool) else tool(given)
+def as_tool(tool_or_function: ToolLike) -> Tool:
+    """Return a tool unchanged; make a tool of a typed function."""
+    return tool_or_function if isinstance(tool_or_function, Tool) else tool(tool_or_function)

@@ -1,4 +1,4 @@
-"""A function in a process of its own: it may hang, die or take others with it, and does no harm here."""
+"""Run a function in a worker process, where it may hang or crash without harm to this process."""
 
 import json
 import os
@@ -8,117 +8,124 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
-from . import child
-from .limits import Limits
-from .output import Ended, raised, told
+from . import worker_main
+from .output import STOPPED, OutputBuilder, ToolOutput
 from .tool import Tool
 
-_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from segue.tools.child import main; main()"
-_LONGEST_ANSWER = 1 << 30
+_START = "import json, sys; sys.path[:] = json.loads(sys.argv.pop(1)); from segue.tools.worker_main import main; main()"
+_MAX_ANSWER = 1 << 30
 _SIGNALS = {int(each): each.name for each in signal.Signals}
 
 
 class WorkerError(Exception):
-    """The worker did not do what it was started for."""
+    """The worker could not be started for this function."""
 
 
 class Worker:
-    """One call in one process. ``run`` blocks until it is over; ``stop``, from another thread, ends it."""
+    """One call in one process. ``run`` blocks until it has ended; ``stop``, from another thread, kills it."""
 
-    def __init__(self, tool: Tool, values: dict[str, Any], limits: Limits, note: str) -> None:
-        self._tool, self._values, self._limits, self._note = tool, values, limits, note
+    def __init__(self, tool: Tool, values: dict[str, Any], builder: OutputBuilder) -> None:
+        self._tool, self._values, self._builder = tool, values, builder
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._stopped = False
 
-    def run(self) -> Ended:
-        """How the function ended; nothing that it has started is left."""
+    def run(self) -> ToolOutput:
+        """Run the function and return its output. No process that it started in its group is left."""
         try:
             task = msgspec.msgpack.encode(self._task())
             with self._lock:
                 if self._stopped:
-                    return self._cancelled()
-                self._process = self._started()
-            return self._answer(self._process, task)
-        except Exception as error:  # noqa: BLE001, whatever keeps a process from starting; the model is told
-            return raised(error, self._limits, self._note)
+                    return STOPPED
+                self._process = _start_process()
+            return self._exchange(self._process, task)
+        except Exception as error:  # noqa: BLE001, whatever keeps a process from starting; the model gets it
+            return self._builder.from_error(error)
 
     def stop(self) -> None:
+        """Kill the process."""
         with self._lock:
             self._stopped = True
             if self._process is not None:
                 _kill(self._process)
 
-    def _task(self) -> child.Task:
-        if child.inside:
+    def _task(self) -> worker_main.Task:
+        if worker_main.is_worker:
             raise WorkerError(
                 "a worker process starts no other; does the main module lack `if __name__ == '__main__':`?"
             )
         handler = self._tool.handler
         try:
             values = pickle.dumps(self._values)
-        except Exception as error:  # noqa: BLE001, pickling runs the code of others
+        except Exception as error:  # noqa: BLE001, pickling runs foreign code
             raise WorkerError(f"the arguments cannot be sent to a worker process: {error}") from None
         main = _main_module() if handler.__module__ == "__main__" else None
-        return child.Task(handler.__module__, handler.__qualname__, values, self._limits, self._note, main)
+        return worker_main.Task(handler.__module__, handler.__qualname__, values, self._builder, main)
 
-    def _started(self) -> "subprocess.Popen[bytes]":
-        return subprocess.Popen(
-            [sys.executable, "-c", _START, json.dumps([entry or os.getcwd() for entry in sys.path])],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def _answer(self, process: "subprocess.Popen[bytes]", task: bytes) -> Ended:
+    def _exchange(self, process: "subprocess.Popen[bytes]", task: bytes) -> ToolOutput:
+        """Send the task, read the answer, and end the process."""
         assert process.stdin is not None and process.stdout is not None
         data = b""
         try:
-            with suppress(BrokenPipeError):  # it died at once: that there is no answer says so
-                process.stdin.write(child.LENGTH.pack(len(task)) + task)
+            with suppress(BrokenPipeError):  # it died early, which the missing answer shows
+                process.stdin.write(worker_main.LENGTH.pack(len(task)) + task)
                 process.stdin.flush()
-            head = process.stdout.read(child.LENGTH.size)
-            if len(head) == child.LENGTH.size:
-                [length] = child.LENGTH.unpack(head)
-                data = process.stdout.read(min(length, _LONGEST_ANSWER))
-                data = data if len(data) == length else b""
+            data = _read_answer(process.stdout)
         finally:
             status = self._end(process)
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    pipe.close()
         if data:
-            return msgspec.json.decode(data, type=Ended)
-        return self._cancelled() if self._stopped else self._died(status)
+            return msgspec.json.decode(data, type=ToolOutput)
+        return STOPPED if self._stopped else self._died(status)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> int:
-        """End the process with all that is in its group. It is collected last: until then its number is its own."""
+        """Kill the process group and return the exit status. Waits last, so that the process id stays valid."""
         status = None
         if hasattr(os, "waitid"):
-            with suppress(OSError):  # how it ended by itself, if it did
+            with suppress(OSError):  # its own exit status, if it has ended by itself
                 found = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-                status = None if found is None else _status(found)
+                status = None if found is None else _exit_status(found)
         with self._lock:
             _kill(process)
             self._process = None
         collected = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]  # both are pipes
         return collected if status is None else status
 
-    def _died(self, status: int) -> Ended:
+    def _died(self, status: int) -> ToolOutput:
         how = f"exit status {status}" if status >= 0 else _SIGNALS.get(-status, f"signal {-status}")
-        died = f"The worker process of the tool died ({how}) before it gave a result; what it had done is not known."
-        return told(died, self._limits, self._note)
-
-    def _cancelled(self) -> Ended:
-        return Ended([], True, stopped=True)
+        return self._builder.from_text(
+            f"The worker process of the tool died ({how}) before it gave a result; what it had done is not known."
+        )
 
 
-def _status(found: Any) -> int:
+def _start_process() -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-c", _START, json.dumps([entry or os.getcwd() for entry in sys.path])],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def _read_answer(stdout: IO[bytes]) -> bytes:
+    """The answer of the worker; empty if it is not complete."""
+    head = stdout.read(worker_main.LENGTH.size)
+    if len(head) < worker_main.LENGTH.size:
+        return b""
+    [length] = worker_main.LENGTH.unpack(head)
+    data = stdout.read(min(length, _MAX_ANSWER))
+    return data if len(data) == length else b""
+
+
+def _exit_status(found: Any) -> int:
+    """The status as ``subprocess`` has it: negative for a signal."""
     return int(found.si_status if found.si_code == os.CLD_EXITED else -found.si_status)
 
 
@@ -131,7 +138,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _main_module() -> dict[str, Any]:
-    """How another process finds our main module, as multiprocessing has it."""
+    """How a worker finds the main module of this process, as multiprocessing describes it."""
     from multiprocessing.spawn import get_preparation_data
 
     data = get_preparation_data("segue-worker")

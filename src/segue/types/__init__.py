@@ -1,6 +1,6 @@
-"""Pure data: blocks, messages, tools, usage and models, and the JSON of them. No I/O beyond an open file."""
+"""Pure data: blocks, messages, tools, usage and models, and their JSON. No I/O except on open files."""
 
-from .changes import LOSSY, Change, ChangeCode
+from .changes import LOSSY as LOSSY, Change, ChangeCode as ChangeCode
 from .content import (
     AssistantContent,
     Block,
@@ -12,26 +12,11 @@ from .content import (
     UserContent,
 )
 from .context import Context
-from .events import (
-    Done,
-    Error,
-    Event,
-    Partial,
-    Start,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ThinkingDelta,
-    ThinkingEnd,
-    ThinkingStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-)
-from .jsonl import Line, read_conversations, read_jsonl, write_jsonl
+from .fold import Fold as Fold
+from .jsonl import Line as Line, read_conversations, read_jsonl, write_jsonl
 from .messages import (
-    FAILED_STOPS,
-    PLACEMENT,
+    FAILED_STOPS as FAILED_STOPS,
+    PLACEMENT as PLACEMENT,
     AssistantMessage,
     Diagnostic,
     Message,
@@ -40,48 +25,27 @@ from .messages import (
     UserMessage,
 )
 from .model import Modality, Model
-from .options import CacheRetention, Options, ReasoningLevel
+from .options import CacheRetention as CacheRetention, Options, ReasoningLevel as ReasoningLevel
 from .tools import ToolDefinition
 from .usage import ModelCost, Usage, UsageCost
 
 __all__ = [
-    "FAILED_STOPS",
-    "LOSSY",
-    "PLACEMENT",
     "AssistantContent",
     "AssistantMessage",
     "Block",
-    "CacheRetention",
     "Change",
-    "ChangeCode",
     "Context",
     "Diagnostic",
-    "Done",
-    "Error",
-    "Event",
     "ImageContent",
-    "Line",
     "Message",
     "Modality",
     "Model",
     "ModelCost",
     "Options",
-    "Partial",
-    "ReasoningLevel",
-    "Start",
     "StopReason",
     "TextContent",
-    "TextDelta",
-    "TextEnd",
-    "TextStart",
     "ThinkingContent",
-    "ThinkingDelta",
-    "ThinkingEnd",
-    "ThinkingStart",
     "ToolCall",
-    "ToolCallDelta",
-    "ToolCallEnd",
-    "ToolCallStart",
     "ToolDefinition",
     "ToolResultContent",
     "ToolResultMessage",

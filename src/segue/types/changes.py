@@ -1,4 +1,4 @@
-"""What a rendering changed: one record for each change, so that nothing readable is lost, moved or invented unsaid."""
+"""The changes that rendering makes: one record each, so that nothing readable is lost, moved or added silently."""
 
 from typing import Literal
 
@@ -49,11 +49,11 @@ LOSSY: frozenset[ChangeCode] = frozenset(
         "option-dropped",
     }
 )
-"""Codes that always lose something; a dropped orphan loses something, too."""
+"""Codes of changes that always lose something. ``result-orphaned`` does only if the result is dropped."""
 
 
 class Change(Struct, frozen=True, omit_defaults=True):
-    """Which rule acted, on which message (its index in the input) and block, and what it did, for a person.
+    """One change: its code, the message (index in the input) and block that it concerns, and a readable detail.
 
     ``message`` is ``None`` for the system prompt and the tools.
     """

@@ -1,7 +1,7 @@
-"""JSON both ways, for every canonical value: strict by kind, lenient by field, and never half-read.
+"""Read and write the JSON of every canonical value. Types are strict, unknown fields are ignored.
 
-Reading first takes the fast way, which is all there is to a document that we wrote. Only when that fails is a second
-look taken: at what other tools write differently (``other_tools``), and then at how to say what is wrong (``explain``).
+A document that segue wrote is decoded in one step. Only if that fails, spellings of other tools are normalised
+(``other_tools``) and the document is decoded again; if that fails too, ``explain`` makes the error.
 """
 
 import json
@@ -15,14 +15,27 @@ from msgspec import Struct
 from ..errors import FormatError
 from .explain import explain
 from .numbers import refuse_non_finite
-from .other_tools import UNREADABLE, as_we_write_it
+from .other_tools import normalised
 from .text import scrub, scrub_escapes, scrub_json
-from .value import Value, encode
+from .value import UNREADABLE, Value, encode
+
+__all__ = [
+    "BYTE_ORDER_MARK",
+    "UNREADABLE",
+    "VERSION",
+    "encode",
+    "json_text",
+    "read",
+    "read_document",
+    "read_json",
+    "read_json_with_surrogates",
+    "write",
+]
 
 T = TypeVar("T")
 
 VERSION = 1
-"""The version that stands on a Context; a document without one is read as this."""
+"""The version that is written into a Context; a document without one is read as this version."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -38,7 +51,7 @@ _any = msgspec.json.Decoder().decode
 
 
 def read(data: bytes | str, kind: type[T]) -> T:
-    """The value of ``kind`` that ``data`` holds, or a ``FormatError`` that says what is wrong, and where."""
+    """Read a value of ``kind`` from JSON. A ``FormatError`` states what is wrong, and where."""
     if isinstance(data, str):
         data = scrub(data).encode()
     elif not isinstance(data, bytes):
@@ -49,7 +62,7 @@ def read(data: bytes | str, kind: type[T]) -> T:
         return cast(T, decode(data))
     except UNREADABLE as error:
         first = error
-    repaired = as_we_write_it(data)
+    repaired = normalised(data)
     if repaired == data:
         raise _explained(first, data, kind)
     try:
@@ -58,8 +71,17 @@ def read(data: bytes | str, kind: type[T]) -> T:
         raise _explained(error, repaired, kind) from None
 
 
+def read_document(data: bytes) -> Any:
+    """Read any JSON document; lone surrogates are replaced. A ``FormatError`` states what is wrong."""
+    try:
+        data.decode()
+        return read_json(data)
+    except UNREADABLE as error:
+        raise explain(error, data, None) from None
+
+
 def read_json(data: bytes) -> Any:
-    """Any JSON document; half characters are replaced. Raises one of ``UNREADABLE``."""
+    """Read any JSON document; lone surrogates are replaced. Raises one of ``UNREADABLE``."""
     try:
         return _any(data)
     except msgspec.DecodeError:
@@ -69,21 +91,21 @@ def read_json(data: bytes) -> Any:
         return _any(repaired)
 
 
-def read_halves(data: bytes) -> Any:
-    """Any JSON document, with half characters as they came: the other half may be in the next one. Raises one of
-    ``UNREADABLE``."""
+def read_json_with_surrogates(data: bytes) -> Any:
+    """Read any JSON document and keep lone surrogates: the other half of the character may be in the next document.
+    Raises one of ``UNREADABLE``."""
     try:
         return _any(data)
     except msgspec.DecodeError:
         repaired = scrub_escapes(data)
         if repaired == data:
             raise
-        _any(repaired)  # nothing else is wrong with it: numbers, constants, nesting
+        _any(repaired)  # raises if something else is wrong: numbers, constants, nesting
         return json.loads(data)
 
 
 def json_text(value: Any) -> str:
-    """JSON text of what ``read_halves`` returned; half characters stay as they are."""
+    """Write what ``read_json_with_surrogates`` returned as JSON text; lone surrogates are kept."""
     try:
         return encode(value).decode()
     except UnicodeEncodeError:
@@ -91,7 +113,7 @@ def json_text(value: Any) -> str:
 
 
 def _explained(error: Exception, data: bytes, kind: Any) -> FormatError:
-    """Only a conversation says its version, as the tag of its struct."""
+    """Explain a decoding error. Only a conversation has a version, as the tag of its struct."""
     config = getattr(kind, "__struct_config__", None)
     return explain(error, data, VERSION if config is not None and config.tag_field == "version" else None)
 
@@ -100,13 +122,13 @@ def _explained(error: Exception, data: bytes, kind: Any) -> FormatError:
 
 
 def write(value: Any) -> bytes:
-    """Canonical JSON of ``value``; a ``FormatError`` for numbers and objects that JSON cannot hold."""
+    """Write ``value`` as canonical JSON. Raises ``FormatError`` for numbers and objects that JSON cannot hold."""
     try:
         data = _encoded(value)
     except UnicodeEncodeError:
         value = _scrubbed(value)
         data = _encoded(value)
-    # The encoder writes NaN and infinities as null, without a word.
+    # The encoder silently writes NaN and infinities as null.
     if (not isinstance(value, Value) or value._may_hide_nan()) and b"null" in data:
         refuse_non_finite(value)
     return data
@@ -118,7 +140,7 @@ def _encoded(value: Any) -> bytes:
     except UnicodeEncodeError:
         raise
     except RecursionError:
-        raise FormatError("nested too deeply to be written") from None
+        raise FormatError("nested too deeply to be written as JSON") from None
     except (TypeError, OverflowError, ValueError) as error:
         raise FormatError(f"cannot be written as JSON: {error}") from None
 

@@ -1,4 +1,4 @@
-"""The four blocks that messages are made of. What may stand where is a table in ``messages.py``."""
+"""The four blocks that messages are made of. Which message may hold which block is a table in ``messages.py``."""
 
 from typing import Any, final
 
@@ -9,12 +9,12 @@ from .value import Optional, Value, encode
 
 @final
 class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag="text"):
-    """Text. ``text_signature`` is opaque metadata of the protocol that wrote it."""
+    """Text. ``text_signature`` is opaque metadata of the protocol that it came from."""
 
     text: str
     text_signature: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("text_signature")
 
 
@@ -22,7 +22,7 @@ _TEXT = TextContent("")
 
 
 def plain_text(text: str) -> TextContent:
-    """A text without a signature, for our own use: what is right by its making needs no check."""
+    """Make a text without a signature, without validation: for internal use, where ``text`` is known to be a string."""
     return replace(_TEXT, text=text)
 
 
@@ -42,7 +42,7 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
     thinking_signature: Optional = None
     redacted: bool = False
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("thinking_signature")
         if self.redacted is None:
             force_setattr(self, "redacted", False)
@@ -50,10 +50,10 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
 
 @final
 class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="toolCall"):  # type: ignore[misc]
-    """A call that the model wants made. ``id`` correlates it with its result.
+    """A call that the model requests. Its result has the same ``id``.
 
-    The one block that is not frozen: its arguments are a dict anyway, and ``AssistantMessage.tool_calls`` hands out
-    copies for the caller to change.
+    The only block that is not frozen: its arguments are a dict anyway, and ``AssistantMessage.tool_calls`` returns
+    copies that the caller may change.
     """
 
     id: str
@@ -61,7 +61,7 @@ class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="t
     arguments: dict[str, Any]
     thought_signature: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         if type(self.arguments) is not dict:
             raise TypeError(f"arguments of a ToolCall must be a dict, not {type(self.arguments).__name__}")
         self._empty_to_none("thought_signature")

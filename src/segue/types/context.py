@@ -26,7 +26,7 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
             self, *, system_prompt: str | None = None, messages: Iterable[Message], tools: Iterable[ToolDefinition] = ()
         ) -> None: ...
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         self._empty_to_none("system_prompt")
         for name, kinds in _HOLDS.items():
             items = getattr(self, name)
@@ -38,7 +38,8 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
                 continue
             for index, item in enumerate(items):
                 if type(item) not in kinds:
-                    raise TypeError(f"{name}[{index}]: a Context holds no {type(item).__name__} there")
+                    allowed = ", ".join(sorted(kind.__name__ for kind in kinds))
+                    raise TypeError(f"{name}[{index}] of a Context must be {allowed}, not {type(item).__name__}")
 
     def _may_hide_nan(self) -> bool:
         for message in self.messages:
@@ -48,9 +49,9 @@ class Context(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="v
 
     @classmethod
     def from_json(cls, data: bytes | str) -> "Context":
-        """Read a document; a ``FormatError`` says what is wrong with it, and where."""
+        """Read a document. A ``FormatError`` states what is wrong with it, and where."""
         return read(data, cls)
 
     def to_json(self) -> bytes:
-        """The document in its full form, on one line."""
+        """Write the document, on one line."""
         return write(self)

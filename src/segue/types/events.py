@@ -1,10 +1,10 @@
-"""What a stream of an answer tells, one event at a time, the same for every protocol.
+"""The events of a streamed answer, the same for every protocol.
 
-``start``; then for each block its start, deltas and end, with the block's index (blocks may interleave); then exactly
-one of ``done`` and ``error``. A block that was cut off by an error has no end. Deltas have whole characters, and add up
-to the block, with one exception: where the provider sends a finished text that is not what it streamed, the end has
-the finished one, and the message a diagnostic (``text-differs``, ``arguments-differ``). ``partial`` is the answer so
-far, the same object on every event: looking at it costs what is looked at, and nothing is copied for those who do not.
+The order: ``start``; for each block its start, deltas and end, with the block's index (blocks may interleave); exactly
+one ``done`` or ``error``. A block that an error cut off has no end event. Deltas consist of whole characters and add up
+to the block, with one exception: if the provider finally sends a text that differs from what it streamed, the end event
+has the final text, and the message has a diagnostic (``text-differs``, ``arguments-differ``). ``partial`` is the answer
+so far. It is the same object on every event and is built only when it is read, so ignoring it costs nothing.
 """
 
 from typing import ClassVar, Literal, Protocol
@@ -15,21 +15,38 @@ from ..errors import ProviderError
 from .content import AssistantContent, TextContent, ThinkingContent, ToolCall
 from .messages import AssistantMessage
 
+__all__ = [
+    "Done",
+    "Error",
+    "Event",
+    "Partial",
+    "Start",
+    "TextDelta",
+    "TextEnd",
+    "TextStart",
+    "ThinkingDelta",
+    "ThinkingEnd",
+    "ThinkingStart",
+    "ToolCallDelta",
+    "ToolCallEnd",
+    "ToolCallStart",
+]
+
 
 class Partial(Protocol):
     """An answer as it grows."""
 
     @property
     def content(self) -> list[AssistantContent]:
-        """The blocks so far. One that has not changed since somebody looked is the same object; the arguments of a
-        call that is still streaming are read as far as they go."""
+        """The blocks so far. A block that has not changed since it was last read is the same object. The arguments of a
+        call that is still streaming are parsed as far as they have arrived."""
 
     def message(self) -> AssistantMessage:
-        """All of it as a message; until the end, one that was ``aborted`` here."""
+        """The answer as a message. Before the end, its stop reason is ``aborted``."""
 
 
 class Start(Struct, frozen=True):
-    """The provider began to answer."""
+    """The provider has started to answer."""
 
     type: ClassVar[Literal["start"]] = "start"
     partial: Partial
@@ -76,7 +93,7 @@ class ThinkingEnd(Struct, frozen=True):
 
 
 class ToolCallStart(Struct, frozen=True):
-    """A call begins; its id and name may still be missing."""
+    """The start of a call; its id and name may still be missing."""
 
     type: ClassVar[Literal["toolcall_start"]] = "toolcall_start"
     index: int
@@ -84,7 +101,7 @@ class ToolCallStart(Struct, frozen=True):
 
 
 class ToolCallDelta(Struct, frozen=True):
-    """More of a call's arguments, as the JSON text that came."""
+    """More of a call's arguments, as the JSON text that arrived."""
 
     type: ClassVar[Literal["toolcall_delta"]] = "toolcall_delta"
     index: int
@@ -93,7 +110,7 @@ class ToolCallDelta(Struct, frozen=True):
 
 
 class ToolCallEnd(Struct, frozen=True):
-    """A whole call. Run it after ``done``, which says whether it may run: ``AssistantMessage.runnable_calls``."""
+    """A complete call. Do not run it before ``done``: its message decides what may run (``runnable_calls``)."""
 
     type: ClassVar[Literal["toolcall_end"]] = "toolcall_end"
     index: int
@@ -110,8 +127,8 @@ class Done(Struct, frozen=True):
 
 
 class Error(Struct, frozen=True):
-    """The answer failed or was broken off: ``message`` has what had arrived, ``stop_reason`` ``error`` or ``aborted``,
-    and ``error_message``. ``error`` says what kind of failure it was, where a client was there to see."""
+    """The answer failed or was aborted: ``message`` has what had arrived, the ``stop_reason`` ``error`` or ``aborted``,
+    and an ``error_message``. ``error`` is the kind of failure, if the answer came through the client."""
 
     type: ClassVar[Literal["error"]] = "error"
     message: AssistantMessage

@@ -1,4 +1,4 @@
-"""What is wrong with a document, in one line for a person: the path, and words instead of the decoder's."""
+"""Explain in one readable line what is wrong with a document: the path, and a clearer text than the decoder's."""
 
 import re
 from typing import Any, get_args
@@ -6,19 +6,17 @@ from typing import Any, get_args
 import msgspec
 
 from ..errors import FormatError, VersionError
-from .content import Block, ImageContent, TextContent, ThinkingContent, ToolCall
+from .content import Block
 from .messages import StopReason
 
-BLOCK_TAGS: dict[str, type[Block]] = {
-    "text": TextContent,
-    "image": ImageContent,
-    "thinking": ThinkingContent,
-    "toolCall": ToolCall,
-}
+BLOCK_TAGS: dict[str, type[Block]] = {kind.__struct_config__.tag: kind for kind in get_args(Block)}
 
 
 def explain(error: Exception, data: bytes, version: int | None) -> FormatError:
-    """``version``: the one that a document of this kind may say, or ``None`` if it says none."""
+    """Turn the decoder's error into a ``FormatError``.
+
+    ``version`` is the version that documents of this kind have, or ``None`` if they have none.
+    """
     if isinstance(error, RecursionError):
         return FormatError("nested too deeply to be read")
     if isinstance(error, UnicodeDecodeError):
@@ -27,7 +25,7 @@ def explain(error: Exception, data: bytes, version: int | None) -> FormatError:
         return FormatError(f"not JSON: {_syntax(str(error), data)}")
     try:
         document = msgspec.json.decode(data)
-    except msgspec.ValidationError:  # the very same one: a number that nothing can hold
+    except msgspec.ValidationError:  # the same error: a number out of range
         document = None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as deeper:
         return explain(deeper, data, version)
@@ -42,7 +40,7 @@ def explain(error: Exception, data: bytes, version: int | None) -> FormatError:
 def _wrong_version(found: object, known: int) -> VersionError:
     advice = "; update segue" if isinstance(found, int) and found > known else ""
     return VersionError(
-        f"version {_short(found)} is not one that this segue reads (it knows {known}){advice}", path="version"
+        f"version {_short(found)} is not supported: this segue reads version {known}{advice}", path="version"
     )
 
 
@@ -58,19 +56,19 @@ def _explain_validation(text: str, document: Any) -> FormatError:
 
 
 def _explain_tag(owner: str, tag: str, document: Any) -> FormatError:
-    """Words for an unknown role or block type, and for a block in a message that may not hold it."""
+    """Explain an unknown role or block type, or a block in a message that may not hold it."""
     value = _follow(document, f"{owner}.{tag}" if owner else tag)
     if tag == "role":
-        return FormatError(f"unknown role {_short(value)}; a message is of user, assistant or toolResult", path=owner)
+        return FormatError(f"unknown role {_short(value)}; the roles are user, assistant and toolResult", path=owner)
     if value not in BLOCK_TAGS:
         return FormatError(f"unknown block type {_short(value)}; the blocks are {', '.join(BLOCK_TAGS)}", path=owner)
     message, _, _ = owner.rpartition(".")
     role = _follow(document, f"{message}.role" if message else "role")
-    return FormatError(f"{_a(value)} block may not stand in {_a(role)} message", path=owner)
+    return FormatError(f"{_a(value)} block is not allowed in {_a(role)} message", path=owner)
 
 
 def _follow(document: Any, path: str) -> Any:
-    """What stands at ``messages[3].content[1].type``."""
+    """Return the value at a path such as ``messages[3].content[1].type``."""
     for key, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path):
         document = document[int(index)] if index else document[key]
     return document

@@ -1,7 +1,7 @@
-"""Files: one conversation as JSON, or JSONL in which each line is a message or each line is a conversation.
+"""Read and write files: one conversation as JSON, or JSONL in which each line is a message or a conversation.
 
-A bad line is reported with its number and the others go on: what was read and what was wrong come out of one
-iterator, in the order of the file. Lines are read one at a time, whatever the size of the file.
+A bad line does not stop the others: one iterator yields values and errors (with line numbers) in the order of the file.
+Lines are read one at a time, so that large files need little memory.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,15 +12,14 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from ..errors import FormatError
-from .codec import BYTE_ORDER_MARK, read, write
+from .codec import BYTE_ORDER_MARK, UNREADABLE, read, write
 from .context import Context
 from .messages import Message
-from .other_tools import UNREADABLE
 from .text import scrub_escapes
 
 
 class Line(NamedTuple):
-    """A line of a JSONL file: what it holds, or what is wrong with it."""
+    """A line of a JSONL file: its value, or the error of a line that cannot be read."""
 
     number: int
     value: Message | Context | FormatError
@@ -32,11 +31,11 @@ class _Probe(Struct):
 
 
 def _kind_of(text: bytes) -> Any:
-    """``Message`` or ``Context``, or ``None`` when ``text`` is neither."""
+    """Return ``Message`` or ``Context``, or ``None`` if ``text`` is neither."""
     text = text.removeprefix(BYTE_ORDER_MARK)
-    for given in (text, scrub_escapes(text)):
+    for candidate in (text, scrub_escapes(text)):
         try:
-            probe = msgspec.json.decode(given, type=_Probe)
+            probe = msgspec.json.decode(candidate, type=_Probe)
         except UNREADABLE:
             continue
         return Context if probe.messages is not UNSET else Message if probe.role is not UNSET else None
@@ -44,10 +43,11 @@ def _kind_of(text: bytes) -> Any:
 
 
 _NAMES: dict[Any, str] = {Context: "a conversation", Message: "a message"}
+_PLURALS: dict[Any, str] = {Context: "conversations", Message: "messages"}
 
 
 def read_jsonl(lines: Iterable[bytes], source: str = "") -> Iterator[Line]:
-    """Every line that is not blank; ``source`` names the file in errors."""
+    """Read every line that is not blank; ``source`` is the name of the file in errors."""
     kind: Any = None
     for number, text in enumerate(lines, 1):
         if not text.strip():
@@ -55,7 +55,7 @@ def read_jsonl(lines: Iterable[bytes], source: str = "") -> Iterator[Line]:
         found = _kind_of(text) or kind or Context
         try:
             if kind is not None and found is not kind:
-                raise FormatError(f"{_NAMES[found]} in a file in which each line is {_NAMES[kind]}")
+                raise FormatError(f"found {_NAMES[found]}, but the lines of this file are {_PLURALS[kind]}")
             value = cast("Message | Context", read(text, found))
         except FormatError as error:
             yield Line(number, error.at(source, number))
@@ -65,7 +65,7 @@ def read_jsonl(lines: Iterable[bytes], source: str = "") -> Iterator[Line]:
 
 
 def write_jsonl(values: Iterable[Message | Context], file: BinaryIO) -> None:
-    """One line for each value."""
+    """Write one line for each value."""
     kinds: set[bool] = set()
     for value in values:
         kinds.add(isinstance(value, Context))
@@ -75,9 +75,9 @@ def write_jsonl(values: Iterable[Message | Context], file: BinaryIO) -> None:
 
 
 def read_conversations(file: Iterable[bytes], source: str = "") -> Iterator[Context | FormatError]:
-    """The conversations of a JSON or JSONL file, and what is wrong with the lines that hold none.
+    """Read the conversations of a JSON or JSONL file; a line that cannot be read yields its error.
 
-    JSONL in which each line is a message is one conversation.
+    If each line is a message, the file is one conversation.
     """
     lines = iter(file)
     head = first_lines(lines)
@@ -103,11 +103,11 @@ def read_conversations(file: Iterable[bytes], source: str = "") -> Iterator[Cont
 
 
 LOOK_AHEAD = 20
-"""How many lines are looked at before a file without a whole value on any of them is taken for one document."""
+"""How many lines are examined. If none of them is a complete value, the file is read as one document."""
 
 
 def first_lines(lines: Iterator[bytes]) -> list[bytes]:
-    """Lines up to the first that holds a message or a conversation, and one more: enough to tell JSON from JSONL."""
+    """Read up to the first line that is a message or a conversation, and one more: enough to tell JSON from JSONL."""
     head: list[bytes] = []
     found = False
     for line in lines:
@@ -119,10 +119,10 @@ def first_lines(lines: Iterator[bytes]) -> list[bytes]:
 
 
 def shape_of(head: list[bytes]) -> Literal["json", "jsonl", "either"]:
-    """What the first lines of a file say about it.
+    """Guess from the first lines of a file whether it is JSON or JSONL.
 
-    A whole value on the first line is JSONL, unless it is the only line and a conversation. A whole value further down
-    is a line of JSONL after bad ones, or a part of a document that began on a line that ends in the middle of a value.
+    A complete value on the first line means JSONL, unless it is the only line and a conversation. A complete value
+    further down is either a line of JSONL after bad lines, or part of a document that starts on an earlier line.
     """
     texts = [line for line in head if line.strip()]
     kinds = [_kind_of(line) for line in texts]
@@ -132,7 +132,7 @@ def shape_of(head: list[bytes]) -> Literal["json", "jsonl", "either"]:
 
 
 def conversations_follow(head: list[bytes]) -> bool:
-    """Whether the first whole value of a file is a conversation, and not a message."""
+    """Whether the first complete value of a file is a conversation, and not a message."""
     return next((kind for kind in map(_kind_of, head) if kind is not None), None) is Context
 
 

@@ -1,6 +1,6 @@
-"""The three messages. Which blocks each may hold is the table ``PLACEMENT``; nothing else may be put in.
+"""The three messages. The table ``PLACEMENT`` lists the blocks that each may hold.
 
-Values carry no identity of their own: ids, parents and keys of stored entries belong to a store.
+Values have no identity: ids, parents and keys of stored entries belong to the store.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,7 @@ from msgspec.structs import force_setattr
 from .content import (
     AssistantContent,
     Block,
-    ImageContent,
     TextContent,
-    ThinkingContent,
     ToolCall,
     ToolResultContent,
     UserContent,
@@ -25,7 +23,7 @@ from .usage import Usage
 from .value import Optional, Value
 
 StopReason = Literal["stop", "length", "toolUse", "error", "aborted"]
-"""Why an answer ended; every provider's signal maps onto these five."""
+"""Why an answer ended; the stop reasons of all providers are mapped to these five."""
 
 _STOP_REASONS = frozenset(get_args(StopReason))
 FAILED_STOPS = frozenset({"error", "aborted"})
@@ -45,12 +43,12 @@ class Diagnostic(Value, frozen=True, omit_defaults=True):
 
 
 NOT_RUNNABLE = frozenset({"arguments-truncated", "arguments-unreadable", "call-without-name"})
-"""Diagnostics of a call (``details["block"]`` says which) that must not be run."""
+"""Types of diagnostics of a call that must not be run; ``details["block"]`` is its index."""
 
 
 @final
 class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
-    """What the user said. A bare string, here and in JSON, stands for one text block."""
+    """A message of the user. A plain string, here and in JSON, is short for one text block."""
 
     if TYPE_CHECKING:
         content: list[UserContent]
@@ -63,18 +61,18 @@ class UserMessage(Value, frozen=True, tag_field="role", tag="user"):
         if isinstance(self.content, str):
             force_setattr(self, "content", [TextContent(self.content)])
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
 
 
 @final
 class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag_field="role", tag="assistant"):
-    """An answer, with its origin. ``protocol``, ``provider`` and ``model`` (the requested id) are free strings: a
-    history may name what no catalog knows.
+    """An answer, with its origin. ``protocol``, ``provider`` and ``model`` (the requested id) are free strings: they
+    need not be in any catalog.
 
-    ``endpoint`` is a fingerprint of the endpoint and account that answered, and reveals no secret; signatures are
-    bound to it. Behind a router, ``|`` and the upstream that answered follow. ``prefix_digest`` covers everything that
-    was sent before this answer; some models bind their thinking to it.
+    ``endpoint`` is a fingerprint of the endpoint and account that answered, and does not reveal a secret; signatures
+    are bound to it. For an answer through a router it ends in ``|`` and the upstream that answered. ``prefix_digest``
+    is the digest of everything that was sent before this answer; some models bind their thinking to it.
     """
 
     content: list[AssistantContent]
@@ -91,10 +89,10 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
     endpoint: Optional = None
     prefix_digest: Optional = None
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
         if not isinstance(self.stop_reason, str) or self.stop_reason not in _STOP_REASONS:
-            raise ValueError(f"stop_reason {self.stop_reason!r} is none of {', '.join(get_args(StopReason))}")
+            raise ValueError(f"stop_reason must be one of {', '.join(get_args(StopReason))}, not {self.stop_reason!r}")
         if self.diagnostics is None:
             force_setattr(self, "diagnostics", [])
         self._empty_to_none("response_model", "response_id", "error_message", "endpoint", "prefix_digest")
@@ -108,7 +106,7 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
 
     @classmethod
     def start(cls, model: Model, now: int) -> "AssistantMessage":
-        """An empty answer of ``model`` at ``now`` (Unix ms): a decoder adds only what the response said."""
+        """Make an empty answer of ``model`` at ``now`` (Unix ms), to which a decoder adds the content of a response."""
         return cls(
             content=[],
             protocol=model.protocol,
@@ -126,12 +124,12 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
 
     @property
     def text(self) -> str:
-        """The text blocks, joined; thinking and calls are skipped."""
+        """The joined text blocks, without thinking and calls."""
         return "".join([block.text for block in self.content if type(block) is TextContent])
 
     @property
     def tool_calls(self) -> list[ToolCall]:
-        """Every call in order, as copies that the caller may change."""
+        """All calls in order, as copies that the caller may change."""
         return [
             ToolCall(block.id, block.name, copy_json(block.arguments), block.thought_signature)
             for block in self.content
@@ -140,8 +138,8 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
 
     @property
     def runnable_calls(self) -> list[ToolCall]:
-        """The calls that may be run, as copies: none of an answer that failed or was cut for length, and none whose
-        arguments had to be guessed or that names no tool."""
+        """The calls that may be run, as copies. Excluded are all calls of an answer that failed or reached its length
+        limit, and calls without a name or whose arguments were incomplete."""
         if self.stop_reason != "toolUse":
             return []
         unfit = {each.details.get("block") for each in self.diagnostics if each.details and each.type in NOT_RUNNABLE}
@@ -151,7 +149,7 @@ class AssistantMessage(Value, frozen=True, kw_only=True, omit_defaults=True, tag
 
 @final
 class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role", tag="toolResult"):
-    """What a tool answered. ``synthetic``: it stands in for a result that never came; a real one always wins."""
+    """The result of a call. ``synthetic``: a placeholder for a missing result, which a real one always replaces."""
 
     tool_call_id: str
     tool_name: str
@@ -170,7 +168,7 @@ class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role"
             synthetic: bool = False,
         ) -> None: ...
 
-    def _made(self) -> None:
+    def _validate(self) -> None:
         _place(self)
         for name in ("is_error", "synthetic"):
             if getattr(self, name) is None:
@@ -180,14 +178,14 @@ class ToolResultMessage(Value, frozen=True, omit_defaults=True, tag_field="role"
 Message = UserMessage | AssistantMessage | ToolResultMessage
 
 PLACEMENT: dict[type[Message], frozenset[type[Block]]] = {
-    UserMessage: frozenset({TextContent, ImageContent}),
-    AssistantMessage: frozenset({TextContent, ThinkingContent, ToolCall}),
-    ToolResultMessage: frozenset({TextContent, ImageContent}),
+    UserMessage: frozenset(get_args(UserContent)),
+    AssistantMessage: frozenset(get_args(AssistantContent)),
+    ToolResultMessage: frozenset(get_args(ToolResultContent)),
 }
 
 
 def _place(message: Message) -> None:
-    """Refuse a block that ``message`` may not hold; a type checker and the JSON reader refuse it, too."""
+    """Refuse a block that ``message`` may not hold. (Type checkers and the JSON reader refuse it, too.)"""
     content, allowed = message.content, PLACEMENT[type(message)]
     if type(content) is list and allowed.issuperset(map(type, content)):
         return
@@ -199,6 +197,6 @@ def _place(message: Message) -> None:
         if type(block) not in allowed:
             names = ", ".join(sorted(kind.__name__ for kind in allowed))
             raise TypeError(
-                f"content[{index}]: {type(block).__name__} may not stand in a {type(message).__name__}, "
-                f"which holds {names}"
+                f"content[{index}]: {type(block).__name__} is not allowed in a {type(message).__name__}; "
+                f"allowed are {names}"
             )

@@ -1,8 +1,9 @@
-"""The target of a request: what a model is, where it answers, and the dialect that it speaks."""
+"""The target of a request: a model, its address, and its dialect."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import field
+from msgspec.structs import replace
 
 from ..dialects import Dialect
 from .secret import Guarded
@@ -12,7 +13,7 @@ Modality = Literal["text", "image"]
 
 
 class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A model as the catalog knows it. To change one field: ``msgspec.structs.replace(model, base_url=…)``."""
+    """A model as the catalog describes it."""
 
     id: str
     name: str
@@ -25,13 +26,17 @@ class Model(Guarded, frozen=True, kw_only=True, rename="camel", omit_defaults=Tr
     max_tokens: int
     cost: ModelCost = field(default_factory=ModelCost)
     headers: dict[str, str] = {}
-    # The fingerprint that answers will carry (AssistantMessage.endpoint), where the client or the caller knows it.
+    # The fingerprint that answers get (AssistantMessage.endpoint), if the client or the caller knows it.
     endpoint: str | None = None
     dialect: Dialect
-    # False for a model that no catalog describes: its limits, prices and dialect are careful guesses.
+    # False for a model without a row in the catalog: its limits and dialect are careful guesses, its prices unknown.
     known: bool = True
 
     @property
     def ref(self) -> str:
-        """The name under which ``get_model`` finds it: ``provider/model``."""
+        """The name by which ``get_model`` finds it: ``provider/model``."""
         return f"{self.provider}/{self.id}"
+
+    def replace(self, **changes: Any) -> "Model":
+        """A copy with these fields changed: ``model.replace(base_url="http://localhost:8000")``."""
+        return replace(self, **changes)

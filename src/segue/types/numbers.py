@@ -1,4 +1,4 @@
-"""Numbers that JSON cannot hold: NaN and infinities. The encoder would write them as null, without a word."""
+"""Numbers that JSON cannot hold: NaN and infinities. The encoder would silently write them as null."""
 
 import math
 from typing import Any

@@ -1,17 +1,14 @@
-"""What other tools of this family write differently, turned into what we write. Tried only when the fast way fails.
+"""Normalise documents that other tools of this family wrote. Used only if a document cannot be read as it is.
 
-They say ``api`` for ``protocol``, leave empty optionals in, write null for what is absent, and cut emoji in half.
-Everything below a block stays raw text, so that numbers and key order are kept.
+They write ``api`` for ``protocol``, write empty or null values for absent ones, and cut emoji in half. Values inside a
+block stay raw text, so that numbers and the order of keys are kept.
 """
 
 import msgspec
 from msgspec import Raw
 
 from .text import scrub_escapes
-from .value import encode
-
-UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What the decoder raises on bad input; the last two are no errors of its own."""
+from .value import UNREADABLE, encode
 
 _OPTIONAL = frozenset(
     {
@@ -38,8 +35,8 @@ _object = msgspec.json.Decoder(dict[str, Raw]).decode
 _array = msgspec.json.Decoder(list[Raw]).decode
 
 
-def as_we_write_it(data: bytes) -> bytes:
-    """The same document, or single message, in our words."""
+def normalised(data: bytes) -> bytes:
+    """Return the same document (or single message) in our spelling."""
     data = scrub_escapes(data)
     try:
         document = _object(data)
@@ -55,7 +52,7 @@ def _plain_message(raw: Raw) -> Raw:
     try:
         return Raw(encode(_message(_object(raw))))
     except UNREADABLE:
-        return raw  # whatever is wrong with it will be told with its place
+        return raw  # the error that follows names the place
 
 
 def _message(message: dict[str, Raw]) -> dict[str, Raw]:

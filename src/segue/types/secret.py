@@ -1,8 +1,8 @@
-"""Secrets: which headers hold one, how an address is shown without one, and how text is cleared of them.
+"""Secrets: detect headers that hold one, show addresses without them, and remove them from text.
 
-Everything that shows a text from outside (errors, events, diagnostics, logs) clears it with ``Secrets``. A secret is
-found as it is, and in the forms in which servers and libraries repeat it: escaped as in JSON, Python, HTML or a URL,
-also twice, and inside base64.
+Every text from outside that is shown or stored (errors, events, diagnostics, logs) first goes through ``Secrets``. A
+secret is found verbatim and in the forms in which servers and libraries repeat it: escaped for JSON, Python, HTML or a
+URL, also twice, and inside base64.
 """
 
 import base64
@@ -16,17 +16,17 @@ from urllib.parse import quote, quote_plus, unquote
 from msgspec import Struct
 
 HIDDEN = "[key]"
-"""What is shown instead of a secret."""
+"""The text that replaces a secret."""
 
 SHORTEST = 8
-"""Characters. A shorter value is found inside ordinary words; hiding it would spoil texts and protect nothing."""
+"""The least number of characters of a secret. Shorter values occur inside ordinary words, so they are not hidden."""
 
 LONGEST_TEXT = 16_384
-"""Characters of a text from outside that are shown and stored; the rest of a longer one is left out."""
+"""A text from outside is cut to this number of characters before it is shown or stored."""
 
 _NAME = re.compile(
     r"authorization|cookie|passw|passphrase|credential|key|token|secret|bearer|jwt|signature"
-    r"|(?:^|[-_])(?:auth|pass|pwd|pat|sas)(?:[-_]|$)",  # words of their own: not x-author, nor x-compass
+    r"|(?:^|[-_])(?:auth|pass|pwd|pat|sas)(?:[-_]|$)",  # only as separate words: not x-author, nor x-compass
     re.IGNORECASE,
 )
 _SCHEME = re.compile(r"\s*(?:bearer|basic|digest|token)\s+\S", re.IGNORECASE)
@@ -39,7 +39,7 @@ _ESCAPE = re.compile(
 _ENTITIES = {"quot": '"', "amp": "&", "lt": "<", "gt": ">", "apos": "'"}
 _ROUNDS = 3
 _GROWTH = 12
-"""How much longer an escaped form may be than the secret."""
+"""How many times longer than the secret an escaped form may be."""
 
 
 def is_secret_header(name: str, value: str = "") -> bool:
@@ -48,20 +48,20 @@ def is_secret_header(name: str, value: str = "") -> bool:
 
 
 def shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers as they may be shown: without the values of those that hold a secret."""
+    """Return the headers with secret values hidden."""
     return {name: HIDDEN if is_secret_header(name, value) else value for name, value in headers.items()}
 
 
 def shown_address(address: str) -> str:
-    """The address as it may be shown: without user, password and query."""
-    # A password may hold an unescaped slash or question mark: everything up to the last @ goes.
+    """Return the address without user, password and query."""
+    # A password may contain an unescaped slash or question mark, so everything up to the last @ is removed.
     scheme, found, rest = address.partition("://")
     shown = (rest if found else address).rpartition("@")[2].partition("?")[0]
     return f"{scheme.rpartition('@')[2]}://{shown}" if found else shown
 
 
 class Secrets:
-    """The secrets of one connection. They may grow: a token that was fetched, a signature."""
+    """The secrets of one connection. More can be added later, such as a token that was fetched."""
 
     __slots__ = ("_forms", "_values")
 
@@ -71,20 +71,20 @@ class Secrets:
         self.add(*values)
 
     def add(self, *values: str) -> None:
-        """These must not be shown from now on; values that are too short are left out."""
+        """Add secrets; values that are too short are ignored."""
         new = {each for each in (value.strip() for value in values) if len(each) >= SHORTEST} - self._values
         if new:
             self._values |= new
             self._forms = None
 
     def add_headers(self, headers: Mapping[str, str]) -> None:
-        """The values of all headers that hold a secret."""
+        """Add the values of all headers that hold a secret."""
         for name, value in headers.items():
             if is_secret_header(name, value):
                 self.add(value, *_parts(value))
 
     def hide(self, text: str) -> str:
-        """``text`` without the secrets. Where one is found in an escaped form, the whole text is unescaped."""
+        """Return ``text`` without the secrets. If one is found in an escaped form, the whole text is unescaped."""
         if not self._values or not text:
             return text
         forms = self._all_forms()
@@ -100,10 +100,10 @@ class Secrets:
         return text
 
     def shown(self, text: str, longest: int = LONGEST_TEXT) -> str:
-        """``text`` without the secrets, and not longer than ``longest``: hidden first, then cut.
+        """Return ``text`` without the secrets, cut to ``longest`` characters.
 
-        Only as much of a long text is looked at as can be shown. A secret that the end of that part cuts in two is not
-        recognised there, so as much as it may be long is dropped.
+        Secrets are hidden first, and only in the part of a long text that can be shown. A secret that the end of that
+        part cuts in two is not recognised, so the last characters, as many as a secret may have, are dropped.
         """
         margin = _GROWTH * max(map(len, self._values), default=0)
         hidden = self.hide(text[: longest + 2 * margin])
@@ -119,11 +119,11 @@ class Secrets:
 
 
 NO_SECRETS = Secrets()
-"""For texts that belong to no connection: they are only cut."""
+"""For texts that do not belong to a connection: they are only cut."""
 
 
 def address_secrets(address: str) -> list[str]:
-    """User names and passwords that an address holds, as they are and unescaped."""
+    """Return the user name and password in an address, verbatim and unescaped."""
     rest = address.partition("://")[2] or address
     user, found, _ = rest.rpartition("@")
     if not found:
@@ -133,7 +133,7 @@ def address_secrets(address: str) -> list[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """What a header's value holds besides its scheme (``Bearer …``) or its names (``session=…; user=…``)."""
+    """Return the parts of a header's value without its scheme (``Bearer …``) or its names (``session=…; user=…``)."""
     scheme, _, credentials = value.strip().partition(" ")
     found = [credentials] if scheme.isalpha() else []
     return found + [each.partition("=")[2].strip() for each in value.split(";") if "=" in each]
@@ -143,14 +143,14 @@ def _forms_of(value: str) -> set[str]:
     in_json = json.dumps(value)[1:-1]
     plain = {value, in_json, in_json.replace("/", "\\/"), json.dumps(in_json)[1:-1], repr(value)[1:-1]}
     plain |= {quote(value), quote(value, safe=""), quote_plus(value), html.escape(value), value.replace(" ", "+")}
-    plain.add(" ".join(value.split()))  # as in a text whose white space was made even
+    plain.add(" ".join(value.split()))  # for texts with normalised white space
     for _ in range(_ROUNDS):
         plain |= {_unescaped(form) for form in plain}
     return {form for form in plain | _in_base64(value) if len(form) >= SHORTEST}
 
 
 def _in_base64(value: str) -> set[str]:
-    """What is the same in base64 wherever the value is in the encoded text: at each of three offsets."""
+    """Return the part of its base64 that does not depend on the text around it, for each of the three offsets."""
     data, found = value.encode(), set()
     for offset in range(3):
         encoded = base64.b64encode(bytes(offset) + data).decode()
@@ -174,7 +174,7 @@ def _character(escape: "re.Match[str]") -> str:
     if entity:
         return _ENTITIES[entity.lower()]
     code = int(decimal) if decimal else int(unicode or byte or percent or hexadecimal or "0", 16)
-    # What is no printable ASCII is in no secret; a backslash alone is only an escape.
+    # Secrets are printable ASCII, so other escapes are kept. A lone backslash is an escape and is removed.
     return chr(code) if 0x20 <= code < 0x7F else "" if escape[0].startswith("\\") and not code else escape[0]
 
 
@@ -186,7 +186,7 @@ _SHOWN: dict[str, Callable[[Any], object]] = {
 
 
 class Guarded(Struct, frozen=True):
-    """A record that may hold secrets in fields of these names, and does not show them."""
+    """A record whose ``repr`` hides the secrets in its key, address and headers."""
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         fields = [(name, getattr(self, name)) for name in self.__struct_fields__]

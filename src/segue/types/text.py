@@ -1,7 +1,7 @@
-"""Texts that are cleaned before they are sent: lone surrogates, and names inside labels.
+"""Clean texts before they are sent: lone surrogates, and names inside labels.
 
-Lone surrogates are half characters that other tools cut out of an emoji, and that no JSON parser of a provider accepts.
-They are replaced by U+FFFD when a conversation is read, written or projected; a whole pair is joined.
+A lone surrogate is half of a character: another tool has cut an emoji in two. No provider accepts it in JSON. It is
+replaced by U+FFFD when a conversation is read, written or projected; the two halves of a pair are joined.
 """
 
 import re
@@ -9,10 +9,10 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-REPLACED = "\ufffd"
-"""What stands for half a character."""
+REPLACEMENT = "\ufffd"
+"""The replacement for a lone surrogate."""
 
-# One JSON escape at a time, so that `\\ud800` (an escaped backslash and letters) is not taken for a surrogate.
+# Matches one JSON escape at a time, so that `\\ud800` (an escaped backslash and letters) is not read as a surrogate.
 _ESCAPE = re.compile(
     rb"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair: kept
     rb"|(u[dD][89a-fA-F][0-9a-fA-F]{2})"  # half of one
@@ -22,19 +22,19 @@ _ESCAPE = re.compile(
 
 
 def scrub_escapes(data: bytes) -> bytes:
-    """JSON text with every escaped lone surrogate replaced."""
+    """Replace every escaped lone surrogate in JSON text."""
     return _ESCAPE.sub(lambda match: rb"\ufffd" if match[1] else match[0], data)
 
 
-def has_half_escapes(data: bytes) -> bool:
-    """Whether JSON text holds an escaped lone surrogate."""
+def has_surrogate_escapes(data: bytes) -> bool:
+    """Whether JSON text contains an escaped lone surrogate."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return False
     return any(match[1] for match in _ESCAPE.finditer(data))
 
 
 def scrub(text: str) -> str:
-    """``text`` with every lone surrogate replaced; the same object if there is none."""
+    """Replace every lone surrogate in ``text``; without one, return the same object."""
     if text.isascii():
         return text
     try:
@@ -50,8 +50,8 @@ _BREAKS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})
 
 
 def in_label(name: str) -> str:
-    """A foreign name (of a tool, of a type of file) as it is written into a label, which it must not end: without
-    brackets, line breaks and control characters, at most 64 characters."""
+    """Clean a name from outside (of a tool, of a file type) for use in a label in brackets: no brackets, line breaks or
+    control characters, at most 64 characters."""
     kept = []
     for character in name:
         category = unicodedata.category(character)
@@ -61,16 +61,16 @@ def in_label(name: str) -> str:
 
 
 def copy_json(value: dict[str, Any]) -> dict[str, Any]:
-    """A deep copy of a JSON object. Nesting costs no stack."""
+    """Make a deep copy of a JSON object, without recursion."""
     return scrub_json(value, str)
 
 
 def scrub_json(value: dict[str, Any], clean: Callable[[str], str] = scrub, empty_keys: bool = True) -> dict[str, Any]:
-    """A deep copy of a JSON object with every lone surrogate replaced, in keys too, and with or without entries that
-    have an empty key. Nesting costs no stack."""
+    """Make a deep copy of a JSON object, without recursion. Lone surrogates are replaced, in keys too; entries with an
+    empty key are left out unless ``empty_keys``."""
     root: dict[str, Any] = {}
     waiting: list[tuple[Any, Any]] = [(value, root)]
-    copies: dict[int, Any] = {id(value): root}  # a value that holds itself is no JSON, but must not hang us
+    copies: dict[int, Any] = {id(value): root}  # a value that contains itself is not JSON, but must not loop for ever
     while waiting:
         source, target = waiting.pop()
         for key, item in source.items() if isinstance(source, dict) else enumerate(source):

@@ -1,4 +1,4 @@
-"""The fixed texts that segue writes into a conversation where a target needs words that no one wrote."""
+"""The fixed texts that segue adds to a conversation where a target needs a text."""
 
 OPENING = "Continue the conversation."
 CLOSING = "Continue."
@@ -14,5 +14,5 @@ MOVED_IMAGES = "Images from the tool results above:"
 
 
 def as_error(text: str) -> str:
-    """The text of a failed result where the protocol has no flag for it."""
+    """Mark the text of a failed result, for protocols that have no flag for it."""
     return text if text.startswith(ERROR) else ERROR + text

@@ -1,5 +1,5 @@
-"""Tool definitions. ``parameters`` is the schema as raw JSON text: it passes through with every number, key and
-order as it was written; only white space between tokens goes, so that it fits on a line."""
+"""Tool definitions. ``parameters`` is raw JSON text, so that numbers and the order of keys stay as they were written;
+only white space between tokens is removed, so that the schema fits on one line."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from .text import scrub, scrub_escapes, scrub_json
 
 
 class ToolDefinition(Struct, frozen=True, rename="camel"):
-    """A tool that the model may call. ``parameters`` may be given as a dict or as JSON text."""
+    """A tool that the model may call. ``parameters`` is a JSON Schema, passed as a dict or as JSON text."""
 
     name: str
     description: str = field(default_factory=str)
@@ -34,19 +34,19 @@ class ToolDefinition(Struct, frozen=True, rename="camel"):
 
     @property
     def schema(self) -> Any:
-        """``parameters`` as a fresh Python value."""
+        """``parameters`` as a new Python value."""
         return msgspec.json.decode(self.parameters)
 
 
-def _minified(name: str, given: Any) -> bytes:
-    """The schema on one line; a ``FormatError`` for what is no JSON."""
+def _minified(name: str, schema: Any) -> bytes:
+    """Write a schema on one line. Raises ``FormatError`` if it is not JSON."""
     try:
-        if isinstance(given, Mapping):
-            refuse_non_finite(given)
-            return msgspec.json.encode(scrub_json(dict(given)))
-        if not isinstance(given, str | bytes | Raw):
-            raise TypeError(f"parameters of tool {name!r} are a dict or JSON text, not {type(given).__name__}")
-        data = scrub(given).encode() if isinstance(given, str) else bytes(given)
+        if isinstance(schema, Mapping):
+            refuse_non_finite(schema)
+            return msgspec.json.encode(scrub_json(dict(schema)))
+        if not isinstance(schema, str | bytes | Raw):
+            raise TypeError(f"parameters of tool {name!r} must be a dict or JSON text, not {type(schema).__name__}")
+        data = scrub(schema).encode() if isinstance(schema, str) else bytes(schema)
         data.decode()
         return msgspec.json.format(scrub_escapes(data), indent=-1)
     except FormatError as error:

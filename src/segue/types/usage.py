@@ -1,4 +1,4 @@
-"""Tokens and money, in the same categories on both sides, so that cost is a per-category multiply."""
+"""Tokens and their cost, in the same categories, so that each category is multiplied by its price."""
 
 from msgspec import Struct, field
 from msgspec.structs import force_setattr
@@ -7,7 +7,7 @@ from .value import Value
 
 
 class UsageCost(Value, frozen=True):
-    """What an answer cost, in dollars."""
+    """The cost of an answer, in dollars."""
 
     input: float = field(default_factory=float)
     output: float = field(default_factory=float)
@@ -15,8 +15,8 @@ class UsageCost(Value, frozen=True):
     cache_write: float = field(default_factory=float)
     total: float = field(default_factory=float)
 
-    def _made(self) -> None:
-        for name in self.__struct_fields__:  # 0 and 0.0 are one amount, and are written alike
+    def _validate(self) -> None:
+        for name in self.__struct_fields__:  # 0 and 0.0 are the same amount and are written the same way
             if type(getattr(self, name)) is int:
                 force_setattr(self, name, float(getattr(self, name)))
 
@@ -26,9 +26,9 @@ class UsageCost(Value, frozen=True):
 
 
 class Usage(Struct, frozen=True, rename="camel", omit_defaults=True):
-    """Tokens of an answer. ``input`` excludes what was read from or written to a cache, for every provider.
+    """Tokens of an answer. For every provider, ``input`` excludes tokens that were read from or written to a cache.
 
-    ``cost`` is ``None`` where a price is not known. (A default factory, unlike a default, is always written.)
+    ``cost`` is ``None`` if a price is not known. (Fields with a default factory are written even if they are zero.)
     """
 
     input: int = field(default_factory=int)
@@ -40,7 +40,7 @@ class Usage(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class ModelCost(Struct, frozen=True, rename="camel"):
-    """Prices in dollars per million tokens; ``None`` where a price is not known."""
+    """Prices in dollars per million tokens; ``None`` if a price is not known."""
 
     input: float | None = None
     output: float | None = None
@@ -48,8 +48,8 @@ class ModelCost(Struct, frozen=True, rename="camel"):
     cache_write: float | None = None
 
     def of(self, usage: Usage) -> UsageCost | None:
-        """What ``usage`` costs, or ``None`` when a category was used whose price is not known."""
-        amounts: list[float] = []
+        """Return the cost of ``usage``, or ``None`` if the price of a category that was used is not known."""
+        amounts = []
         for tokens, price in (
             (usage.input, self.input),
             (usage.output, self.output),
@@ -59,5 +59,5 @@ class ModelCost(Struct, frozen=True, rename="camel"):
             if price is None and tokens:
                 return None
             amounts.append(tokens * (price or 0.0) / 1_000_000)
-        spent, made, read, written = amounts
-        return UsageCost(spent, made, read, written, total=sum(amounts))
+        amounts.append(sum(amounts))
+        return UsageCost(*amounts)

@@ -1,7 +1,7 @@
-"""What all canonical values share: JSON in camelCase, and a check when they are made in Python.
+"""The base of all canonical values: JSON in camelCase, and validation of values that are made in Python.
 
-msgspec checks what it reads, but constructors check nothing. ``Value`` calls ``_made`` for values that are made in
-Python and leaves the reader alone, which would otherwise pay for every check twice.
+msgspec validates what it decodes, but its constructors do not. ``Value`` calls ``_validate`` only from the constructor,
+so that decoded values are not checked twice.
 """
 
 from typing import Annotated, Any
@@ -11,33 +11,37 @@ from msgspec import Meta, Struct, StructMeta
 from msgspec.structs import force_setattr
 
 
-class _Made(StructMeta):
+class _ValidatingMeta(StructMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         value = super().__call__(*args, **kwargs)
-        value._made()
+        value._validate()
         return value
 
 
 encode = msgspec.json.Encoder().encode
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+"""What the decoder raises on bad input; the last two are not errors of msgspec."""
 
-class Value(Struct, metaclass=_Made, frozen=True, rename="camel", gc=False):
-    """A value of the canonical format. It holds JSON and other values, none of which points back to it, so that the
-    collector of cycles need not look at it."""
 
-    def _made(self) -> None:
-        """Check and normalise a value that was made in Python."""
+class Value(Struct, metaclass=_ValidatingMeta, frozen=True, rename="camel", gc=False):
+    """A value of the canonical format. It contains JSON and other values, but never a reference to itself, so the
+    garbage collector does not have to track it."""
+
+    def _validate(self) -> None:
+        """Validate and normalise a value that was made in Python."""
 
     def _may_hide_nan(self) -> bool:
-        """Whether numbers that JSON cannot hold may be in here: cheap, and true more often than need be."""
+        """Whether the value may contain NaN or infinities: a quick check that may return ``True`` wrongly, but never
+        ``False``."""
         return False
 
     def _empty_to_none(self, *names: str) -> None:
-        """An empty optional and an absent one are the same value."""
+        """Replace empty optional fields by ``None``: empty and absent are the same."""
         for name in names:
             if getattr(self, name) in ("", {}):
                 force_setattr(self, name, None)
 
 
 Optional = Annotated[str, Meta(min_length=1)] | None
-"""Text that may be absent. In JSON an empty one is absent, too: ``codec`` takes it out and reads again."""
+"""Text that may be absent. In JSON an empty text counts as absent: ``codec`` removes it and reads again."""

@@ -1,4 +1,4 @@
-"""What every protocol gives: a record of functions, one record per folder, listed in ``registry.py``."""
+"""The interface of a protocol: a record of functions, one record per folder, listed in ``registry.py``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,9 +23,9 @@ class Protocol(Struct, frozen=True, kw_only=True):
 
     name: str
     dialect: type[Dialect]
-    # The member of a request body that holds the turns of the conversation.
+    # The field of a request body that holds the turns of the conversation.
     history: str
-    # The fold that makes turns of rendered messages.
+    # The fold that turns rendered messages into turns.
     turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
     # The request around the turns, as `closed()` returns them.
     body: Callable[[Outgoing[Any], Any], Body]
@@ -35,12 +35,12 @@ class Protocol(Struct, frozen=True, kw_only=True):
     headers: Callable[[Model, Options], dict[str, str]]
     # The body as keyword arguments of the provider's own Python SDK.
     sdk_kwargs: Callable[[Body, Model, Options], dict[str, Any]]
-    # The conversation that a request body holds. The model is the origin of its answers; without one, they have none
-    # and their signatures are never replayed. The last argument is the time (Unix ms) that answers are given.
+    # Read the conversation in a request body. The model is the origin of its answers; without one, their origin is
+    # unknown and their signatures are never replayed. The last argument is the timestamp (Unix ms) of the answers.
     ingest: Callable[[Body, Model | None, int], Context]
-    # Whether a body looks like one of this protocol: 0 for no, more for surer.
+    # How much a body looks like one of this protocol: 0 for not at all.
     recognise: Callable[[Body], int]
     rules: Sequence[Rule]
-    # How events of a streamed answer stand in its bytes, and what reads them.
+    # How a streamed answer is split into events, and the decoder that reads them.
     framing: Callable[[], Framing] = ServerSentEvents
     reader: Callable[[Answer], Reader]

@@ -1,26 +1,20 @@
-"""The protocols, by name. A new one is a new folder and one line here; each is loaded when it is first asked for."""
+"""The protocols, by name. Each is a folder of that name, with underscores, and is loaded when it is first asked for."""
 
 from functools import cache
 from importlib import import_module
 
+from ..dialects import DIALECTS
 from ..errors import ModelError
 from .protocol import Protocol
 
-FOLDERS = {
-    "anthropic-messages": "anthropic_messages",
-    "openai-completions": "openai_completions",
-    "openai-responses": "openai_responses",
-    "google-generative-ai": "google_generative_ai",
-    "bedrock-converse": "bedrock_converse",
-    "mistral-chat": "mistral_chat",
-}
+PROTOCOLS = tuple(DIALECTS)
+"""The names of all protocols."""
 
 
 @cache
 def protocol_of(name: str) -> Protocol:
-    """The protocol of that name; its folder exports it as ``PROTOCOL``."""
-    folder = FOLDERS.get(name)
-    if folder is None:
-        raise ModelError(f"no protocol is called {name!r}; there are {', '.join(FOLDERS)}")
-    found: Protocol = import_module(f".{folder}", __package__).PROTOCOL
+    """Return the protocol of that name; its folder exports it as ``PROTOCOL``."""
+    if name not in DIALECTS:
+        raise ModelError(f"unknown protocol {name!r}; the protocols are {', '.join(PROTOCOLS)}")
+    found: Protocol = import_module(f".{name.replace('-', '_')}", __package__).PROTOCOL
     return found

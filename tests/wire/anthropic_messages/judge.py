@@ -125,7 +125,7 @@ def record(kind: Any) -> Check:
 
 
 def versions(body: dict[str, Any]) -> list[str]:
-    """What 2026-10-21 refuses that 2023-06-01 took, and what both refuse in spite of the types."""
+    """What 2026-10-21 refuses and 2023-06-01 accepted, and what both refuse although the types allow it."""
     found = [f"{name}: gone" for name in ("temperature", "top_p", "top_k") if name in body]
     for at, message in enumerate(body["messages"]):
         for number, block in enumerate(message["content"]):
@@ -146,7 +146,7 @@ def versions(body: dict[str, Any]) -> list[str]:
 
 
 def exchange(body: dict[str, Any]) -> list[str]:
-    """Turns alternate, the user begins, and each batch of calls is answered once, in order, at once."""
+    """Turns alternate, the user begins, and each batch of calls is answered once, in order, in the next turn."""
     turns = body["messages"]
     found = [
         f"{turn['role']} at {at}" for at, turn in enumerate(turns) if turn["role"] != ("user", "assistant")[at % 2]

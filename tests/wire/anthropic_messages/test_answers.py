@@ -1,4 +1,4 @@
-"""Answers as the provider's own SDK reads them, from a server on loopback, and as we do: the same."""
+"""Answers are read as the provider's own SDK reads them from a server on loopback."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from segue.types import AssistantContent, AssistantMessage, TextContent, Thinkin
 
 CASES = cases("anthropic-messages")
 WHOLE = [case for case in CASES if case.whole is not None]
-# Answers of old models are read as those of new ones; the SDK warns of their end.
+# Answers of old models are read like those of new ones; the SDK warns that they are deprecated.
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 STOPPED = {
     "end_turn": "stop",
@@ -45,7 +45,7 @@ def kwargs(request: segue.Request) -> dict[str, Any]:
 
 
 def canonical(block: Any) -> AssistantContent | None:
-    """A block of the SDK; none for what a conversation does not hold."""
+    """A block of the SDK; ``None`` if a conversation cannot hold it."""
     match block.type:
         case "text":
             return TextContent(block.text)
@@ -74,7 +74,7 @@ def assert_same(theirs: Message, message: AssistantMessage) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_a_stream_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
+def test_a_stream_is_read_as_the_sdk_reads_it(case: StreamCase, http: httpx2.Client) -> None:
     request = case.request()
     served = serve(b"".join(case.pieces()), case.content_type)
     with served as url, client(url, http).messages.stream(**kwargs(request)) as stream:
@@ -83,7 +83,7 @@ def test_a_stream_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: htt
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=repr)
-def test_a_whole_answer_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
+def test_a_whole_answer_is_read_as_the_sdk_reads_it(case: StreamCase, http: httpx2.Client) -> None:
     request = case.request(stream=False)
     body = json.dumps(case.whole).encode()
     with serve(body, "application/json") as url:
@@ -105,7 +105,7 @@ def test_the_deltas_are_those_of_the_sdk(case: StreamCase, http: httpx2.Client) 
                 delta = event.delta.model_dump()
                 heard += [delta[name] for name in ("text", "thinking", "partial_json") if delta.get(name)]
     events, _ = decoded(request, case.pieces())
-    kinds = (segue.TextDelta, segue.ThinkingDelta, segue.ToolCallDelta)
+    kinds = (segue.events.TextDelta, segue.events.ThinkingDelta, segue.events.ToolCallDelta)
     told = [event.delta for event in events if isinstance(event, kinds)]
     if "input" not in case.name:  # input in the start of a call is no delta to the SDK
         assert told == heard

@@ -1,4 +1,4 @@
-"""What is written, by content: calls and results, thinking, images, fillers, merges, and every option."""
+"""The content of requests: calls and results, thinking, images, fillers, merges, and every option."""
 
 import json
 from typing import Any
@@ -136,7 +136,7 @@ def test_an_id_that_is_used_twice_is_sent_as_two_ids_each_with_its_own_result() 
     assert body["messages"][4]["content"][0]["content"][0]["text"] == "second"
 
 
-def test_ids_and_names_of_others_are_made_valid_alike_in_calls_results_and_tools() -> None:
+def test_invalid_ids_and_names_are_changed_consistently_in_calls_results_and_tools() -> None:
     odd = ToolDefinition("my.tool", "", {"type": "object"})
     made = request(
         GO,
@@ -152,13 +152,13 @@ def test_ids_and_names_of_others_are_made_valid_alike_in_calls_results_and_tools
     assert "description" not in made.body["tools"][0]
 
 
-def test_what_another_model_said_after_its_calls_stands_before_them() -> None:
+def test_text_of_another_model_after_its_calls_moves_before_them() -> None:
     made = request(GO, foreign(call(1), TextContent("wait")), result(1))
     assert [short(block) for block in made.body["messages"][1]["content"]] == ["wait", "call toolu_1"]
     assert codes(made) == ["blocks-reordered"]
 
 
-def test_the_targets_own_order_is_never_touched() -> None:
+def test_the_order_of_the_targets_own_answers_is_kept() -> None:
     thinking = ThinkingContent("hm", "sig")
     made = request(GO, own(OPUS, thinking, call(1), replace(thinking, thinking="so"), TextContent("x")), result(1))
     found = [short(block) for block in made.body["messages"][1]["content"]]
@@ -166,7 +166,7 @@ def test_the_targets_own_order_is_never_touched() -> None:
     assert made.changes == []
 
 
-def test_a_history_with_calls_and_no_tools_gets_a_stand_in_that_is_not_to_be_called() -> None:
+def test_a_history_with_calls_and_no_tools_gets_a_placeholder_tool_that_is_not_called() -> None:
     made = request(GO, own(OPUS, call(1)), result(1), tools=(), tool_choice="required")
     assert [tool["name"] for tool in made.body["tools"]] == ["unavailable_tool"]
     assert made.body["tool_choice"] == {"type": "none"}
@@ -177,7 +177,7 @@ def test_a_history_with_calls_and_no_tools_gets_a_stand_in_that_is_not_to_be_cal
 
 
 @pytest.mark.parametrize("model", [OPUS, HAIKU, SONNET_46], ids=lambda model: model.id)
-def test_signed_and_redacted_thinking_of_the_same_origin_goes_back_as_it_was(model: Model) -> None:
+def test_signed_and_redacted_thinking_of_the_same_origin_is_sent_unchanged(model: Model) -> None:
     content = [
         ThinkingContent("", "sig1"),
         ThinkingContent("", "payload", redacted=True),
@@ -192,7 +192,7 @@ def test_signed_and_redacted_thinking_of_the_same_origin_goes_back_as_it_was(mod
     assert made.changes == []
 
 
-def test_thinking_of_another_origin_never_carries_a_signature() -> None:
+def test_thinking_of_another_origin_never_has_a_signature() -> None:
     assert turns(GO, own(HAIKU, ThinkingContent("hm", "sig"), TextContent("so")), UserMessage("and?"))[1] == (
         "assistant",
         ["[Reasoning] hm", "so"],
@@ -205,7 +205,7 @@ def test_under_policy_auto_a_model_that_reads_another_claude_keeps_its_signature
     assert [short(block) for block in made.body["messages"][1]["content"]] == ["thinking", "call toolu_1", "thinking"]
 
 
-def test_an_answer_of_nothing_but_thinking_is_left_out_and_the_report_says_so() -> None:
+def test_an_answer_with_only_thinking_is_left_out_and_reported() -> None:
     made = request(GO, own(OPUS, ThinkingContent("hm", "sig"), stop="length"), UserMessage("and?"))
     assert made.body["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "go"}, {"type": "text", "text": "and?"}]}
@@ -214,7 +214,7 @@ def test_an_answer_of_nothing_but_thinking_is_left_out_and_the_report_says_so() 
     assert made.changes[0].lossy
 
 
-def test_a_conversation_of_nothing_but_thinking_is_still_a_request() -> None:
+def test_a_conversation_with_only_thinking_is_still_a_request() -> None:
     made = request(own(OPUS, ThinkingContent("hm", "sig")))
     assert made.body["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Continue."}]}]
     assert codes(made) == ["thinking-dropped", "filler-inserted"]
@@ -229,7 +229,7 @@ def test_a_blank_text_that_was_kept_for_its_signature_is_left_out() -> None:
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
-def test_neighbours_of_one_role_are_one_message() -> None:
+def test_adjacent_messages_of_one_role_are_one_message() -> None:
     made = request(GO, UserMessage("now"), own(OPUS, TextContent("a")), foreign(TextContent("b")), UserMessage("c"))
     assert [(turn["role"], len(turn["content"])) for turn in made.body["messages"]] == [
         ("user", 2),
@@ -239,7 +239,7 @@ def test_neighbours_of_one_role_are_one_message() -> None:
     assert [(change.code, change.message) for change in made.changes] == [("turns-merged", 1), ("turns-merged", 3)]
 
 
-def test_what_the_user_says_after_results_stands_behind_them_which_is_no_change() -> None:
+def test_a_user_message_after_results_follows_them_without_a_reported_change() -> None:
     made = request(GO, own(OPUS, call(1)), result(1), UserMessage("faster"))
     assert [short(block) for block in made.body["messages"][2]["content"]] == ["result toolu_1", "faster"]
     assert made.changes == []
@@ -254,13 +254,13 @@ def test_the_user_begins() -> None:
     assert codes(made) == ["filler-inserted"]
 
 
-def test_the_user_has_the_last_word_on_models_without_prefill() -> None:
+def test_a_request_ends_with_the_user_on_models_without_prefill() -> None:
     made = request(GO, own(OPUS, TextContent("Roses are")))
     assert made.body["messages"][-1] == {"role": "user", "content": [{"type": "text", "text": "Continue."}]}
     assert codes(made) == ["filler-inserted"]
 
 
-def test_older_models_are_given_a_prefill() -> None:
+def test_older_models_get_a_prefill() -> None:
     made = request(GO, own(HAIKU, TextContent("Roses are")), model=HAIKU)
     assert made.body["messages"][-1]["role"] == "assistant"
     assert made.changes == []
@@ -271,11 +271,11 @@ def test_older_models_are_given_a_prefill() -> None:
     [[TextContent("Roses are ")], [ThinkingContent("hm", "sig"), TextContent("so")]],
     ids=["blank", "thinking"],
 )
-def test_what_may_not_be_a_prefill_is_followed_by_the_user(content: list[Any]) -> None:
+def test_an_answer_that_cannot_be_a_prefill_is_followed_by_the_user(content: list[Any]) -> None:
     assert turns(GO, own(HAIKU, *content), model=HAIKU)[-1] == ("user", ["Continue."])
 
 
-def test_a_prefill_stays_and_thinking_yields() -> None:
+def test_a_prefill_has_priority_over_thinking() -> None:
     made = request(GO, own(HAIKU, TextContent("Roses are")), model=HAIKU, reasoning="high")
     assert made.body["messages"][-1]["role"] == "assistant" and "thinking" not in made.body
     assert codes(made) == ["option-dropped"]
@@ -302,7 +302,7 @@ def test_images_of_failed_results_follow_the_whole_batch() -> None:
     assert [(change.code, change.message) for change in made.changes] == [("image-moved", 2)]
 
 
-def test_a_server_that_takes_no_images_in_results_gets_them_behind() -> None:
+def test_a_server_without_images_in_results_gets_them_after_the_results() -> None:
     model = dialect(OPUS, images_in_results=False)
     made = request(GO, own(model, call(1)), result(1, TextContent("see"), IMAGE), model=model)
     assert [short(block) for block in made.body["messages"][2]["content"]][2:] == ["image"]
@@ -327,12 +327,12 @@ def test_a_server_without_an_error_flag_gets_it_as_text() -> None:
         ("aGVsbG8=", "image/png", "image/png"),
     ],
 )
-def test_an_image_says_what_its_bytes_are(data: str, label: str, sent: str) -> None:
+def test_an_image_is_labelled_by_its_bytes(data: str, label: str, sent: str) -> None:
     body = request(UserMessage([TextContent("look"), ImageContent(data, label)])).body
     assert body["messages"][0]["content"][1]["source"]["media_type"] == sent
 
 
-def test_an_image_that_the_api_cannot_read_is_told_of_in_words() -> None:
+def test_an_image_that_the_api_cannot_read_becomes_text() -> None:
     made = request(UserMessage([TextContent("look"), ImageContent("Qk0=", "image/bmp")]))
     assert short(made.body["messages"][0]["content"][1]) == "(image omitted: image/bmp is not supported)"
     assert codes(made) == ["image-downgraded"] and made.changes[0].lossy
@@ -342,7 +342,7 @@ def test_an_image_that_the_api_cannot_read_is_told_of_in_words() -> None:
 
 
 def option(model: Model, **options: Any) -> tuple[dict[str, Any], list[str]]:
-    """What an option adds to a request that has none, and what is said of options that were left out."""
+    """What options add to a request, and the reports about options that were left out."""
     plain, made = request(GO, model=model).body, request(GO, model=model, **options)
     added = {key: value for key, value in made.body.items() if plain.get(key) != value}
     return added, [change.detail.partition(":")[0] for change in made.changes if change.code == "option-dropped"]
@@ -361,7 +361,7 @@ def option(model: Model, **options: Any) -> tuple[dict[str, Any], list[str]]:
         (HAIKU, "high", {"type": "enabled", "budget_tokens": 16_384}, None),
     ],
 )
-def test_a_level_of_reasoning_is_asked_for_as_the_model_knows_it(
+def test_a_level_of_reasoning_is_mapped_to_what_the_model_supports(
     model: Model, level: str, thinking: Any, effort: str | None
 ) -> None:
     added, dropped = option(model, reasoning=level)
@@ -371,7 +371,7 @@ def test_a_level_of_reasoning_is_asked_for_as_the_model_knows_it(
 
 
 @pytest.mark.parametrize("level", [None, "off", "low", "max"])
-def test_a_bound_model_is_asked_to_leave_out_thinking_that_is_bound_to_something_else(level: str | None) -> None:
+def test_a_bound_model_drops_thinking_that_is_bound_to_another_conversation(level: str | None) -> None:
     made = request(GO, reasoning=level)
     assert made.headers["anthropic-beta"] == BETA
     asked = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
@@ -381,7 +381,7 @@ def test_a_bound_model_is_asked_to_leave_out_thinking_that_is_bound_to_something
     assert request(GO, model=strict, reasoning=level).body["thinking"] == asked
 
 
-def test_a_bound_model_that_can_stop_thinking_does_so_as_long_as_no_thinking_goes_back() -> None:
+def test_thinking_of_a_bound_model_can_be_turned_off_while_no_thinking_is_sent() -> None:
     assert request(GO, model=HAIKU_55, reasoning="off").body["thinking"] == {"type": "disabled"}
     answer = own(HAIKU_55, ThinkingContent("hm", "sig"), TextContent("so"))
     made = request(GO, answer, UserMessage("and?"), model=HAIKU_55, reasoning="off")
@@ -389,7 +389,7 @@ def test_a_bound_model_that_can_stop_thinking_does_so_as_long_as_no_thinking_goe
 
 
 @pytest.mark.parametrize("name", ["anthropic-beta", "Anthropic-Beta"])
-def test_the_beta_of_a_row_goes_along_with_ours(name: str) -> None:
+def test_the_beta_header_of_a_catalog_row_is_joined_with_ours(name: str) -> None:
     row = replace(OPUS, headers={name: "other-2026, " + BETA})
     made = request(GO, model=row)
     betas = [value for header, value in made.headers.items() if header.lower() == "anthropic-beta"]
@@ -397,7 +397,7 @@ def test_the_beta_of_a_row_goes_along_with_ours(name: str) -> None:
 
 
 @pytest.mark.parametrize(("model", "level"), [(OPUS, "off"), (OLD, "high")])
-def test_a_level_that_the_model_cannot_have_is_left_out(model: Model, level: str) -> None:
+def test_an_unsupported_level_is_left_out(model: Model, level: str) -> None:
     assert option(model, reasoning=level) == ({}, ["reasoning"])
 
 
@@ -407,7 +407,7 @@ def test_a_budget_leaves_room_for_an_answer(limit: int, budget: int | None) -> N
     assert added.get("thinking", {}).get("budget_tokens") == budget
 
 
-def test_a_tool_loop_that_began_without_thinking_goes_on_without() -> None:
+def test_a_tool_loop_that_began_without_thinking_continues_without_it() -> None:
     loop = [GO, foreign(call(1)), result(1, IMAGE, is_error=True), UserMessage("faster")]
     made = request(*loop, model=HAIKU, reasoning="high")
     assert "thinking" not in made.body and "option-dropped" in codes(made)
@@ -432,7 +432,7 @@ def test_a_tool_choice_is_mapped(choice: str, sent: Any) -> None:
     assert dropped == ([] if sent else ["tool_choice"])
 
 
-def test_a_forced_tool_yields_to_the_model_and_to_thinking_by_budget() -> None:
+def test_a_forced_tool_is_left_out_if_the_model_or_a_thinking_budget_forbids_it() -> None:
     assert option(OPUS, tool_choice="required") == ({}, ["tool_choice"])
     added, dropped = option(HAIKU, tool_choice="required", reasoning="low")
     assert "tool_choice" not in added and dropped == ["tool_choice"]
@@ -457,7 +457,7 @@ def test_stop_sequences_metadata_and_stream() -> None:
     assert dropped == ["stop", "metadata"]
 
 
-def test_max_tokens_is_always_sent_and_never_more_than_the_model_can() -> None:
+def test_max_tokens_is_always_sent_and_limited_by_the_model() -> None:
     assert request(GO, model=HAIKU).body["max_tokens"] == 8_192
     assert request(GO, model=OPUS).body["max_tokens"] == 16_384, "it always thinks"
     assert request(GO, model=HAIKU, reasoning="high").body["max_tokens"] == 21_333, "what the SDK waits for"
@@ -467,7 +467,7 @@ def test_max_tokens_is_always_sent_and_never_more_than_the_model_can() -> None:
     assert made.body["max_tokens"] == HAIKU.max_tokens and codes(made) == ["option-dropped"]
 
 
-def test_cache_markers_stand_behind_the_system_prompt_and_the_last_two_turns_of_the_user() -> None:
+def test_cache_markers_are_after_the_system_prompt_and_the_last_two_user_turns() -> None:
     messages = [GO, own(OPUS, call(1)), result(1), own(OPUS, call(2)), result(2)]
     context = Context(system_prompt="Be brief.", messages=messages, tools=[BASH])
     body = encode(context, OPUS, Options(cache="long")).body
@@ -543,7 +543,7 @@ def test_a_schema_that_the_api_refuses_is_adapted_on_a_copy(schema: Any, sent: A
         },
     ],
 )
-def test_a_schema_that_the_api_takes_is_sent_as_it_is(schema: Any) -> None:
+def test_a_schema_that_the_api_accepts_is_sent_unchanged(schema: Any) -> None:
     made = request(GO, tools=[ToolDefinition("bash", "Run", schema)])
     assert made.body["tools"][0]["input_schema"] == schema
     assert made.changes == []
@@ -563,8 +563,8 @@ def test_path_headers_and_arguments_of_the_sdk() -> None:
     assert made.sdk_kwargs()["extra_body"] == {"anthropic_version": "vertex-2023-10-16"}
 
 
-def test_the_sdk_sends_the_body_as_it_is() -> None:
-    """What the SDK puts on the wire is the body, byte for byte of its JSON."""
+def test_the_sdk_sends_the_body_unchanged() -> None:
+    """The SDK sends the body, byte for byte."""
     seen: list[Any] = []
 
     def answer(request: Any) -> Any:

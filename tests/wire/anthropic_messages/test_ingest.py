@@ -1,11 +1,10 @@
-"""A body becomes the conversation that it holds, however it was written, and becomes the same body again."""
+"""A body is read as a conversation, however it was written, and encoded to the same body again."""
 
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS, IMAGE
 from support.targets import distinct_on_the_wire
@@ -45,7 +44,7 @@ def read(*content: Any, role: str = "user", **rest: Any) -> Context:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_what_was_encoded_comes_back_as_the_same_body(name: str) -> None:
+def test_an_encoded_body_is_read_and_encoded_to_the_same_body(name: str) -> None:
     for context in CONVERSATIONS.values():
         body = encode(context, TARGETS[name]).body
         again = encode(ingest(body, TARGETS[name], 0), TARGETS[name])
@@ -54,19 +53,19 @@ def test_what_was_encoded_comes_back_as_the_same_body(name: str) -> None:
 
 @settings(max_examples=200 if SOAK else 100)
 @given(st.data(), models)
-def test_torn_conversations_come_back_as_the_same_body(data: st.DataObject, model: Model) -> None:
+def test_bodies_of_torn_conversations_are_read_and_encoded_to_the_same_body(data: st.DataObject, model: Model) -> None:
     body = encode(data.draw(torn.torn_contexts(model)), model).body
     assert encode(ingest(body, model, 0), model).body == body
 
 
-def test_cache_markers_and_options_do_not_hinder() -> None:
+def test_cache_markers_and_options_are_ignored() -> None:
     context = CONVERSATIONS["all in a row"]
     options = Options(cache="long", reasoning="high", stop=("END",), stream=True, metadata={"user_id": "u"})
     marked = encode(context, MODEL, options).body
     assert ingest(marked, MODEL, 0) == ingest(encode(context, MODEL).body, MODEL, 0)
 
 
-def test_the_answers_are_the_models() -> None:
+def test_the_model_is_the_origin_of_the_answers() -> None:
     (answer,) = ingest({"messages": [{"role": "assistant", "content": "so"}]}, MODEL, 7).messages
     assert answer == AssistantMessage(
         content=[TextContent("so")],
@@ -158,7 +157,7 @@ def test_a_whole_exchange() -> None:
         ({"type": "something_new"}, "(something_new block)"),
     ],
 )
-def test_what_a_conversation_cannot_hold_is_told_of_in_words(block: Any, shown: Any) -> None:
+def test_blocks_that_a_conversation_cannot_hold_become_text(block: Any, shown: Any) -> None:
     content = TextContent(shown) if isinstance(shown, str) else shown
     assert read(block).messages == [UserMessage([content])]
     inside = {"type": "tool_result", "tool_use_id": "a", "content": [block]}
@@ -180,13 +179,13 @@ def test_what_a_conversation_cannot_hold_is_told_of_in_words(block: Any, shown: 
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}, "(image block)"),
     ],
 )
-def test_what_the_server_did_is_told_of_in_the_answer(block: Any, shown: str) -> None:
+def test_server_tools_become_text_of_the_answer(block: Any, shown: str) -> None:
     (answer,) = read(block, role="assistant").messages
     assert isinstance(answer, AssistantMessage)
     assert answer.content == [TextContent(shown)]
 
 
-def test_a_leading_system_message_is_the_prompt_and_a_later_one_is_said_by_the_user() -> None:
+def test_a_leading_system_message_is_the_prompt_and_a_later_one_a_user_message() -> None:
     messages = [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "hi"},
@@ -197,12 +196,12 @@ def test_a_leading_system_message_is_the_prompt_and_a_later_one_is_said_by_the_u
     assert context.messages == [UserMessage("hi"), UserMessage("<system>\nBe kind.\n</system>")]
 
 
-def test_messages_without_content_are_nothing() -> None:
+def test_messages_without_content_are_left_out() -> None:
     body = {"messages": [{"role": "assistant", "content": ""}, {"role": "user", "content": []}], "tools": None}
     assert ingest(body, None, 0) == Context(messages=[])
 
 
-# -- what is no body of this protocol --------------------------------------------------------------------------------
+# -- bodies of another shape -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -233,7 +232,7 @@ def test_messages_without_content_are_nothing() -> None:
         ({"messages": [], "tools": [{"name": "a", "description": 1, "input_schema": {}}]}, "tools[0].description"),
     ],
 )
-def test_another_shape_is_refused_with_its_place(body: Any, path: str) -> None:
+def test_another_shape_is_refused_with_its_path(body: Any, path: str) -> None:
     with pytest.raises(FormatError) as caught:
         ingest(body, None, 0)
     assert caught.value.path == path
@@ -272,5 +271,5 @@ def test_every_body_that_was_encoded_is_recognised() -> None:
         ({}, 0),
     ],
 )
-def test_bodies_are_told_apart(body: Any, sure: int) -> None:
+def test_bodies_of_protocols_are_distinguished(body: Any, sure: int) -> None:
     assert recognise(body) == sure

@@ -1,12 +1,11 @@
-"""Whatever is encoded breaks no rule and pleases the judge, is the same every time, and only grows at its end."""
+"""Encoded bodies break no rule, pass the judge, are always the same, and only grow at the end."""
 
 import json
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -42,12 +41,12 @@ def judged(body: dict[str, Any], model: Model) -> None:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_histories_of_every_origin_please_the_judges(name: str) -> None:
+def test_histories_of_every_origin_pass_the_judges(name: str) -> None:
     for context in CONVERSATIONS.values():
         judged(encode(context, TARGETS[name]).body, TARGETS[name])
 
 
-def test_no_message_is_the_systems() -> None:
+def test_no_message_has_the_role_system() -> None:
     """ "role 'system' must precede an 'assistant' message or end the array" (claude-code#73821, 2026-07): none is sent,
     also to models that take one inside messages."""
     for model in TARGETS.values():
@@ -58,7 +57,7 @@ def test_no_message_is_the_systems() -> None:
 
 @counts
 @given(st.data(), models, options, policies)
-def test_torn_histories_with_any_options_please_the_judges(
+def test_torn_histories_with_any_options_pass_the_judges(
     data: st.DataObject, model: Model, options: Options, policy: str
 ) -> None:
     context = data.draw(torn.torn_contexts(model))
@@ -71,7 +70,7 @@ def test_torn_histories_with_any_options_please_the_judges(
 
 
 def test_the_judge_refuses_what_is_wrong() -> None:
-    """A judge that takes everything would prove nothing."""
+    """A judge that accepts everything would prove nothing."""
     model = TARGETS["anthropic/claude-opus-5-5"]
     good = encode(CONVERSATIONS["all in a row"], model).body
 
@@ -111,7 +110,7 @@ def bare(body: dict[str, Any]) -> list[Piece]:
 
 
 def starts_with(later: list[Piece], earlier: list[Piece]) -> bool:
-    """Whether all of ``earlier`` stands at the beginning of ``later``; its last text may have grown."""
+    """Whether ``later`` begins with all of ``earlier``; its last text may have grown."""
     if earlier and earlier[-1] == ("user", "Continue.") and later[: len(earlier)] != earlier:
         earlier = earlier[:-1]
     if not earlier:
@@ -149,7 +148,7 @@ def test_a_journey_through_all_origins_only_grows(name: str) -> None:
 
 
 def ends(context: Context) -> list[int]:
-    """The points at which no call waits for its result."""
+    """The positions at which every call has its result."""
     found, waiting = [], 0
     for index, message in enumerate(context.messages):
         match message:

@@ -1,4 +1,4 @@
-"""More bodies for rules that look at several things, what they must let pass, and that they take any JSON."""
+"""More bodies for rules with several checks, bodies that they must accept, and any JSON."""
 
 import json
 from collections.abc import Callable
@@ -6,8 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.journeys import CONVERSATIONS
 from support.targets import built_in
 
@@ -167,7 +166,7 @@ def test_where_a_rule_is_broken(rule: str, path: str, messages: list[Any], rest:
         ([USER], {"tools": [{"type": "bash_20250124", "name": "bash"}]}),
     ],
 )  # fmt: skip
-def test_what_is_legal_is_let_pass(messages: list[Any], rest: dict[str, Any]) -> None:
+def test_valid_bodies_are_accepted(messages: list[Any], rest: dict[str, Any]) -> None:
     assert found(messages, **rest) == set()
 
 
@@ -191,7 +190,7 @@ WHOLE = encode(
 
 
 def places(value: Any) -> list[Callable[[Any], None]]:
-    """For everything inside of a value, a way to put something else there."""
+    """For every position inside a value, a function that replaces it."""
     found: list[Callable[[Any], None]] = []
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in list(inside):
@@ -201,7 +200,7 @@ def places(value: Any) -> list[Callable[[Any], None]]:
 
 
 @given(st.data(), st.sampled_from([None, "claude-haiku-4-5", "claude-opus-5-5"]))
-def test_rules_and_readers_take_any_json(data: st.DataObject, model: str | None) -> None:
+def test_rules_and_readers_accept_any_json(data: st.DataObject, model: str | None) -> None:
     body = json.loads(json.dumps(WHOLE))
     for _ in range(data.draw(st.integers(1, 3))):
         data.draw(st.sampled_from(places(body)))(data.draw(ANYTHING))

@@ -22,14 +22,14 @@ def operation(request: Request) -> Any:
 
 
 def faults(request: Request) -> list[str]:
-    """Everything that is wrong with the keyword arguments for boto3."""
+    """All faults of the keyword arguments for boto3."""
     kwargs, shape = request.sdk_kwargs(), operation(request).input_shape
     report = VALIDATOR.validate(kwargs, shape)
     return [*report.generate_report().splitlines(), *_walk(kwargs, shape, "")]
 
 
 def body_faults(body: dict[str, Any]) -> list[str]:
-    """Everything that is wrong with a body as it goes over the wire, where bytes are base64."""
+    """All faults of a body in the form on the wire, where bytes are base64."""
     kwargs, shape = {"modelId": "any", **body}, SERVICE.operation_model("Converse").input_shape
     return [*VALIDATOR.validate(kwargs, shape).generate_report().splitlines(), *_walk(kwargs, shape, "")]
 

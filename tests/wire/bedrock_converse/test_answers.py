@@ -1,4 +1,4 @@
-"""Answers as boto3 reads them, from a server on loopback, and as we do: the same."""
+"""Answers are read as boto3 reads them from a server on loopback."""
 
 import json
 import subprocess
@@ -38,7 +38,7 @@ SESSION = boto3.Session("none", "none", "none", "us-east-1")
 
 @contextmanager
 def bedrock(body: bytes, content_type: str, status: int = 200) -> Iterator[Any]:
-    """boto3's client of a server that gives this answer; asked once, whatever comes."""
+    """A boto3 client for a server with this answer; it does not retry."""
     config = Config(retries={"total_max_attempts": 1}, proxies={})
     with serve(body, content_type, status) as url:
         client = SESSION.client("bedrock-runtime", endpoint_url=url, config=config)
@@ -49,7 +49,7 @@ def bedrock(body: bytes, content_type: str, status: int = 200) -> Iterator[Any]:
 
 
 class Heard:
-    """What boto3's events say, put together in the plainest way."""
+    """The content of boto3's events, joined in the simplest way."""
 
     def __init__(self) -> None:
         self.blocks: dict[int, dict[str, Any]] = {}
@@ -126,7 +126,7 @@ def assert_failed(error: ClientError, message: AssistantMessage) -> None:
 
 
 @pytest.mark.parametrize("case", STREAMED, ids=repr)
-def test_a_stream_says_to_us_what_it_says_to_boto3(case: StreamCase) -> None:
+def test_a_stream_is_read_as_boto3_reads_it(case: StreamCase) -> None:
     request, heard = case.request(), Heard()
     message = decoded(request, case.pieces())[1]
     with bedrock(b"".join(case.pieces()), case.content_type) as client:
@@ -144,7 +144,7 @@ def test_a_stream_says_to_us_what_it_says_to_boto3(case: StreamCase) -> None:
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=repr)
-def test_a_whole_answer_says_to_us_what_it_says_to_boto3(case: StreamCase) -> None:
+def test_a_whole_answer_is_read_as_boto3_reads_it(case: StreamCase) -> None:
     request, heard = case.request(stream=False), Heard()
     body = json.dumps(case.whole).encode()
     message = segue.decode(body, request)
@@ -157,7 +157,7 @@ def test_a_whole_answer_says_to_us_what_it_says_to_boto3(case: StreamCase) -> No
             assert_same(heard, message, request.projection.names)
 
 
-# -- what a case cannot say, because cutting it short changes what it means --------------------------------------------
+# -- tests that are not cases, because cutting them changes their meaning --------------------------------------------
 
 REQUEST = segue.encode(
     segue.Context(messages=[segue.UserMessage("Hi")]), segue.get_model("amazon-bedrock/amazon.nova-lite-v1:0")
@@ -176,7 +176,7 @@ STOP = event("messageStop", {"stopReason": "end_turn"})
 USAGE = event("metadata", {"usage": {"inputTokens": 3, "outputTokens": 2, "totalTokens": 5}})
 
 
-def test_what_comes_between_the_stop_and_the_usage_is_kept() -> None:
+def test_content_between_the_stop_and_the_usage_is_kept() -> None:
     _, message = decoded(REQUEST, [text(0, "Hel"), STOP, text(0, "lo"), text(1, "P.S."), USAGE])
     assert message.content == [TextContent("Hello"), TextContent("P.S.")]
     assert (message.stop_reason, message.usage.total_tokens) == ("stop", 5)
@@ -189,12 +189,12 @@ def test_an_exception_after_the_stop_is_an_error() -> None:
     assert message.error_message == "internalServerException: no usage"
 
 
-def test_what_comes_after_the_end_of_its_block_is_a_block_of_its_own() -> None:
+def test_content_after_the_end_of_its_block_is_a_new_block() -> None:
     pieces = [text(0, "Hel"), event("contentBlockStop", {"contentBlockIndex": 0}), text(0, "lo"), STOP, USAGE]
     assert decoded(REQUEST, pieces)[1].content == [TextContent("Hel"), TextContent("lo")]
 
 
-def test_a_call_without_a_start_is_none_of_the_server_tool_before_it() -> None:
+def test_a_call_without_a_start_does_not_belong_to_the_server_tool_before_it() -> None:
     start = {"toolUse": {"toolUseId": "s", "name": "nova_grounding", "type": "server_tool_use"}}
     asked = {"toolUse": {"input": '{"query": 1}'}}
     own = {"toolUse": {"toolUseId": "a", "name": "f", "input": "{}"}}
@@ -209,6 +209,6 @@ def test_a_call_without_a_start_is_none_of_the_server_tool_before_it() -> None:
 
 
 def test_answers_and_frames_are_read_without_the_sdk() -> None:
-    """boto3 is an extra: nothing of it is needed to read what it would read."""
+    """boto3 is an extra: it is not needed to read answers."""
     code = "import sys, segue.wire.bedrock_converse; sys.exit(any(name.startswith('boto') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

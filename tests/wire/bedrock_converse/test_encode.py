@@ -1,4 +1,4 @@
-"""What each family of Converse is sent, by content."""
+"""The content of requests for each family of Converse."""
 
 from base64 import b64decode, b64encode
 from typing import Any
@@ -50,7 +50,7 @@ def model(name: str) -> Model:
 
 
 def answer(target: Model | None, *content: Any, stop: Any = "stop") -> AssistantMessage:
-    """An answer of the target itself, or of a model that nobody knows."""
+    """An answer of the target itself, or of an unknown model."""
     origin = ("x", "y", "z") if target is None else (target.protocol, target.provider, target.id)
     blocks = [TextContent(block) if isinstance(block, str) else block for block in content]
     return AssistantMessage(content=blocks, protocol=origin[0], provider=origin[1], model=origin[2], stop_reason=stop)
@@ -66,7 +66,7 @@ def call(call_id: str, name: str = "bash", **arguments: Any) -> ToolCall:
 
 
 def sent(name: str, *messages: Message, options: Options | None = None, system: str | None = None) -> Request:
-    """What ``name`` is sent, after every judge has looked at it."""
+    """The request for ``name``, checked by every judge."""
     request = encode(Context(system_prompt=system, messages=list(messages), tools=[BASH]), model(name), options)
     assert lint(request.body, "bedrock-converse", request.model) == []
     assert faults(request) == []
@@ -101,7 +101,7 @@ def done(call_id: str, *content: Any, **more: Any) -> dict[str, Any]:
     return {"toolResult": {"toolUseId": call_id, "content": blocks, **more}}
 
 
-def test_results_of_parallel_calls_stand_in_one_turn_in_the_order_of_the_calls() -> None:
+def test_results_of_parallel_calls_are_in_one_turn_in_the_order_of_the_calls() -> None:
     target = model(SONNET_45)
     request = sent(
         SONNET_45,
@@ -146,20 +146,20 @@ def test_a_name_that_is_refused_is_the_same_in_tools_calls_and_choice() -> None:
     assert body["toolConfig"]["toolChoice"] == {"tool": {"name": name}}
 
 
-def test_what_a_foreign_model_said_after_its_calls_comes_before_them() -> None:
+def test_text_of_another_model_after_its_calls_moves_before_them() -> None:
     request = sent(SONNET_45, USER, answer(None, call("a"), "and then", stop="toolUse"), result("a", "ok"))
     assert turns(request)[1] == ("assistant", [{"text": "and then"}, use("a")])
     assert "blocks-reordered" in codes(request)
 
 
-def test_what_the_target_said_after_its_calls_stays_where_it_was() -> None:
+def test_text_of_the_target_after_its_calls_stays_in_place() -> None:
     target = model(SONNET_45)
     request = sent(SONNET_45, USER, answer(target, call("a"), "and then", stop="toolUse"), result("a", "ok"))
     assert turns(request)[1] == ("assistant", [use("a"), {"text": "and then"}])
     assert codes(request) == []
 
 
-def test_a_failed_result_has_a_flag_on_claude_and_nova_and_says_so_elsewhere() -> None:
+def test_a_failed_result_has_a_flag_on_claude_and_nova_and_a_text_elsewhere() -> None:
     messages = (USER, answer(None, call("a"), stop="toolUse"), result("a", "it broke", is_error=True))
     for name in (SONNET_45, NOVA):
         assert turns(sent(name, *messages))[2] == ("user", [done("a", "it broke", status="error")])
@@ -168,7 +168,7 @@ def test_a_failed_result_has_a_flag_on_claude_and_nova_and_says_so_elsewhere() -
     assert codes(request) == ["error-as-text"]
 
 
-def test_a_result_that_is_an_object_goes_as_json_where_that_is_read_better() -> None:
+def test_a_result_that_is_an_object_is_sent_as_json_if_the_dialect_says_so() -> None:
     messages = [USER, answer(None, call("a"), call("b"), call("c"), stop="toolUse")]
     for call_id, text in (("a", '{"n": 1}'), ("b", "[1]"), ("c", "{not json")):
         messages.append(result(call_id, text))  # type: ignore[arg-type]
@@ -182,13 +182,13 @@ def test_a_result_that_is_an_object_goes_as_json_where_that_is_read_better() -> 
 # -- images ----------------------------------------------------------------------------------------------------------
 
 
-def test_images_stand_in_results_where_they_may() -> None:
+def test_images_stay_in_results_if_the_target_accepts_them() -> None:
     messages = (USER, answer(None, call("a"), stop="toolUse"), result("a", "look", IMAGE))
     for name in (SONNET_45, NOVA, LLAMA_4):
         assert turns(sent(name, *messages))[2] == ("user", [done("a", "look", SENT_IMAGE)])
 
 
-def test_images_follow_the_whole_batch_where_results_hold_none() -> None:
+def test_images_follow_the_batch_if_results_cannot_have_them() -> None:
     request = sent(
         KIMI,
         USER,
@@ -209,7 +209,7 @@ def test_images_follow_the_whole_batch_where_results_hold_none() -> None:
     assert codes(request).count("image-moved") == 2
 
 
-def test_images_of_a_failed_result_leave_it_on_claude() -> None:
+def test_images_of_a_failed_result_move_on_claude() -> None:
     messages = (USER, answer(None, call("a"), stop="toolUse"), result("a", IMAGE, is_error=True))
     assert turns(sent(SONNET_45, *messages))[2][1] == [
         done("a", "(see the images below)", status="error"),
@@ -220,7 +220,7 @@ def test_images_of_a_failed_result_leave_it_on_claude() -> None:
     assert turns(sent(LLAMA_4, *messages))[2][1] == [done("a", "Error: (see the images below)", SENT_IMAGE)]
 
 
-def test_an_image_of_a_format_that_is_not_known_becomes_words() -> None:
+def test_an_image_of_an_unknown_format_becomes_text() -> None:
     request = sent(SONNET_45, UserMessage([ImageContent("PHN2Zz4=", "image/svg+xml"), ImageContent("", "image/png")]))
     assert turns(request) == [
         (
@@ -250,7 +250,7 @@ def test_boto3_gets_bytes_and_the_id_of_the_model() -> None:
     assert request.body["messages"][1]["content"][0]["reasoningContent"]["redactedContent"] == payload
 
 
-def test_a_redacted_payload_that_is_no_base64_is_put_into_it() -> None:
+def test_a_redacted_payload_that_is_not_base64_is_encoded() -> None:
     target = model(SONNET_45)
     request = sent(SONNET_45, USER, answer(target, ThinkingContent("", "päyload", redacted=True), "x"), USER)
     block = request.body["messages"][1]["content"][0]
@@ -260,7 +260,7 @@ def test_a_redacted_payload_that_is_no_base64_is_put_into_it() -> None:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-def test_text_and_tool_blocks_never_share_a_turn_where_that_is_refused() -> None:
+def test_text_and_tool_blocks_are_in_separate_turns_if_the_target_requires_it() -> None:
     request = sent(
         LLAMA, USER, answer(None, "let me see", call("a"), stop="toolUse"), result("a", "ok"), UserMessage("go on")
     )
@@ -276,14 +276,14 @@ def test_text_and_tool_blocks_never_share_a_turn_where_that_is_refused() -> None
     assert codes(request) == ["filler-inserted", "filler-inserted"]
 
 
-def test_even_the_targets_own_text_between_calls_and_results_moves_where_it_cannot_stand() -> None:
+def test_the_targets_own_text_between_calls_and_results_moves_if_it_is_refused_there() -> None:
     request = sent(LLAMA, USER, answer(model(LLAMA), call("a"), "then", stop="toolUse"), result("a", "ok"))
     assert [role for role, _ in turns(request)] == ["user", "assistant", "user", "assistant", "user"]
     assert turns(request)[1:4:2] == [("assistant", [{"text": "then"}]), ("assistant", [use("a")])]
     assert "blocks-reordered" in codes(request)
 
 
-def test_moved_images_get_a_turn_of_their_own_where_results_stand_alone() -> None:
+def test_moved_images_get_their_own_turn_if_results_cannot_be_mixed() -> None:
     request = sent(MISTRAL, USER, answer(None, call("a"), stop="toolUse"), result("a", IMAGE), UserMessage("and?"))
     assert turns(request)[2:] == [
         ("user", [done("a", "(see the images below)")]),
@@ -292,7 +292,7 @@ def test_moved_images_get_a_turn_of_their_own_where_results_stand_alone() -> Non
     ]
 
 
-def test_neighbours_of_one_role_are_one_turn() -> None:
+def test_adjacent_messages_of_one_role_are_one_turn() -> None:
     request = sent(SONNET_45, USER, UserMessage("there"), answer(None, "a"), answer(None, "b"), USER)
     assert turns(request) == [
         ("user", [{"text": "hi"}, {"text": "there"}]),
@@ -302,7 +302,7 @@ def test_neighbours_of_one_role_are_one_turn() -> None:
     assert codes(request) == ["turns-merged", "turns-merged"]
 
 
-def test_a_leading_answer_gets_an_opening_where_the_user_must_begin() -> None:
+def test_a_leading_answer_gets_an_opening_if_the_user_must_begin() -> None:
     request = sent(NOVA, answer(None, "hello"), USER)
     assert turns(request)[0] == ("user", [{"text": "Continue the conversation."}])
     assert codes(request) == ["filler-inserted"]
@@ -318,14 +318,14 @@ def test_a_last_answer_gets_a_closing_unless_it_is_a_prefill() -> None:
     assert turns(sent(SONNET_45, USER, answer(None, "hello")))[-1] == ("assistant", [{"text": "hello"}])
 
 
-def test_what_cannot_be_continued_is_closed_even_where_a_prefill_is_taken() -> None:
+def test_an_answer_that_cannot_be_continued_is_closed_even_if_a_prefill_is_accepted() -> None:
     own = model(SONNET_45)
     for last in (answer(None, "hello "), answer(own, ThinkingContent("hm", "sig"), "hello")):
         assert turns(sent(SONNET_45, USER, last))[-1] == ("user", [{"text": "Continue."}])
     assert turns(sent(SONNET_45, answer(None, "hello")))[-1][0] == "user"
 
 
-def test_a_system_prompt_opens_the_conversation_where_there_is_no_place_for_it() -> None:
+def test_a_system_prompt_opens_the_conversation_if_the_target_has_none() -> None:
     request = sent(MISTRAL_7B, USER, system="Be brief.")
     assert "system" not in request.body
     assert turns(request) == [("user", [{"text": "Be brief."}, {"text": "hi"}])]
@@ -337,7 +337,7 @@ def test_a_system_prompt_opens_the_conversation_where_there_is_no_place_for_it()
     assert sent(NOVA, USER, system="Be brief.").body["system"] == [{"text": "Be brief."}]
 
 
-def test_calls_and_results_are_words_where_a_model_has_no_tools() -> None:
+def test_calls_and_results_become_text_for_a_model_without_tools() -> None:
     request = sent(
         R1,
         USER,
@@ -363,7 +363,7 @@ def test_calls_and_results_are_words_where_a_model_has_no_tools() -> None:
     assert dropped(request) == ["tools"]
 
 
-def test_a_history_with_calls_gets_no_stand_in_tool_where_a_model_has_none() -> None:
+def test_a_history_with_calls_gets_no_placeholder_tool_for_a_model_without_tools() -> None:
     context = Context(messages=[USER, answer(None, call("a"), stop="toolUse"), result("a", "ok")])
     assert codes(encode(context, model(R1))) == ["tools-as-text", "tools-as-text"]
     assert encode(context, model(LLAMA)).body["toolConfig"]["tools"][0]["toolSpec"]["name"] == "unavailable_tool"
@@ -372,7 +372,7 @@ def test_a_history_with_calls_gets_no_stand_in_tool_where_a_model_has_none() -> 
 # -- thinking --------------------------------------------------------------------------------------------------------
 
 
-def test_own_thinking_goes_back_to_claude_exactly() -> None:
+def test_own_thinking_is_sent_back_to_claude_unchanged() -> None:
     target = model(SONNET_45)
     request = sent(
         SONNET_45,
@@ -406,7 +406,7 @@ def test_thinking_of_another_origin_is_never_sent_as_thinking() -> None:
         assert turns(request)[1] == ("assistant", [{"text": "[Reasoning] hm"}, {"text": "hello"}])
 
 
-def test_thinking_that_ends_an_answer_goes_all_of_it() -> None:
+def test_all_thinking_is_dropped_if_an_answer_ends_with_thinking() -> None:
     own = model(SONNET_45)
     cut = answer(own, ThinkingContent("a", "s1"), "hello", ThinkingContent("b", "s2"), stop="length")
     request = sent(SONNET_45, USER, cut, USER)
@@ -416,7 +416,7 @@ def test_thinking_that_ends_an_answer_goes_all_of_it() -> None:
     assert turns(alone) == [SENT_USER]
 
 
-def test_a_conversation_of_thinking_alone_is_asked_to_go_on() -> None:
+def test_a_conversation_with_only_thinking_gets_a_closing() -> None:
     own = model(SONNET_45)
     assert turns(sent(SONNET_45, answer(own, ThinkingContent("a", "s1"), stop="length"))) == [
         ("user", [{"text": "Continue."}])
@@ -437,7 +437,7 @@ def test_deepseek_gets_its_thinking_back_without_a_signature() -> None:
     assert "signature-dropped" in codes(request)
 
 
-def test_a_model_that_takes_no_thinking_back_gets_none_even_if_it_is_signed() -> None:
+def test_a_model_that_accepts_no_thinking_gets_none_even_if_it_is_signed() -> None:
     request = sent(LLAMA, USER, answer(model(LLAMA), ThinkingContent("hm", "sig"), "hello"), USER)
     assert turns(request)[1] == ("assistant", [{"text": "hello"}])
     assert "thinking-dropped" in codes(request)
@@ -446,11 +446,11 @@ def test_a_model_that_takes_no_thinking_back_gets_none_even_if_it_is_signed() ->
 # -- options ---------------------------------------------------------------------------------------------------------
 
 
-def test_without_options_nothing_is_asked_for() -> None:
+def test_without_options_nothing_is_added() -> None:
     assert set(sent(SONNET_45, USER).body) == {"messages", "toolConfig"}
 
 
-def test_the_path_holds_the_model_and_says_whether_the_answer_is_streamed() -> None:
+def test_the_path_contains_the_model_and_whether_the_answer_is_streamed() -> None:
     assert sent(SONNET_45, USER).path == "/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
     assert sent(SONNET_45, USER, options=Options(stream=True)).path.endswith("/converse-stream")
     whole = sent(LLAMA, USER, options=Options(stream=True))  # "doesn't support tool use in streaming mode"
@@ -460,7 +460,7 @@ def test_the_path_holds_the_model_and_says_whether_the_answer_is_streamed() -> N
     assert bare.path.endswith("/converse-stream") and dropped(bare) == []
 
 
-def test_sampling_stops_and_limits_are_mapped_or_told() -> None:
+def test_sampling_stops_and_limits_are_mapped_or_reported() -> None:
     options = Options(max_tokens=100, temperature=0.5, stop=("END", " "))
     request = sent(NOVA, USER, options=options)
     assert request.body["inferenceConfig"] == {"maxTokens": 100, "stopSequences": ["END"], "temperature": 0.5}
@@ -486,14 +486,14 @@ def test_sampling_stops_and_limits_are_mapped_or_told() -> None:
         (GPT_OSS, "max", {"reasoning_effort": "high"}),
     ],
 )
-def test_each_family_is_asked_for_reasoning_in_its_own_way(name: str, level: Any, fields: Any) -> None:
+def test_reasoning_is_mapped_for_each_family(name: str, level: Any, fields: Any) -> None:
     request = sent(name, USER, options=Options(reasoning=level))
     assert request.body.get("additionalModelRequestFields") == fields
     assert dropped(request) == []
 
 
 @pytest.mark.parametrize(("name", "level"), [(FABLE, "off"), (GPT_OSS, "off"), (R1, "high"), (LLAMA, "high")])
-def test_reasoning_that_cannot_be_steered_is_told(name: str, level: Any) -> None:
+def test_reasoning_that_cannot_be_set_is_reported(name: str, level: Any) -> None:
     request = sent(name, USER, options=Options(reasoning=level))
     assert "additionalModelRequestFields" not in request.body
     assert "reasoning" in dropped(request)
@@ -507,7 +507,7 @@ def test_thinking_by_budget_leaves_room_for_the_answer() -> None:
     assert dropped(sent(SONNET_45, USER, options=Options(reasoning="high", max_tokens=1_000))) == ["reasoning"]
 
 
-def test_thinking_yields_to_a_tool_loop_that_began_without_it_and_to_a_prefill() -> None:
+def test_thinking_is_left_out_in_a_tool_loop_without_it_and_with_a_prefill() -> None:
     loop = (USER, answer(None, call("a"), stop="toolUse"), result("a", "ok"))
     options = Options(reasoning="high", temperature=0.5)
     assert dropped(sent(SONNET_45, *loop, options=options)) == ["reasoning"]
@@ -529,19 +529,19 @@ def test_thinking_yields_to_a_tool_loop_that_began_without_it_and_to_a_prefill()
         (FABLE, "bash", None),
     ],
 )
-def test_a_choice_of_tools_is_mapped_or_told(name: str, choice: str, expected: Any) -> None:
+def test_a_tool_choice_is_mapped_or_reported(name: str, choice: str, expected: Any) -> None:
     request = sent(name, USER, options=Options(tool_choice=choice))
     assert request.body["toolConfig"].get("toolChoice") == expected
     assert dropped(request) == ([] if expected else ["tool_choice"])
 
 
-def test_a_forced_tool_yields_to_thinking_by_budget() -> None:
+def test_a_forced_tool_is_left_out_with_a_thinking_budget() -> None:
     request = sent(SONNET_45, USER, options=Options(tool_choice="required", reasoning="low"))
     assert "toolChoice" not in request.body["toolConfig"]
     assert dropped(request) == ["tool_choice"]
 
 
-def test_cache_points_stand_after_the_system_prompt_and_the_users_last_words() -> None:
+def test_cache_points_are_after_the_system_prompt_and_the_last_user_turn() -> None:
     hour, minutes = {"type": "default", "ttl": "1h"}, {"type": "default"}
     body = sent(SONNET_45, USER, system="Be brief.", options=Options(cache="long")).body
     assert body["system"] == [{"text": "Be brief."}, {"cachePoint": hour}]
@@ -554,7 +554,7 @@ def test_cache_points_stand_after_the_system_prompt_and_the_users_last_words() -
     assert dropped(llama) == ["cache"]
 
 
-def test_metadata_of_plain_characters_goes_along() -> None:
+def test_metadata_of_plain_characters_is_sent() -> None:
     request = sent(NOVA, USER, options=Options(metadata={"user_id": "u1", "bad": "ä"}))
     assert request.body["requestMetadata"] == {"user_id": "u1"}
     assert dropped(request) == ["metadata"]
@@ -562,7 +562,7 @@ def test_metadata_of_plain_characters_goes_along() -> None:
     assert len(many.body["requestMetadata"]) == 16
 
 
-def test_a_schema_that_is_no_object_is_adapted_on_a_copy() -> None:
+def test_a_schema_that_is_not_an_object_is_adapted_on_a_copy() -> None:
     odd = ToolDefinition("odd", "", {"anyOf": [{"type": "object"}], "properties": None})
     context = Context(messages=[USER], tools=[odd])
     request = encode(context, model(NOVA))
@@ -580,7 +580,7 @@ def test_an_encoder_refuses_a_model_of_another_protocol() -> None:
         encode(Context(messages=[USER]), other)
 
 
-def test_the_judge_sees_what_is_wrong() -> None:
+def test_the_judge_finds_faults() -> None:
     request = sent(SONNET_45, UserMessage([IMAGE]))
     request.body["messages"][0]["content"][0]["image"]["format"] = "svg"
     request.body["messages"].append({"role": "tool", "content": [{"text": "a", "cachePoint": {}}]})
@@ -599,7 +599,7 @@ def test_the_judge_sees_what_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("level", [None, "low"])
-def test_a_bound_claude_is_asked_to_leave_out_thinking_that_is_bound_to_something_else(level: Any) -> None:
+def test_a_bound_claude_drops_thinking_that_is_bound_to_another_conversation(level: Any) -> None:
     fields = sent("us.anthropic.claude-opus-5-5", USER, options=Options(reasoning=level)).body[
         "additionalModelRequestFields"
     ]
@@ -611,7 +611,7 @@ def test_a_bound_claude_is_asked_to_leave_out_thinking_that_is_bound_to_somethin
     assert "additionalModelRequestFields" not in sent(FABLE, USER).body
 
 
-def test_a_bound_claude_that_can_stop_thinking_does_so_as_long_as_no_thinking_goes_back() -> None:
+def test_thinking_of_a_bound_claude_can_be_turned_off_while_no_thinking_is_sent() -> None:
     haiku = "us.anthropic.claude-haiku-5-5"
     off = Options(reasoning="off")
     assert sent(haiku, USER, options=off).body["additionalModelRequestFields"] == {"thinking": {"type": "disabled"}}

@@ -1,4 +1,4 @@
-"""Frames as botocore's own parser reads them, and as ours does: the same, in pieces of any size, and damage is told."""
+"""Frames are read as botocore's parser reads them, in pieces of any size, and damage raises."""
 
 import json
 import struct
@@ -9,8 +9,7 @@ from zlib import crc32
 
 import pytest
 from botocore.eventstream import EventStreamBuffer, ParserError
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from segue.testing.eventstream import frame, framed, header
 from segue.wire.bedrock_converse.frames import MAX_HEADERS, EventStream, strings
@@ -42,7 +41,7 @@ frames = st.builds(framed, headers, payloads)
 
 
 def fed(data: bytes, sizes: list[int]) -> list[Frame]:
-    """The frames of ``data``, given in pieces of these sizes, and then the rest."""
+    """The frames of ``data``, fed in pieces of these sizes and then the rest."""
     stream = EventStream()
     ends = [*accumulate(sizes), len(data)]
     found = [found for start, end in pairwise([0, *ends]) for found in stream.feed(data[start:end])]
@@ -56,8 +55,8 @@ def judged(data: bytes) -> list[Any]:
 
 
 @given(st.lists(frames, max_size=6), st.lists(st.integers(0, 60), max_size=20))
-def test_frames_are_what_botocore_reads_however_they_are_cut(given_frames: list[bytes], sizes: list[int]) -> None:
-    data = b"".join(given_frames)
+def test_frames_are_read_as_botocore_reads_them_however_they_are_cut(frames_in: list[bytes], sizes: list[int]) -> None:
+    data = b"".join(frames_in)
     theirs = judged(data)
     for ours in (fed(data, sizes), fed(data, []), fed(data, [1] * len(data))):
         assert len(ours) == len(theirs)
@@ -80,7 +79,7 @@ def test_headers_of_every_type_are_read_as_botocore_reads_them(block: bytes) -> 
 
 
 @given(st.data())
-def test_a_changed_bit_anywhere_is_found_by_both_and_what_came_before_it_is_kept(data: st.DataObject) -> None:
+def test_a_changed_bit_anywhere_is_found_by_both_and_earlier_frames_are_kept(data: st.DataObject) -> None:
     whole = data.draw(st.lists(frames, max_size=3))
     damaged = bytearray(data.draw(frames))
     damaged[data.draw(st.integers(0, len(damaged) - 1))] ^= 1 << data.draw(st.integers(0, 7))
@@ -98,7 +97,7 @@ def test_a_changed_bit_anywhere_is_found_by_both_and_what_came_before_it_is_kept
         next(theirs)
 
 
-def test_damage_is_told_at_the_next_call_and_at_every_one_after() -> None:
+def test_damage_is_raised_at_the_next_call_and_all_later_calls() -> None:
     stream = EventStream()
     assert stream.feed(frame("messageStart", b"{}") + b"\xff" * 20) == [("messageStart", b"{}")]
     for _ in range(2):
@@ -119,7 +118,7 @@ def test_a_stream_that_ends_inside_a_frame_is_broken(kept: int) -> None:
 @pytest.mark.parametrize(
     ("total", "length"), [(MAX_FRAME + 1, 0), (2**32 - 1, 0), (1 << 20, MAX_HEADERS + 1), (15, 0), (0, 0), (116, 101)]
 )
-def test_impossible_lengths_are_refused_before_anything_is_kept(total: int, length: int) -> None:
+def test_impossible_lengths_are_refused_before_buffering(total: int, length: int) -> None:
     lengths = struct.pack("!II", total, length)
     with pytest.raises(BrokenStream, match="bytes"):
         EventStream().feed(lengths + struct.pack("!I", crc32(lengths)))
@@ -154,7 +153,7 @@ def test_headers_are_not_collected_without_end() -> None:
 
 
 def seconds(data: bytes, size: int) -> float:
-    """The time that reading ``data`` in pieces of ``size`` takes."""
+    """The time to read ``data`` in pieces of ``size``."""
     stream, pieces = EventStream(), [data[at : at + size] for at in range(0, len(data), size)]
     before = process_time()
     for piece in pieces:
@@ -173,5 +172,5 @@ def seconds(data: bytes, size: int) -> float:
     ids=["bytes", "large", "many"],
 )
 def test_the_cost_of_a_byte_does_not_grow(data: bytes, size: int) -> None:
-    """Each takes a fraction of a second; looking at bytes again and again, or copying the rest, takes minutes."""
+    """Each needs a fraction of a second; reading bytes repeatedly, or copying the rest, would need minutes."""
     assert seconds(data, size) < 5

@@ -1,11 +1,10 @@
-"""Bodies that others made, read as conversations."""
+"""Bodies of other clients, read as conversations."""
 
 from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.values import json_values
 
 import segue
@@ -33,7 +32,7 @@ def read(*content: Any, role: str = "user") -> list[Any]:
     return list(message.content)
 
 
-def test_a_body_is_read_with_everything_that_it_holds() -> None:
+def test_a_body_is_read_completely() -> None:
     body = {
         "system": [{"text": "Be brief."}, {"cachePoint": {"type": "default"}}, {"text": "Be kind."}],
         "messages": [
@@ -95,7 +94,7 @@ def test_a_body_is_read_with_everything_that_it_holds() -> None:
     assert context.tools[0].schema == {"type": "object"}
 
 
-def test_without_a_model_answers_have_no_origin_and_their_signatures_never_go_back() -> None:
+def test_without_a_model_answers_have_no_origin_and_their_signatures_are_never_sent() -> None:
     body = {
         "messages": [
             {"role": "user", "content": [{"text": "hi"}]},
@@ -142,15 +141,15 @@ def test_the_arguments_of_boto3_are_read_as_well() -> None:
         ({"fromTheFuture": {}}, "(fromTheFuture block)"),
     ],
 )
-def test_what_no_conversation_holds_becomes_words(block: Any, text: str) -> None:
+def test_blocks_that_a_conversation_cannot_hold_become_text(block: Any, text: str) -> None:
     assert read(block) == [TextContent(text)]
 
 
-def test_an_image_in_an_answer_becomes_words() -> None:
+def test_an_image_in_an_answer_becomes_text() -> None:
     assert read({"image": {"format": "png", "source": {"bytes": "aGk="}}}, role="assistant") == [TextContent("(image)")]
 
 
-def test_a_system_turn_is_kept_as_what_someone_said() -> None:
+def test_a_system_turn_becomes_a_user_message() -> None:
     assert read({"text": "Be brief."}, role="system") == [TextContent("Be brief.")]
 
 
@@ -211,7 +210,7 @@ def test_the_result_of_a_server_tool_follows_its_call() -> None:
         ({"messages": [], "toolConfig": {"tools": [{"toolSpec": {}}]}}, "toolConfig.tools[0].toolSpec.name"),
     ],
 )
-def test_what_is_no_such_body_is_refused_with_its_place(body: Any, path: str) -> None:
+def test_a_body_of_another_shape_is_refused_with_its_path(body: Any, path: str) -> None:
     with pytest.raises(FormatError) as caught:
         PROTOCOL.ingest(body, None, 0)
     assert caught.value.path == path

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import clean_contexts, torn_contexts
@@ -40,7 +39,7 @@ def judged(request: Request) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_histories_of_every_origin_are_accepted_and_come_back_the_same(name: str) -> None:
+def test_histories_of_every_origin_are_accepted_and_read_back(name: str) -> None:
     model = MODELS[name]
     for context in CONVERSATIONS.values():
         request = encode(context, model)
@@ -57,7 +56,7 @@ def test_torn_histories_with_any_options_are_accepted(data: st.DataObject, optio
 
 @settings(max_examples=200 if SOAK else 50)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
-def test_torn_histories_come_back_the_same(data: st.DataObject, name: str) -> None:
+def test_torn_histories_are_read_back(data: st.DataObject, name: str) -> None:
     model = MODELS[name]
     body = encode(data.draw(torn_contexts(model)), model).body
     again = encode(ingest(body, "bedrock-converse", model), model)
@@ -105,7 +104,7 @@ def is_closed(request: Request) -> bool:
 @settings(max_examples=200 if SOAK else 100)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
 def test_appending_turns_only_appends(data: st.DataObject, name: str, options: Options) -> None:
-    """Wherever what is projected only grows: the encoder adds no dependence of its own on what comes later."""
+    """If the projection only grows, so does the body: the encoder does not depend on later messages."""
     model = MODELS[name]
     context = data.draw(
         st.one_of(clean_contexts(model), torn_contexts(model), st.sampled_from(list(CONVERSATIONS.values())))
@@ -148,6 +147,6 @@ def test_messages_never_depend_on_options() -> None:
 
 @settings(max_examples=200 if SOAK else 25)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
-def test_without_any_pass_whatever_is_stored_is_encoded(data: st.DataObject, name: str) -> None:
+def test_any_stored_conversation_is_encoded_without_passes(data: st.DataObject, name: str) -> None:
     context = data.draw(torn_contexts(MODELS[name]))
     assert encode(context, MODELS[name], policy="off").body["messages"]

@@ -1,4 +1,4 @@
-"""What holds for the answers of every protocol, and needs no whole stream to show it."""
+"""Answers of all protocols: behaviour that can be tested without a whole stream."""
 
 import json
 from typing import Any
@@ -15,7 +15,7 @@ STOPS = {"stop": "stop", "tool": "toolUse"}
 
 
 @pytest.mark.parametrize("odd", [5, True, ["a"], {"a": 1}])
-def test_what_is_no_text_is_refused_at_once_and_the_answer_can_still_be_made(odd: Any) -> None:
+def test_anything_but_text_is_refused_and_the_answer_can_still_be_built(odd: Any) -> None:
     answer = Answer(MODEL)
     for draft in (answer.text(), answer.thinking(), answer.call("id", "name")):
         with pytest.raises(TypeError):

@@ -1,11 +1,10 @@
-"""Arguments of calls from any text: read strictly where they are JSON, and else said not to be."""
+"""Arguments of calls from any text: read strictly if they are JSON, otherwise marked."""
 
 import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from segue.wire.common.arguments import read_arguments, read_so_far
 
@@ -37,7 +36,7 @@ def is_json(value: Any) -> bool:
 @example('{"a": "' + "\\" * 10_001)
 @example("{" * 2_000 + "}" * 2_000)
 @example('{"a": 1' + "0" * 10_000 + "}")
-def test_no_text_raises_and_what_is_read_is_json(text: str) -> None:
+def test_any_text_is_read_as_json_without_an_exception(text: str) -> None:
     found, reading = read_arguments(text)
     assert type(found) is dict and is_json(found)
     assert reading in ("strict", "repaired", "truncated", "unreadable")
@@ -46,21 +45,21 @@ def test_no_text_raises_and_what_is_read_is_json(text: str) -> None:
 
 
 @given(OBJECTS, INDENT, st.booleans())
-def test_json_is_read_as_it_is(whole: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
+def test_json_is_read_unchanged(whole: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     text = json.dumps(whole, indent=indent, ensure_ascii=ascii_only)
     assert read_arguments(text) == (whole, "strict")
     assert read_arguments(f" {text}\n") == (whole, "strict")
 
 
 @given(st.text(st.characters()) | SCRAPS)
-def test_what_is_strict_is_what_json_says(text: str) -> None:
+def test_arguments_read_strictly_are_what_json_reads(text: str) -> None:
     found, reading = read_arguments(text)
     if reading == "strict" and text.strip():
         assert found == json.loads(text)
 
 
 @given(OBJECTS, INDENT, st.booleans(), st.data())
-def test_what_is_cut_is_said_to_be_and_agrees_with_the_whole(
+def test_cut_arguments_are_marked_and_agree_with_the_whole(
     whole: dict[str, Any], indent: int | None, ascii_only: bool, data: st.DataObject
 ) -> None:
     text = json.dumps(whole, indent=indent, ensure_ascii=ascii_only)
@@ -91,7 +90,7 @@ def assert_begins(part: Any, whole: Any) -> None:
 
 @given(OBJECTS, st.sampled_from(["\n", "\t", "\r", "\0", "\x1f", "\\d", "\\'", "\\x41", "\\u12", "\\ "]))
 def test_control_characters_and_unknown_escapes_in_strings_are_repaired(whole: dict[str, Any], fault: str) -> None:
-    """A control character stands for itself, and a backslash that escapes nothing for a backslash."""
+    """A raw control character is read as itself, and a backslash that escapes nothing as a backslash."""
     text = json.dumps(whole | {"fault": "@FAULT@"}).replace("@FAULT@", f"a{fault}b")
     assert read_arguments(text) == (whole | {"fault": f"a{fault}b"}, "repaired")
 
@@ -130,7 +129,7 @@ def test_control_characters_and_unknown_escapes_in_strings_are_repaired(whole: d
         ('{"a": 1, "b": -', {"a": 1}, "truncated"),
         ('{"code": "a\nb', {"code": "a\nb"}, "truncated"),
         ('{"re": "\\d+', {"re": "\\d+"}, "truncated"),
-        # What goes on after the object is no JSON either: the call must not run.
+        # Text after the object is not JSON either: the call must not run.
         ('{"a": 1} {"a": 2}', {"a": 1}, "truncated"),
         ('{"a": 1}}', {"a": 1}, "truncated"),
         # Unreadable: nothing is guessed.
@@ -162,5 +161,5 @@ def test_how_arguments_are_read(text: str, found: dict[str, Any], reading: str) 
         ("[1", {}),
     ],
 )
-def test_what_can_be_seen_of_arguments_that_still_stream(text: str, found: dict[str, Any]) -> None:
+def test_streaming_arguments_are_read_as_far_as_they_go(text: str, found: dict[str, Any]) -> None:
     assert read_so_far(text) == found

@@ -21,7 +21,7 @@ def taken(*deltas: list[Any]) -> list[tuple[str, str, dict[str, Any]]]:
     answer = Answer(MODEL)
     calls = CallDeltas(answer)
     for delta in deltas:
-        assert len(calls.take(delta)) == len(delta)
+        assert len(calls.add(delta)) == len(delta)
     given = {each.get("id") for delta in deltas for each in delta}
     answer.finish("stop", {"stop": "stop"})
     assert answer.finished is not None

@@ -44,7 +44,7 @@ def test_arguments_are_a_json_object(text: str) -> None:
 @pytest.mark.parametrize(
     "given", ["", "{", '{"a":', "[]", "1", "null", "{'a': 1}", "{} {}", '{"a": "\\ud83d"}', '{"a": NaN}', None, {}, 1]
 )
-def test_arguments_are_nothing_else(given: Any) -> None:
+def test_other_arguments_are_refused(given: Any) -> None:
     assert arguments_fault(given) != ""
 
 

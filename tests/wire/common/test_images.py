@@ -8,7 +8,7 @@ import pytest
 import segue
 from segue.types import Context, ImageContent, UserMessage
 from segue.wire.common.images import data_fault, is_base64, kind_of, size_of
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 
 def encoded(data: bytes) -> str:
@@ -49,11 +49,11 @@ def test_base64_may_go_without_padding(data: str) -> None:
 @pytest.mark.parametrize(
     "data", ["", "=", "Q", "QUJDR", "QQ=", "QU JD", "QUJD\n", "-_-_", "data:image/png;base64,QUJD"]
 )
-def test_what_is_not_base64(data: str) -> None:
+def test_other_texts_are_not_base64(data: str) -> None:
     assert not is_base64(data)
 
 
-def test_what_is_wrong_with_data_is_said() -> None:
+def test_faults_of_image_data_are_described() -> None:
     assert data_fault(encoded(PNG), "image/png") == ""
     assert data_fault(encoded(JPEG), "image/jpg") == ""
     assert data_fault(encoded(JPEG), "image/png") == "the data is image/jpeg, not image/png"
@@ -62,8 +62,8 @@ def test_what_is_wrong_with_data_is_said() -> None:
     assert data_fault("AAAA", "image/png") == ""  # nothing shows what it is
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
-def test_an_image_goes_out_as_what_it_is_whatever_its_label_says(protocol: str) -> None:
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_image_is_sent_with_its_real_type_whatever_its_label(protocol: str) -> None:
     targets = {
         "anthropic-messages": "anthropic/claude-opus-4-8",
         "bedrock-converse": "amazon-bedrock/anthropic.claude-sonnet-4-6",

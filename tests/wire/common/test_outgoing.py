@@ -1,4 +1,4 @@
-"""What encoders share, checked apart from every encoder: texts word for word, counting of messages, the forced tool."""
+"""What all encoders share: the fixed texts, and reports that refer to stored messages."""
 
 import pytest
 from support.targets import distinct_on_the_wire
@@ -20,7 +20,7 @@ from segue.types import (
     texts,
 )
 from segue.wire.common.outgoing import Outgoing
-from segue.wire.registry import FOLDERS
+from segue.wire.registry import PROTOCOLS
 
 MODEL: Model = next(iter(distinct_on_the_wire("mistral-chat").values()))
 
@@ -31,7 +31,7 @@ def outgoing(messages: list[Message], options: Options | None = None) -> tuple[O
     return Outgoing(rendered(context, MODEL), MODEL, MistralChat, options or Options(), report), report
 
 
-def test_texts_are_those_that_readers_know_word_for_word() -> None:
+def test_the_fixed_texts_are_exactly_these() -> None:
     assert {name: value for name, value in vars(texts).items() if name.isupper()} == {
         "OPENING": "Continue the conversation.",
         "CLOSING": "Continue.",
@@ -48,14 +48,14 @@ def test_texts_are_those_that_readers_know_word_for_word() -> None:
 
 
 @pytest.mark.parametrize("text", ["it broke", "Error: it broke", "error: it broke", "Error:", ""])
-def test_a_failed_text_is_marked_once_however_often_it_is_asked(text: str) -> None:
+def test_a_failed_text_is_marked_only_once(text: str) -> None:
     marked = texts.as_error(text)
     assert marked.startswith("Error: ")
     assert marked.endswith(text)
     assert texts.as_error(marked) == marked
 
 
-def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_before() -> None:
+def test_changes_refer_to_stored_messages_after_dropped_and_added_ones() -> None:
     made = AssistantMessage(
         content=[ToolCall("a", "read", {}), ToolCall("b", "read", {})],
         protocol="x",
@@ -79,7 +79,7 @@ def test_changes_are_told_of_stored_messages_whatever_was_left_out_and_made_up_b
     assert [change.message for change in report.changes] == [1, 2, 2, 4, 3]
 
 
-def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_option_goes() -> None:
+def test_changes_of_the_whole_request_have_no_message_and_dropped_options_are_lossy() -> None:
     out, report = outgoing([UserMessage("go")])
     out.drop_option("stop", "nobody stops")
     out.note("schema-adapted", None, "read")
@@ -89,29 +89,13 @@ def test_what_concerns_the_whole_request_names_no_message_and_is_lossy_if_an_opt
     ]
 
 
-@pytest.mark.parametrize(
-    ("choice", "found"),
-    [
-        *[(choice, False) for choice in (None, "auto", "none", "required", "reads", "")],
-        *[(choice, True) for choice in ("read", "my.tool")],
-    ],
-)
-def test_the_forced_tool_is_one_that_is_defined_under_the_name_that_is_sent(choice: str | None, found: bool) -> None:
-    out, _ = outgoing([UserMessage("go")], Options(tool_choice=choice))
-    forced = out.forced_tool()
-    assert (forced is not None) == found
-    if forced is not None:
-        assert forced in [tool.name for tool in out.tools]
-        assert out.tools[["my.tool", "read"].index(str(choice))].name == forced
-
-
 def test_a_model_of_another_protocol_is_refused() -> None:
     rendering = rendered(Context(messages=[UserMessage("go")]), MODEL)
     with pytest.raises(TypeError, match="AnthropicMessages"):
         Outgoing(rendering, MODEL, AnthropicMessages, Options(), Report())
 
 
-@pytest.mark.parametrize("protocol", FOLDERS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_has_a_target_whose_projection_goes_out(protocol: str) -> None:
     for model in distinct_on_the_wire(protocol).values():
         rendering = rendered(Context(messages=[UserMessage("go")]), model)

@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import httpx2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from openai._streaming import SSEDecoder
 
 from segue.wire.common import sse
@@ -95,7 +94,7 @@ def test_a_byte_order_mark_does_not_matter(data: bytes, places: list[int]) -> No
 
 
 @given(streams())
-def test_an_event_is_told_with_the_byte_that_completes_it(data: bytes) -> None:
+def test_an_event_is_returned_with_the_byte_that_completes_it(data: bytes) -> None:
     """Nothing is held back until more comes, whatever ends the lines."""
     closed = data + b"\n\n"
     parser = ServerSentEvents()
@@ -134,13 +133,13 @@ def test_any_bytes_at_all_can_be_read(pieces: Pieces) -> None:
         (b"event: \xff\ndata: \xff\n\n", [("\ufffd", b"\xff")]),
     ],
 )
-def test_what_an_event_is(data: bytes, expected: list[Frame]) -> None:
+def test_events_are_parsed(data: bytes, expected: list[Frame]) -> None:
     assert frames([data]) == expected
     assert frames([data[at : at + 1] for at in range(len(data))]) == expected
 
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
-def test_the_last_event_is_told_also_without_its_empty_line(end: bytes) -> None:
+def test_the_last_event_is_returned_without_its_empty_line(end: bytes) -> None:
     assert frames([b"data: a\n\nevent: x\ndata: b" + end]) == [("", b"a"), ("x", b"b")]
     parser = ServerSentEvents()
     parser.feed(b"data: b" + end)

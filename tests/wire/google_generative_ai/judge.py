@@ -27,7 +27,7 @@ ADAPTERS = {name: TypeAdapter(kind) for name, kind in FIELDS.items()}
 
 
 def faults(body: dict[str, Any], model: Model) -> list[str]:
-    """Everything that either judge has against ``body``."""
+    """All faults that either judge finds in ``body``."""
     assert types.Content.model_config.get("extra") == "forbid"
     return type_faults(body) + turn_faults(body, model)
 
@@ -43,7 +43,7 @@ def type_faults(body: dict[str, Any]) -> list[str]:
 
 
 def turn_faults(body: dict[str, Any], model: Model) -> list[str]:
-    """A walk over the contents as a small machine: what may come next depends on what came last."""
+    """Check the order of contents with a small state machine."""
     found: list[str] = []
     dialect: Any = model.dialect
     expected: list[str] = []  # names of calls that the next content must answer

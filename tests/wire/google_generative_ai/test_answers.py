@@ -1,4 +1,4 @@
-"""Google's own client reads the same bytes, over a real connection, and finds what we decode."""
+"""Google's own client reads the same bytes over a real connection and gets the same answer."""
 
 import base64
 import re
@@ -15,12 +15,12 @@ from support.streams import StreamCase, cases, decoded
 
 import segue
 from segue.types import AssistantMessage, TextContent, ThinkingContent, ToolCall
-from segue.wire.google_generative_ai.decode import GOES_ON, STOPS
+from segue.wire.google_generative_ai.decode import CONTINUES, STOPS
 
 CASES = cases("google-generative-ai")
 LIMITS = {types.FinishReason.MAX_TOKENS, types.FinishReason.CONTINUATION}
 Judges = dict[str, genai.Client]
-# How parts that have no place in the record begin.
+# How texts for parts that a message cannot hold begin.
 WHAT_PARTS_ARE_CALLED = re.compile(r"\(.*(?:left out|code that was run|its output)\)")
 
 
@@ -50,7 +50,7 @@ def asked(
 
 
 class Found:
-    """The parts of the first candidate, and what was told last of all else."""
+    """The parts of the first candidate, and the last value of everything else."""
 
     def __init__(self, responses: list[types.GenerateContentResponse]) -> None:
         self.texts: list[str] = []
@@ -175,7 +175,7 @@ def assert_same_error(error: errors.APIError, message: AssistantMessage) -> None
     assert message.error_message == f"{error.code} {error.status}: {error.message}"
 
 
-# -- what no case can say --------------------------------------------------------------------------------------------
+# -- tests that are not cases -----------------------------------------------------------------------------------------
 
 
 def by(name: str) -> StreamCase:
@@ -191,19 +191,19 @@ def told(*chunks: Any, case: str = "text") -> AssistantMessage:
     return decoded(by(case).request(), pieces)[1]
 
 
-def test_every_word_for_the_end_that_the_client_knows_is_known() -> None:
-    assert {word.value for word in types.FinishReason} == {*STOPS, *GOES_ON} - {None, ""}
+def test_every_finish_reason_of_the_client_is_known() -> None:
+    assert {word.value for word in types.FinishReason} == {*STOPS, *CONTINUES} - {None, ""}
 
 
 @pytest.mark.parametrize("word", sorted(word for word, stop in STOPS.items() if stop == "error"))
-def test_a_word_for_a_failure_is_an_error_that_says_it(word: str) -> None:
+def test_a_finish_reason_for_a_failure_is_an_error_that_names_it(word: str) -> None:
     message = told(candidate("Once", finishReason=word, finishMessage="Sorry."))
     assert (message.stop_reason, message.error_message, message.text) == ("error", f"{word}: Sorry.", "Once")
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.events is not None], ids=repr)
 def test_an_array_of_chunks_is_the_same_answer(case: StreamCase) -> None:
-    """What streamGenerateContent sends to those who do not ask for ``alt=sse``."""
+    """The form of streamGenerateContent without ``alt=sse``."""
     chunks = [event["data"] for event in case.events or [] if "data" in event]
     if len(chunks) < len(case.events or []):
         return  # it has bytes that are no event
@@ -251,14 +251,14 @@ def test_streamed_arguments_are_json_that_grows() -> None:
     decoder, text, seen = segue.Decoder(case.request()), "", []
     for piece in case.pieces():
         for event in decoder.feed(piece):
-            if isinstance(event, segue.ToolCallDelta):
+            if isinstance(event, segue.events.ToolCallDelta):
                 text += event.delta
                 seen.append(event.partial.content[0].arguments)  # type: ignore[union-attr]
     assert msgspec.json.decode(text) == case.message["content"][0]["arguments"]
     assert {"note": "two", "items": [{"name": "ap"}]} in seen
 
 
-def test_nothing_is_told_after_an_error_in_an_array() -> None:
+def test_nothing_is_emitted_after_an_error_in_an_array() -> None:
     error = {"error": {"code": 500, "message": "Internal error", "status": "INTERNAL"}}
     body = msgspec.json.encode([candidate("Well"), error, candidate("no", finishReason="STOP")])
     _, message = decoded(by("text").request(), [body])

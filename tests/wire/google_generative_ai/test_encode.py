@@ -1,4 +1,4 @@
-"""Requests to Gemini by content: what stands where, and which changes are told."""
+"""The content of requests to Gemini, and the reported changes."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ def response(name: str, text: str, error: bool = False, **more: Any) -> dict[str
 # -- calls and results -----------------------------------------------------------------------------------------------
 
 
-def test_a_batch_of_results_is_one_content_in_the_order_of_the_calls_and_the_user_speaks_in_the_next() -> None:
+def test_a_batch_of_results_is_one_content_in_the_order_of_the_calls_and_the_user_message_is_the_next() -> None:
     request = sent(
         GEMINI_2_5,
         UserMessage("Hi"),
@@ -93,7 +93,7 @@ def test_a_batch_of_results_is_one_content_in_the_order_of_the_calls_and_the_use
     ]
 
 
-def test_ids_are_sent_where_the_dialect_says_so_and_nowhere_else() -> None:
+def test_ids_are_sent_only_if_the_dialect_says_so() -> None:
     messages: list[Message] = [
         UserMessage("Hi"),
         answer(None, ToolCall("toolu_1", "one", {}), ToolCall("toolu_1", "one", {})),
@@ -140,7 +140,7 @@ def test_images_stay_in_the_response_from_gemini_3_on() -> None:
     assert codes(request) == []
 
 
-def test_images_of_a_batch_follow_it_in_a_content_of_their_own_before_gemini_3() -> None:
+def test_images_of_a_batch_follow_it_in_a_separate_content_before_gemini_3() -> None:
     request = with_images(GEMINI_2_5, IMAGE, IMAGE)
     assert request.body["contents"][2:] == [
         user(response("one", "(see the images below)"), response("two", "x")),
@@ -158,9 +158,7 @@ def test_images_of_a_batch_follow_it_in_a_content_of_their_own_before_gemini_3()
         ([TextContent("a"), IMAGE], "a", []),
     ],
 )
-def test_a_result_says_when_its_images_do_not_stand_where_they_stood(
-    content: list[Any], text: str, told: list[str]
-) -> None:
+def test_moved_images_of_a_result_are_reported(content: list[Any], text: str, told: list[str]) -> None:
     request = with_images(GEMINI_3, *content)
     assert request.body["contents"][2]["parts"][0] == response("one", text, parts=[INLINE])
     assert codes(request) == told
@@ -169,7 +167,7 @@ def test_a_result_says_when_its_images_do_not_stand_where_they_stood(
 # -- signatures ------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_model_made_goes_back_exactly_with_signatures_on_the_parts_that_carried_them() -> None:
+def test_own_answers_are_sent_back_unchanged_with_signatures_on_the_same_parts() -> None:
     request = sent(
         GEMINI_3,
         UserMessage("Hi"),
@@ -197,7 +195,7 @@ def test_what_the_model_made_goes_back_exactly_with_signatures_on_the_parts_that
     assert request.changes == []
 
 
-def test_an_unsigned_first_call_of_every_content_gets_the_dummy_in_all_turns_alike() -> None:
+def test_an_unsigned_first_call_of_every_content_gets_the_dummy_in_all_turns() -> None:
     def turn(origin: Model | None, *signatures: str | None) -> list[Message]:
         calls = [ToolCall(f"t{at}", "one", {}, signature) for at, signature in enumerate(signatures)]
         results = [ToolResultMessage(each.id, "one", [TextContent("x")]) for each in calls]
@@ -230,7 +228,7 @@ def test_a_signature_that_is_not_base64_is_never_sent(signature: str) -> None:
         ToolResultMessage("a", "one", [TextContent("x")]),
     )
     assert request.body["contents"][1] == model_(call("one", DUMMY))
-    # The name of a field is no signature, so that nothing is left of thinking without text.
+    # The name of a field is not a signature, so nothing is left of thinking without text.
     thinking = "thinking-dropped" if signature == "reasoning_content" else "signature-dropped"
     assert sorted(codes(request)) == sorted([thinking, "signature-dropped", "signature-dropped"])
 
@@ -243,7 +241,7 @@ def test_signatures_of_another_endpoint_are_replaced() -> None:
     assert request.body["contents"][1] == model_(call("one", DUMMY))
 
 
-def test_thinking_of_others_is_never_a_thought() -> None:
+def test_thinking_of_another_model_is_never_sent_as_a_thought() -> None:
     request = sent(GEMINI_3, UserMessage("Hi"), answer(None, ThinkingContent("hm", "s"), TextContent("Yes")))
     assert request.body["contents"][1] == model_("[Reasoning] hm", "Yes")
 
@@ -251,7 +249,7 @@ def test_thinking_of_others_is_never_a_thought() -> None:
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
-def test_answers_in_a_row_are_one_content() -> None:
+def test_adjacent_answers_are_one_content() -> None:
     request = sent(
         GEMINI_3,
         UserMessage("Hi"),
@@ -267,13 +265,13 @@ def test_answers_in_a_row_are_one_content() -> None:
     assert codes(request) == ["turns-merged"]
 
 
-def test_the_user_begins_and_ends_with_fillers_where_nobody_else_does() -> None:
+def test_fillers_open_and_close_a_conversation_without_user_messages_there() -> None:
     request = sent(GEMINI_3_8, answer(GEMINI_3_8, TextContent("Hello")))
     assert request.body["contents"] == [user("Continue the conversation."), model_("Hello"), user("Continue.")]
     assert codes(request) == ["filler-inserted", "filler-inserted"]
 
 
-def test_models_that_take_a_prefill_go_on_with_a_text_but_not_with_a_thought_or_nothing() -> None:
+def test_models_that_accept_a_prefill_continue_a_text_but_not_a_thought_or_an_empty_text() -> None:
     text, thought = TextContent("Once upon"), ThinkingContent("hm", "c2ln")
     assert sent(GEMINI_3, UserMessage("Hi"), answer(GEMINI_3, text)).body["contents"][-1] == model_("Once upon")
     for last in (thought, TextContent("", "c2ln")):
@@ -281,7 +279,7 @@ def test_models_that_take_a_prefill_go_on_with_a_text_but_not_with_a_thought_or_
         assert request.body["contents"][-1] == user("Continue.")
 
 
-def test_an_answer_of_nothing_but_thinking_is_left_out_and_somebody_still_speaks() -> None:
+def test_an_answer_with_only_thinking_is_left_out_and_the_request_is_not_empty() -> None:
     lone = answer(GEMINI_3, ThinkingContent("hm", "c2ln"))
     request = sent(GEMINI_3, lone)
     assert request.body["contents"] == [user("Continue.")]
@@ -299,7 +297,7 @@ def test_the_system_prompt_is_an_instruction_and_images_of_the_user_stay_in_plac
     }
 
 
-def test_the_model_and_the_way_of_answering_stand_in_the_path() -> None:
+def test_the_path_contains_the_model_and_whether_the_answer_is_streamed() -> None:
     context = Context(messages=[UserMessage("Hi")])
     assert encode(context, GEMINI_3).path == "/models/gemini-3-pro-preview:generateContent"
     streamed = encode(context, GEMINI_3, segue.Options(stream=True))
@@ -307,14 +305,14 @@ def test_the_model_and_the_way_of_answering_stand_in_the_path() -> None:
     assert streamed.body == encode(context, GEMINI_3).body
 
 
-def test_the_sdk_is_given_bytes() -> None:
+def test_the_sdk_gets_bytes() -> None:
     kwargs = with_images(GEMINI_3, TextContent("a"), IMAGE).sdk_kwargs()
     assert kwargs["model"] == "gemini-3-pro-preview"
     assert kwargs["contents"][2]["parts"][0]["functionResponse"]["parts"][0]["inlineData"]["data"] == b"hello"
     assert isinstance(kwargs["contents"][1]["parts"][0]["thoughtSignature"], bytes)
 
 
-def test_an_encoder_of_this_protocol_takes_only_its_own_models() -> None:
+def test_the_encoder_accepts_only_models_of_its_protocol() -> None:
     torn = msgspec.structs.replace(GEMINI_3, dialect=AnthropicMessages())
     with pytest.raises(TypeError, match="GoogleGenerativeAI"):
         encode(Context(messages=[UserMessage("Hi")]), torn)

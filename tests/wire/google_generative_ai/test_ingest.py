@@ -1,12 +1,11 @@
-"""Reading requests that others wrote: every legal spelling, nothing lost in silence, and back to the same body."""
+"""Requests of other clients: every valid spelling, nothing lost silently, and back to the same body."""
 
 from typing import Any
 
 import msgspec
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -38,7 +37,7 @@ def variants(model: Model) -> list[Model]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_what_was_read_is_sent_as_it_was(name: str) -> None:
+def test_a_body_is_read_and_encoded_to_the_same_body(name: str) -> None:
     for model in variants(TARGETS[name]):
         for title, context in CONVERSATIONS.items():
             body = encode(context, model).body
@@ -48,7 +47,7 @@ def test_what_was_read_is_sent_as_it_was(name: str) -> None:
 
 @settings(max_examples=200 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
-def test_what_was_read_of_a_torn_history_is_sent_as_it_was(data: st.DataObject, name: str) -> None:
+def test_the_body_of_a_torn_history_is_read_and_encoded_to_the_same_body(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     body = encode(data.draw(torn.torn_contexts(model)), model).body
     assert encode(ingest(body, NAME, model), model).body == body
@@ -162,7 +161,7 @@ def test_calls_without_ids_or_with_used_ones_get_fresh_ones_and_responses_find_t
     assert messages == read(*contents)
 
 
-def test_responses_out_of_order_are_told_apart_by_name_and_take_the_name_of_their_call() -> None:
+def test_responses_out_of_order_are_matched_by_name_and_get_the_name_of_their_call() -> None:
     called, first, second = read(
         answer({"functionCall": {"name": "one"}}, {"functionCall": {"name": "two"}}),
         user(
@@ -188,7 +187,7 @@ def test_responses_out_of_order_are_told_apart_by_name_and_take_the_name_of_thei
         (None, "", False),
     ],
 )
-def test_a_response_is_its_output_or_the_whole_of_it(response: Any, text: str, failed: bool) -> None:
+def test_a_response_is_read_as_its_output_or_as_a_whole(response: Any, text: str, failed: bool) -> None:
     _, result = read(
         answer({"functionCall": {"name": "f"}}), user({"functionResponse": {"name": "f", "response": response}})
     )
@@ -201,7 +200,7 @@ def test_a_response_without_a_call_stays() -> None:
 
 
 @pytest.mark.parametrize("dummy", ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])
-def test_dummy_signatures_are_none(dummy: str) -> None:
+def test_dummy_signatures_are_dropped(dummy: str) -> None:
     (message,) = read(answer({"functionCall": {"name": "f"}, "thoughtSignature": dummy}))
     assert message.content[0].thought_signature is None
 
@@ -217,12 +216,12 @@ def test_dummy_signatures_are_none(dummy: str) -> None:
         ({"toolCall": {"id": "x"}}, "(part of another kind: toolCall)"),
     ],
 )
-def test_what_has_no_place_is_told_as_text(part: dict[str, Any], text: str) -> None:
+def test_parts_that_a_conversation_cannot_hold_become_text(part: dict[str, Any], text: str) -> None:
     assert read(answer(part))[0].content == [TextContent(text)]
     assert read(user(part))[0].content == [TextContent(text)]
 
 
-def test_an_image_that_the_model_made_is_told_as_text_and_keeps_its_signature() -> None:
+def test_an_image_of_the_model_becomes_text_and_keeps_its_signature() -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": "aGVs"}, "thoughtSignature": "c2ln"}
     assert read(answer(part, {"thoughtSignature": "c2ln"}))[0].content == [
         TextContent("(image/png that the model made: left out)", "c2ln"),
@@ -230,7 +229,7 @@ def test_an_image_that_the_model_made_is_told_as_text_and_keeps_its_signature() 
     ]
 
 
-def test_contents_without_parts_are_no_messages() -> None:
+def test_contents_without_parts_are_left_out() -> None:
     assert read(user(), answer(), {"role": "user"}) == []
 
 
@@ -257,7 +256,7 @@ def test_contents_without_parts_are_no_messages() -> None:
         ({"contents": [], "tools": [{"functionDeclarations": [{}]}]}, "tools[0].functionDeclarations[0]"),
     ],
 )
-def test_what_is_not_of_this_shape_is_refused_with_its_place(body: dict[str, Any], path: str) -> None:
+def test_another_shape_is_refused_with_its_path(body: dict[str, Any], path: str) -> None:
     with pytest.raises(FormatError) as caught:
         ingest(body, NAME)
     assert caught.value.path == path
@@ -291,7 +290,7 @@ JSON = st.recursive(
 
 
 @given(JSON, JSON, JSON)
-def test_any_json_is_read_or_refused_and_never_a_surprise(contents: Any, tools: Any, part: Any) -> None:
+def test_any_json_is_read_or_refused(contents: Any, tools: Any, part: Any) -> None:
     for body in ({"contents": contents, "tools": tools}, {"contents": [user(part), answer(part), user(part)]}):
         segue.lint(body, NAME)
         PROTOCOL.recognise(body)

@@ -1,4 +1,4 @@
-"""What the encoder writes, before judges that did not write it."""
+"""Independent judges check what the encoder writes."""
 
 import copy
 import itertools
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -65,7 +64,7 @@ def test_the_sdk_sends_the_same_body(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
-def test_a_conversation_that_nobody_repaired_is_encoded_all_the_same(data: st.DataObject, name: str) -> None:
+def test_a_conversation_is_encoded_without_passes(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     assert encode(data.draw(torn.torn_contexts(model)), model, policy="off").body["contents"]
 
@@ -74,7 +73,7 @@ def test_a_conversation_that_nobody_repaired_is_encoded_all_the_same(data: st.Da
 
 
 def blocks(body: dict[str, Any]) -> list[Any]:
-    """Roles and parts in a row, without the closing filler, neighbouring texts of one role joined."""
+    """Roles and parts, adjacent texts of one role joined, without the closing filler."""
     contents = body["contents"]
     if contents[-1]["parts"] == [{"text": CLOSING}]:
         contents = contents[:-1]
@@ -102,7 +101,7 @@ def is_prefix(before: list[Any], after: list[Any]) -> bool:
 
 @settings(max_examples=EXAMPLES)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
-def test_what_was_sent_before_is_a_prefix_of_what_is_sent_later(data: st.DataObject, name: str) -> None:
+def test_an_earlier_request_is_a_prefix_of_a_later_one(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     rendered = project(data.draw(torn.torn_contexts(model)), model).context
     whole = blocks(encode(rendered, model).body)
@@ -145,7 +144,7 @@ def test_a_clean_conversation_of_the_target_is_sent_without_a_change(data: st.Da
 # -- the judges themselves -------------------------------------------------------------------------------------------
 
 
-def test_the_judges_are_awake() -> None:
+def test_the_judges_find_faults() -> None:
     model: Model = TARGETS["google/gemini-3.7-flash"]
     call = {"functionCall": {"name": "f", "args": {}}}
     user = {"role": "user", "parts": [{"text": "x"}]}

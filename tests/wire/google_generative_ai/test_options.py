@@ -1,4 +1,4 @@
-"""Options as Gemini takes them, for each cell of the dialect, and what is told where it does not."""
+"""Options for Gemini, for each field of the dialect, and reports about options that were left out."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ BARE = Context(messages=[UserMessage("Hi")])
 
 
 def asked(ref: str, context: Context = BARE, **options: Any) -> tuple[dict[str, Any], list[str]]:
-    """What is in the body beside the conversation, and which options were left out, or in part."""
+    """The body without the conversation, and which options were left out or changed."""
     request = encode(context, segue.get_model(ref), Options(**options))
     rest = {name: value for name, value in request.body.items() if name not in ("contents", "tools")}
     return rest, [change.detail.split(":")[0] for change in request.changes if change.code == "option-dropped"]
@@ -47,7 +47,7 @@ def config(**fields: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_each_option_is_mapped_or_told(
+def test_each_option_is_mapped_or_reported(
     ref: str, options: dict[str, Any], body: dict[str, Any], dropped: list[str]
 ) -> None:
     assert asked(ref, **options) == (body, dropped)
@@ -69,7 +69,7 @@ def test_each_option_is_mapped_or_told(
         ("google/gemini-3.6-flash", "medium", {"thinkingLevel": "MEDIUM", "includeThoughts": True}, []),
     ],
 )
-def test_thinking_is_asked_for_as_each_generation_knows_it(
+def test_thinking_is_mapped_for_each_generation(
     ref: str, level: Any, thinking: dict[str, Any] | None, dropped: list[str]
 ) -> None:
     body = {} if thinking is None else config(thinkingConfig=thinking)
@@ -90,7 +90,7 @@ def test_tool_choice_is_a_mode(choice: str, calling: dict[str, Any]) -> None:
     assert asked("google/gemini-3.8-flash", BARE, tool_choice=choice) == ({}, ["tool_choice"])
 
 
-def test_a_forced_tool_is_named_as_it_is_sent() -> None:
+def test_a_forced_tool_has_its_rendered_name() -> None:
     model = segue.get_model("google/gemini-3.8-flash")
     request = encode(CONTEXT, model, Options(tool_choice="1st"))
     name = request.body["tools"][0]["functionDeclarations"][0]["name"]
@@ -99,7 +99,7 @@ def test_a_forced_tool_is_named_as_it_is_sent() -> None:
     assert asked("google/gemini-3.8-flash", CONTEXT, tool_choice="other") == ({}, ["tool_choice"])
 
 
-def test_a_model_that_does_not_think_is_not_told_how_much() -> None:
+def test_a_model_that_does_not_think_gets_no_level() -> None:
     model = msgspec.structs.replace(segue.get_model("google/gemini-3.8-flash"), reasoning=False)
     request = encode(BARE, model, Options(reasoning="high"))
     assert "generationConfig" not in request.body

@@ -1,4 +1,4 @@
-"""Schemas of tools: whole where JSON Schema is taken, adapted on a copy where only a subset of OpenAPI is."""
+"""Tool schemas: unchanged where JSON Schema is accepted, otherwise converted to a subset of OpenAPI on a copy."""
 
 import copy
 from typing import Any
@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 from google.genai import types
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import segue
 from segue.render import encode, ingest, lint
@@ -20,7 +19,7 @@ SUBSET = msgspec.structs.replace(MODEL, dialect=msgspec.structs.replace(MODEL.di
 
 
 def declared(schema: Any, model: Any = SUBSET) -> tuple[dict[str, Any], list[str]]:
-    """The declaration of a tool with this schema, and the changes that were told."""
+    """The declaration of a tool with this schema, and the reported changes."""
     tool = ToolDefinition("f", "", msgspec.json.encode(schema))
     request = encode(Context(messages=[UserMessage("Hi")], tools=[tool]), model)
     return request.body["tools"][0]["functionDeclarations"][0], [change.code for change in request.changes]
@@ -31,20 +30,20 @@ def prop(schema: Any) -> Any:
     return to_openapi({"type": "object", "properties": {"a": schema}})["properties"]["a"]
 
 
-def test_json_schema_is_sent_as_it_is() -> None:
+def test_json_schema_is_sent_unchanged() -> None:
     schema = {"type": "object", "$defs": {"x": {}}, "properties": {"a": {"$ref": "#/$defs/x"}}, "oneOf": []}
     assert declared(schema, MODEL) == ({"name": "f", "parametersJsonSchema": schema}, [])
 
 
 @pytest.mark.parametrize("schema", [True, None, "x", [], {}, {"type": "string"}, {"type": "object", "properties": []}])
-def test_what_is_not_of_an_object_is_made_so_and_told(schema: Any) -> None:
+def test_a_schema_that_is_not_an_object_becomes_one_and_is_reported(schema: Any) -> None:
     declaration, told = declared(schema, MODEL)
     assert declaration["parametersJsonSchema"]["type"] == "object"
     assert isinstance(declaration["parametersJsonSchema"].get("properties", {}), dict)
     assert told == ["schema-adapted"]
 
 
-def test_what_the_subset_can_say_is_only_spelled_otherwise() -> None:
+def test_what_the_subset_can_express_is_only_renamed() -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -73,7 +72,7 @@ def test_what_the_subset_can_say_is_only_spelled_otherwise() -> None:
     )
 
 
-def test_an_object_without_properties_is_no_parameters_at_all() -> None:
+def test_an_object_without_properties_has_no_parameters() -> None:
     assert declared({"type": "object", "properties": {}}) == ({"name": "f"}, [])
     assert declared({"type": "object"}) == ({"name": "f"}, [])
     assert declared({"type": "object", "additionalProperties": True}) == ({"name": "f"}, ["schema-adapted"])
@@ -115,11 +114,11 @@ def test_an_object_without_properties_is_no_parameters_at_all() -> None:
         ),
     ],
 )
-def test_what_the_subset_cannot_say_is_said_as_nearly_as_it_can(schema: Any, adapted: Any) -> None:
+def test_what_the_subset_cannot_express_is_approximated(schema: Any, adapted: Any) -> None:
     assert prop(schema) == adapted
 
 
-def test_references_are_resolved_and_end_where_they_turn_in_circles() -> None:
+def test_references_are_resolved_and_cycles_end() -> None:
     schema = {
         "type": "object",
         "properties": {"tree": {"$ref": "#/$defs/node"}, "lost": {"$ref": "#/nowhere"}, "far": {"$ref": "http://x"}},
@@ -168,7 +167,7 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_any_schema_becomes_one_that_google_takes_and_that_stays_as_it_is(schema: Any) -> None:
+def test_any_schema_becomes_one_that_google_accepts_and_that_stays_the_same(schema: Any) -> None:
     before = copy.deepcopy(schema)
     adapted = to_openapi(object_schema(schema))
     assert schema == before

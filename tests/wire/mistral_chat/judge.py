@@ -1,7 +1,7 @@
-"""Judges of Mistral bodies that did not write them: mistral-common, as strict as it can be set, and the SDK's types.
+"""Independent checks of Mistral bodies: mistral-common with its strictest settings, and the SDK's types.
 
-``faults`` collects what each of them has against a body. Stricter than either: ids of nine characters on every
-tokenizer, and no user directly after a tool, as the API had it until spring 2026.
+``faults`` collects the faults that each of them finds in a body. Stricter than either: ids of nine characters for every
+tokenizer, and no user message directly after a tool message, as in the API until spring 2026.
 """
 
 import json
@@ -50,12 +50,12 @@ def versions(model: Model) -> tuple[TokenizerVersion, ...]:
 
 
 def faults(body: dict[str, Any], model: Model) -> list[str]:
-    """Everything that any judge says against ``body``."""
+    """Every fault that a check finds in ``body``."""
     found = sdk_faults(body)
     for version in versions(model):
         try:
             _common(body, version)
-        except Exception as error:  # noqa: BLE001 - whatever a judge raises is its verdict
+        except Exception as error:  # noqa: BLE001 - any exception is a finding
             found.append(f"{version}: {type(error).__name__}: {error}")
     return found
 
@@ -66,18 +66,18 @@ def faults(body: dict[str, Any], model: Model) -> list[str]:
 def _common(body: dict[str, Any], version: TokenizerVersion) -> None:
     request: Any = ChatCompletionRequest.model_validate(_as_common(body))
     _strictest(version).validate_request(request)
-    if version is not V.v15:  # its normalizer wants the settings of one model
+    if version is not V.v15:  # its normalizer requires the settings of one model
         normal = get_normalizer(version).from_chat_completion_request(request)
         if version in (V.v1, V.v2, V.v3):
             both = [each for each in normal.messages if each.role == "assistant" and each.content and each.tool_calls]
-            assert not both, "text and calls came together when neighbours were joined"
+            assert not both, "joining adjacent messages put text and calls into one"
     if version is V.v3 and "data:image" not in json.dumps(body):
         tokenizer().encode_chat_completion(request)
 
 
 @cache
 def tokenizer() -> MistralTokenizer:
-    """The one tokenizer that comes with the package and needs no other."""
+    """The only tokenizer that is included in the package and has no other dependency."""
     return MistralTokenizer.v3(is_tekken=True)
 
 
@@ -102,15 +102,15 @@ def _strictest(version: TokenizerVersion) -> MistralRequestValidator[Any, Any, A
 
         def _validate_assistant_message(self, message: Any, is_last_message: bool = False) -> None:
             super()._validate_assistant_message(message, is_last_message)
-            message.to_openai(reasoning_field_format="thinking_chunks")  # refuses thinking that does not lead
+            message.to_openai(reasoning_field_format="thinking_chunks")  # refuses thinking that is not first
             assert message.content or message.tool_calls, "neither content nor calls"
 
-    made: MistralRequestValidator[Any, Any, Any, Any] = Strictest(ValidationMode.serving)
-    return made
+    validator: MistralRequestValidator[Any, Any, Any, Any] = Strictest(ValidationMode.serving)
+    return validator
 
 
 def _as_common(body: dict[str, Any]) -> dict[str, Any]:
-    """The same in the words of mistral-common: thinking is a string there, and has no signature."""
+    """The body in the form of mistral-common: thinking is a string there, and has no signature."""
     request = {name: value for name, value in body.items() if name not in BEYOND_COMMON}
     request["messages"] = [_message_as_common(message) for message in body["messages"]]
     return request
@@ -157,7 +157,7 @@ def _unknown(parsed: Any, raw: Any, path: str) -> list[str]:
 
 
 def sent_by_sdk(request: Request) -> tuple[str, dict[str, Any]]:
-    """Path and body that the provider's own client sends when it is given ``sdk_kwargs``."""
+    """The path and the body that the provider's own client sends for ``sdk_kwargs``."""
     sent: list[httpx.Request] = []
 
     def answer(each: httpx.Request) -> httpx.Response:
@@ -167,6 +167,6 @@ def sent_by_sdk(request: Request) -> tuple[str, dict[str, Any]]:
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
         mistral = Mistral(api_key="none", client=client, server_url="https://api.mistral.ai")
         send = mistral.chat.stream if request.options.stream else mistral.chat.complete
-        with suppress(SDKError):  # the answer is none; only the question matters
+        with suppress(SDKError):  # there is no answer; only the request matters
             send(**request.sdk_kwargs())
     return sent[0].url.path, json.loads(sent[0].content)

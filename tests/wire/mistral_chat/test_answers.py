@@ -1,4 +1,4 @@
-"""Answers as the provider's own SDK reads them, from a server on loopback, and as we do: the same."""
+"""Answers are read as the provider's own SDK reads them from a server on loopback."""
 
 import json
 import re
@@ -21,8 +21,8 @@ WHOLE = [case for case in CASES if case.whole is not None]
 FINISHED = {"stop": "stop", "tool_calls": "toolUse", "length": "length", "model_length": "length", "error": "error"}
 
 
-class Heard:
-    """What the SDK's objects say, put together in the plainest way."""
+class Received:
+    """The answer as the SDK's objects contain it."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -59,16 +59,16 @@ class Heard:
             self.calls.append({"id": call.id, "name": name, "arguments": arguments, "index": call.index})
 
 
-def assert_same(heard: Heard, message: AssistantMessage) -> None:
-    assert message.text == heard.text
+def assert_same(received: Received, message: AssistantMessage) -> None:
+    assert message.text == received.text
     thoughts = [block for block in message.content if isinstance(block, ThinkingContent)]
-    assert "".join(block.thinking for block in thoughts) == heard.thinking
-    assert [block.thinking_signature for block in thoughts if block.thinking_signature] == heard.signatures
-    for call, theirs in zip(message.tool_calls, heard.calls, strict=True):
+    assert "".join(block.thinking for block in thoughts) == received.thinking
+    assert [block.thinking_signature for block in thoughts if block.thinking_signature] == received.signatures
+    for call, theirs in zip(message.tool_calls, received.calls, strict=True):
         assert (call.name, call.arguments) == (theirs["name"], json.loads(theirs["arguments"]))
         assert call.id == theirs["id"] or (theirs["id"] == "null" and re.fullmatch("[A-Za-z0-9]{9}", call.id))
-    assert message.stop_reason == FINISHED.get(heard.finish, "stop")
-    usage = heard.usage or UsageInfo()
+    assert message.stop_reason == FINISHED.get(received.finish, "stop")
+    usage = received.usage or UsageInfo()
     assert message.usage.input + message.usage.cache_read == usage.prompt_tokens
     assert (message.usage.output, message.usage.total_tokens) == (usage.completion_tokens, usage.total_tokens)
 
@@ -84,32 +84,32 @@ def client(url: str, http: httpx2.Client) -> Mistral:
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_a_stream_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
-    request, heard = case.request(), Heard()
+def test_a_stream_is_read_as_the_sdk_reads_it(case: StreamCase, http: httpx2.Client) -> None:
+    request, received = case.request(), Received()
     served = serve(b"".join(case.pieces()), case.content_type)
     with served as url, client(url, http).chat.stream(**request.sdk_kwargs()) as stream:
         for event in stream:
-            heard.usage = event.data.usage or heard.usage
+            received.usage = event.data.usage or received.usage
             for choice in event.data.choices:
-                heard.message(choice.delta)
-                heard.finish = choice.finish_reason or heard.finish
-    assert_same(heard, decoded(request, case.pieces())[1])
+                received.message(choice.delta)
+                received.finish = choice.finish_reason or received.finish
+    assert_same(received, decoded(request, case.pieces())[1])
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=repr)
-def test_a_whole_answer_says_to_us_what_it_says_to_the_sdk(case: StreamCase, http: httpx2.Client) -> None:
-    request, heard = case.request(stream=False), Heard()
+def test_a_whole_answer_is_read_as_the_sdk_reads_it(case: StreamCase, http: httpx2.Client) -> None:
+    request, received = case.request(stream=False), Received()
     body = json.dumps(case.whole).encode()
     with serve(body, "application/json") as url:
         answer = client(url, http).chat.complete(**request.sdk_kwargs())
     [choice] = answer.choices
     for message in choice.messages or [choice.message]:
-        heard.message(message)
-    heard.finish, heard.usage = choice.finish_reason, answer.usage
-    assert_same(heard, segue.decode(body, request))
+        received.message(message)
+    received.finish, received.usage = choice.finish_reason, answer.usage
+    assert_same(received, segue.decode(body, request))
 
 
-def test_what_comes_after_the_finish_reason_is_kept() -> None:
+def test_text_after_the_finish_reason_is_kept() -> None:
     request = segue.encode(
         segue.Context(messages=[segue.UserMessage("Hi")]), segue.get_model("mistral/mistral-large-latest")
     )
@@ -122,17 +122,17 @@ def test_what_comes_after_the_finish_reason_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "text"),
     [
         ({"detail": [{"type": "extra_forbidden", "loc": ["body", "x"], "msg": "Extra inputs"}]}, "extra_forbidden"),
         ({"message": "Unauthorized", "request_id": "9"}, "Unauthorized"),
         ({"object": "error", "message": {"detail": [{"msg": "Input should be a string"}]}}, "Input should be a string"),
-        ({"choices": [], "id": "1"}, "an error without a word"),
+        ({"choices": [], "id": "1"}, "an error without a message"),
     ],
 )
-def test_bodies_of_errors_are_errors_in_the_providers_words(body: dict[str, Any], words: str) -> None:
+def test_error_bodies_become_errors_with_the_providers_text(body: dict[str, Any], text: str) -> None:
     request = segue.encode(
         segue.Context(messages=[segue.UserMessage("Hi")]), segue.get_model("mistral/mistral-large-latest")
     )
     message = segue.decode(json.dumps(body).encode(), request)
-    assert message.stop_reason == "error" and words in (message.error_message or "")
+    assert message.stop_reason == "error" and text in (message.error_message or "")

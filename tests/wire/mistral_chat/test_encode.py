@@ -40,7 +40,7 @@ MEDIUM = model("mistral-medium-3-5")
 NEMO = model("open-mistral-nemo")
 
 
-def said(*content: Any, by: Model = LARGE, stop: Any = "stop") -> AssistantMessage:
+def answer(*content: Any, by: Model = LARGE, stop: Any = "stop") -> AssistantMessage:
     return AssistantMessage(
         content=list(content), protocol=by.protocol, provider=by.provider, model=by.id, stop_reason=stop
     )
@@ -57,7 +57,7 @@ def foreign(*content: Any) -> AssistantMessage:
 
 
 def sent(messages: list[Message], to: Model = LARGE, **fields: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """The messages of the body, and the codes of what was changed."""
+    """The messages of the body, and the codes of the changes."""
     request = encode(Context(messages=messages, **fields), to)
     return request.body["messages"], [change.code for change in request.changes]
 
@@ -85,7 +85,7 @@ def test_parallel_calls_are_answered_in_their_order_with_ids_and_names() -> None
     messages, codes = sent(
         [
             UserMessage("go"),
-            said(TextContent("On it."), read("abcdefgh1", path="a"), read("abcdefgh2", n=None), stop="toolUse"),
+            answer(TextContent("On it."), read("abcdefgh1", path="a"), read("abcdefgh2", n=None), stop="toolUse"),
             result("abcdefgh2", TextContent("two")),
             result("abcdefgh1", TextContent("one")),
         ]
@@ -103,13 +103,13 @@ def test_parallel_calls_are_answered_in_their_order_with_ids_and_names() -> None
     assert codes == ["result-moved"]
 
 
-def test_an_answer_of_calls_alone_has_no_content() -> None:
-    messages, codes = sent([UserMessage("go"), said(read()), result()])
+def test_an_answer_with_only_calls_has_no_content() -> None:
+    messages, codes = sent([UserMessage("go"), answer(read()), result()])
     assert messages[1] == {"role": "assistant", "tool_calls": [called()]}
     assert codes == []
 
 
-def test_reused_and_foreign_ids_become_nine_characters_each_call_its_own() -> None:
+def test_reused_and_foreign_ids_become_unique_ids_of_nine_characters() -> None:
     turn = [foreign(read("toolu_01")), ToolResultMessage("toolu_01", "read", [TextContent("x")])]
     messages, _ = sent([UserMessage("go"), *turn, *turn])
     ids = [message["tool_calls"][0]["id"] for message in messages if "tool_calls" in message]
@@ -118,11 +118,11 @@ def test_reused_and_foreign_ids_become_nine_characters_each_call_its_own() -> No
     assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == ids
 
 
-def test_a_failed_result_says_so_in_its_text_once() -> None:
+def test_a_failed_result_is_prefixed_with_error_once() -> None:
     messages, codes = sent(
         [
             UserMessage("go"),
-            said(read("abcdefgh1"), read("abcdefgh2")),
+            answer(read("abcdefgh1"), read("abcdefgh2")),
             result("abcdefgh1", TextContent("it broke"), is_error=True),
             result("abcdefgh2", TextContent("Error: it broke"), is_error=True),
         ]
@@ -131,8 +131,8 @@ def test_a_failed_result_says_so_in_its_text_once() -> None:
     assert codes == ["error-as-text"]
 
 
-def test_the_user_is_not_sent_directly_after_a_tool() -> None:
-    history = [UserMessage("go"), said(read()), result(), UserMessage("stop")]
+def test_there_is_no_user_message_directly_after_a_tool_message() -> None:
+    history = [UserMessage("go"), answer(read()), result(), UserMessage("stop")]
     messages, codes = sent(history)
     assert messages[3:] == [UNDERSTOOD, {"role": "user", "content": "stop"}]
     assert codes == ["filler-inserted"]
@@ -149,10 +149,10 @@ def test_images_of_results_follow_the_whole_batch() -> None:
     messages, codes = sent(
         [
             UserMessage([TextContent("look"), IMAGE]),
-            said(read("abcdefgh1"), read("abcdefgh2")),
+            answer(read("abcdefgh1"), read("abcdefgh2")),
             result("abcdefgh1", IMAGE),
             result("abcdefgh2", TextContent("two"), IMAGE),
-            said(TextContent("I see.")),
+            answer(TextContent("I see.")),
             UserMessage("good"),
         ]
     )
@@ -171,8 +171,8 @@ def test_images_of_results_follow_the_whole_batch() -> None:
     assert codes == ["image-moved", "image-moved", "filler-inserted"]
 
 
-def test_images_stay_in_results_where_the_tokenizer_takes_them() -> None:
-    history = [UserMessage("go"), said(read(), by=MEDIUM), result("abcdefgh1", IMAGE, is_error=True)]
+def test_images_stay_in_results_if_the_tokenizer_accepts_them() -> None:
+    history = [UserMessage("go"), answer(read(), by=MEDIUM), result("abcdefgh1", IMAGE, is_error=True)]
     messages, codes = sent(history, MEDIUM)
     assert messages[2:] == [tool(content=[{"type": "text", "text": "Error: (see the images below)"}, CHUNK])]
     assert codes == ["error-as-text"]
@@ -182,9 +182,9 @@ def test_images_stay_in_results_where_the_tokenizer_takes_them() -> None:
 
 
 @pytest.mark.parametrize("target", [MAGISTRAL, MEDIUM], ids=lambda each: each.id)
-def test_thinking_of_the_same_model_goes_back_as_leading_chunks(target: Model) -> None:
-    answer = said(ThinkingContent("hmm"), ThinkingContent("", "sig"), TextContent("Hi."), read(), by=target)
-    messages, codes = sent([UserMessage("go"), answer, result()], target)
+def test_thinking_of_the_same_model_is_sent_back_as_leading_chunks(target: Model) -> None:
+    message = answer(ThinkingContent("hmm"), ThinkingContent("", "sig"), TextContent("Hi."), read(), by=target)
+    messages, codes = sent([UserMessage("go"), message, result()], target)
     assert messages[1]["content"] == [
         {"type": "thinking", "thinking": [{"type": "text", "text": "hmm"}], "closed": True},
         {"type": "thinking", "thinking": [], "closed": True, "signature": "sig"},
@@ -203,14 +203,14 @@ def test_thinking_of_another_model_is_labelled_text() -> None:
     assert codes == ["thinking-as-text", "filler-inserted"]
 
 
-def test_thinking_that_does_not_lead_is_put_first() -> None:
-    history = [UserMessage("go"), said(TextContent("a"), ThinkingContent("b"), by=MAGISTRAL), UserMessage("?")]
+def test_thinking_is_moved_to_the_start() -> None:
+    history = [UserMessage("go"), answer(TextContent("a"), ThinkingContent("b"), by=MAGISTRAL), UserMessage("?")]
     messages, codes = sent(history, MAGISTRAL)
     assert [chunk["type"] for chunk in messages[1]["content"]] == ["thinking", "text"]
     assert codes == ["blocks-reordered"]
 
 
-def test_text_after_calls_stands_before_them_and_the_report_says_so() -> None:
+def test_text_after_calls_is_moved_before_them_and_reported() -> None:
     messages, codes = sent([UserMessage("go"), foreign(read(), TextContent("a")), result()])
     assert messages[1] == {"role": "assistant", "content": "a", "tool_calls": [called()]}
     assert codes == ["blocks-reordered"]
@@ -219,27 +219,30 @@ def test_text_after_calls_stands_before_them_and_the_report_says_so() -> None:
 @pytest.mark.parametrize(
     ("target", "content"),
     [
-        (LARGE, [ThinkingContent("hmm", "sig"), TextContent("Hi.")]),  # takes none back, signed or not
-        (MAGISTRAL, [ThinkingContent("", "data", redacted=True), TextContent("Hi.")]),  # no form for it
+        (LARGE, [ThinkingContent("hmm", "sig"), TextContent("Hi.")]),  # accepts no thinking, signed or not
+        (
+            MAGISTRAL,
+            [ThinkingContent("", "data", redacted=True), TextContent("Hi.")],
+        ),  # the protocol has no form for it
     ],
 )
-def test_thinking_that_cannot_be_said_is_dropped_aloud(target: Model, content: list[Any]) -> None:
-    messages, codes = sent([UserMessage("go"), said(*content, by=target), UserMessage("?")], target)
+def test_thinking_that_cannot_be_sent_is_dropped_and_reported(target: Model, content: list[Any]) -> None:
+    messages, codes = sent([UserMessage("go"), answer(*content, by=target), UserMessage("?")], target)
     assert messages[1] == {"role": "assistant", "content": "Hi."}
     assert codes == ["thinking-dropped"]
 
 
-def test_an_answer_of_nothing_but_thinking_is_not_sent() -> None:
-    messages, codes = sent([UserMessage("go"), said(ThinkingContent("hmm"), by=MAGISTRAL)], MAGISTRAL)
+def test_an_answer_with_only_thinking_is_not_sent() -> None:
+    messages, codes = sent([UserMessage("go"), answer(ThinkingContent("hmm"), by=MAGISTRAL)], MAGISTRAL)
     assert messages == [{"role": "user", "content": "go"}]
     assert codes == ["thinking-dropped"]
-    messages, codes = sent([said(ThinkingContent("hmm"), by=MAGISTRAL)], MAGISTRAL)
+    messages, codes = sent([answer(ThinkingContent("hmm"), by=MAGISTRAL)], MAGISTRAL)
     assert messages == [{"role": "user", "content": "Continue."}]
     assert codes == ["thinking-dropped", "filler-inserted"]
 
 
-def test_a_text_that_only_carries_a_signature_is_not_sent() -> None:
-    history = [UserMessage("go"), said(TextContent("", "sig"), read()), result(), said(TextContent(" ", "sig"))]
+def test_a_text_with_only_a_signature_is_not_sent() -> None:
+    history = [UserMessage("go"), answer(TextContent("", "sig"), read()), result(), answer(TextContent(" ", "sig"))]
     messages, codes = sent(history)
     assert messages[1:] == [{"role": "assistant", "tool_calls": [called()]}, tool()]
     assert codes == ["empty-dropped", "empty-dropped"]
@@ -249,7 +252,7 @@ def test_a_text_that_only_carries_a_signature_is_not_sent() -> None:
 
 
 def test_the_conversation_begins_and_ends_with_the_user() -> None:
-    messages, codes = sent([said(TextContent("Hi."))], system_prompt="Be brief.")
+    messages, codes = sent([answer(TextContent("Hi."))], system_prompt="Be brief.")
     assert messages == [
         {"role": "system", "content": "Be brief."},
         {"role": "user", "content": "Continue the conversation."},
@@ -259,15 +262,15 @@ def test_the_conversation_begins_and_ends_with_the_user() -> None:
     assert codes == ["filler-inserted", "filler-inserted"]
 
 
-def test_neighbours_of_one_role_stay_apart() -> None:
-    history = [UserMessage("a"), UserMessage("b"), said(TextContent("c")), said(TextContent("d")), UserMessage("e")]
+def test_adjacent_messages_of_one_role_are_not_merged() -> None:
+    history = [UserMessage("a"), UserMessage("b"), answer(TextContent("c")), answer(TextContent("d")), UserMessage("e")]
     messages, codes = sent(history)
     assert [message["content"] for message in messages] == ["a", "b", "c", "d", "e"]
     assert codes == []
 
 
-def test_old_tokenizers_get_text_and_calls_apart_with_the_user_between() -> None:
-    history = [UserMessage("go"), foreign(TextContent("On it."), read()), result(), said(TextContent("Done."))]
+def test_old_tokenizers_get_a_user_message_between_text_and_calls() -> None:
+    history = [UserMessage("go"), foreign(TextContent("On it."), read()), result(), answer(TextContent("Done."))]
     messages, codes = sent(history, NEMO)
     assert messages[1:] == [
         {"role": "assistant", "content": "On it."},
@@ -299,7 +302,7 @@ def test_tools_are_functions_and_a_blank_description_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"),
+    ("schema", "expected"),
     [
         (True, {"type": "object", "properties": {}}),
         ({"type": "objct", "x-own": 1}, {"x-own": 1}),
@@ -318,24 +321,24 @@ def test_tools_are_functions_and_a_blank_description_is_left_out() -> None:
         ),
     ],
 )
-def test_what_draft_7_refuses_in_a_schema_is_left_out_of_a_copy(given: Any, wanted: Any) -> None:
-    tool = ToolDefinition("read", "", json.dumps(given))
+def test_invalid_parts_of_a_schema_are_left_out_of_a_copy(schema: Any, expected: Any) -> None:
+    tool = ToolDefinition("read", "", json.dumps(schema))
     request = encode(Context(messages=[UserMessage("go")], tools=[tool]), LARGE)
-    assert request.body["tools"][0]["function"]["parameters"] == wanted
+    assert request.body["tools"][0]["function"]["parameters"] == expected
     assert [change.code for change in request.changes] == ["schema-adapted"]
-    assert tool.schema == given
+    assert tool.schema == schema
 
 
-def options(to: Model, tools: bool = True, **given: Any) -> tuple[dict[str, Any], list[str]]:
-    """The fields that options add to the body, and what was said about those that are left out."""
+def options(to: Model, tools: bool = True, **values: Any) -> tuple[dict[str, Any], list[str]]:
+    """The fields that options add to the body, and the reports about those that are left out."""
     defined = [ToolDefinition("my.tool")] if tools else []
-    request = encode(Context(messages=[UserMessage("go")], tools=defined), to, Options(**given))
+    request = encode(Context(messages=[UserMessage("go")], tools=defined), to, Options(**values))
     body = {name: value for name, value in request.body.items() if name not in ("model", "messages", "tools")}
     return body, [change.detail.partition(":")[0] for change in request.changes if change.code == "option-dropped"]
 
 
 @pytest.mark.parametrize(
-    ("to", "given", "fields", "dropped"),
+    ("to", "values", "fields", "dropped"),
     [
         (LARGE, {"max_tokens": 10}, {"max_tokens": 10}, []),
         (LARGE, {"temperature": 1.5}, {"temperature": 1.5}, []),
@@ -358,26 +361,26 @@ def options(to: Model, tools: bool = True, **given: Any) -> tuple[dict[str, Any]
         (model("zai-glm-5"), {"reasoning": "max"}, {"reasoning_effort": "max"}, []),
     ],
 )
-def test_options_are_mapped_or_left_out_aloud(
-    to: Model, given: dict[str, Any], fields: dict[str, Any], dropped: list[str]
+def test_options_become_fields_or_are_left_out_and_reported(
+    to: Model, values: dict[str, Any], fields: dict[str, Any], dropped: list[str]
 ) -> None:
-    assert options(to, **given) == (fields, dropped)
+    assert options(to, **values) == (fields, dropped)
 
 
-def test_the_one_tool_that_must_be_called_is_named_as_it_is_sent() -> None:
+def test_a_forced_tool_has_the_name_that_is_sent() -> None:
     body, dropped = options(LARGE, tool_choice="my.tool")
     assert body["tool_choice"] == {"type": "function", "function": {"name": "my_tool_15e49d3f"}}
     assert dropped == []
     assert options(LARGE, tools=False, tool_choice="auto") == ({}, ["tool_choice"])
 
 
-def test_max_tokens_leave_room_for_the_prompt() -> None:
+def test_max_tokens_leaves_room_for_the_prompt() -> None:
     body, dropped = options(LARGE, max_tokens=10_000_000)
     assert body["max_tokens"] < LARGE.context_window
     assert dropped == ["max_tokens"]
 
 
-def test_a_request_says_where_it_goes() -> None:
+def test_the_path_and_the_headers() -> None:
     request = encode(Context(messages=[UserMessage("go")]), LARGE)
     assert request.model.base_url + request.path == "https://api.mistral.ai/v1/chat/completions"
     assert request.headers == {"content-type": "application/json", "accept": "application/json"}
@@ -385,7 +388,7 @@ def test_a_request_says_where_it_goes() -> None:
     assert request.sdk_kwargs() == request.body
 
 
-def test_nothing_is_asked_of_a_conversation_that_no_pass_has_seen() -> None:
-    torn: list[Message] = [said(TextContent("Hi."), read())]
+def test_a_conversation_without_passes_is_encoded() -> None:
+    torn: list[Message] = [answer(TextContent("Hi."), read())]
     assert encode(Context(messages=torn), LARGE, policy="off").body["messages"][1]["tool_calls"] == [called()]
     assert encode(Context(messages=[]), LARGE, policy="off").body["messages"][-1]["content"] == "Continue."

@@ -1,11 +1,10 @@
-"""The history out of Mistral bodies, as the encoder writes them and as others do."""
+"""Reading Mistral bodies as conversations: those of the encoder, and those of other clients."""
 
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import built_in, distinct_on_the_wire
@@ -22,8 +21,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
-from segue.wire.mistral_chat.ingest import ingest as read_history
-from segue.wire.mistral_chat.ingest import recognise
+from segue.wire.mistral_chat.ingest import ingest as read_history, recognise
 
 PROTOCOL = "mistral-chat"
 TARGETS = distinct_on_the_wire(PROTOCOL)
@@ -31,7 +29,7 @@ MAGISTRAL = built_in().resolve("mistral/magistral-medium-latest", PROTOCOL)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_encode_ingest_encode_gives_the_same_body(name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body(name: str) -> None:
     model = TARGETS[name]
     for title, context in CONVERSATIONS.items():
         body = encode(context, model).body
@@ -40,7 +38,7 @@ def test_encode_ingest_encode_gives_the_same_body(name: str) -> None:
 
 @settings(max_examples=200 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
-def test_torn_histories_survive_the_round_trip_too(data: st.DataObject, name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body_for_torn_conversations(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     body = encode(data.draw(torn.torn_contexts(model)), model).body
     again = encode(ingest(body, PROTOCOL, model), model)
@@ -49,22 +47,22 @@ def test_torn_histories_survive_the_round_trip_too(data: st.DataObject, name: st
 
 
 def read(*messages: dict[str, Any], **fields: Any) -> list[Message]:
-    return ingest({"messages": list(messages), **fields}, PROTOCOL).messages
+    return ingest({"messages": list(messages), **fields}, PROTOCOL, now=0).messages
 
 
 def answer(*content: Any, stop: Any = "stop", **fields: Any) -> AssistantMessage:
     return AssistantMessage(content=list(content), protocol=PROTOCOL, provider="", model="", stop_reason=stop, **fields)
 
 
-def test_answers_carry_the_origin_that_is_given_and_else_none() -> None:
+def test_answers_have_the_model_that_was_passed_or_none() -> None:
     body = {"messages": [{"role": "assistant", "content": "Hi."}]}
     made = ingest(body, PROTOCOL, MAGISTRAL, now=7).messages[0]
     assert isinstance(made, AssistantMessage)
     assert (made.protocol, made.provider, made.model, made.timestamp) == (PROTOCOL, "mistral", MAGISTRAL.id, 7)
-    assert ingest(body, PROTOCOL).messages == [answer(TextContent("Hi."))]
+    assert ingest(body, PROTOCOL, now=0).messages == [answer(TextContent("Hi."))]
 
 
-def test_system_messages_before_the_first_words_are_the_prompt_and_later_ones_the_users() -> None:
+def test_leading_system_messages_are_the_prompt_and_later_ones_are_user_messages() -> None:
     context = ingest(
         {
             "messages": [
@@ -112,7 +110,7 @@ def test_arguments_are_read_as_text_and_as_an_object(arguments: Any, wanted: Any
 
 
 @pytest.mark.parametrize("arguments", ['{"a":', "[1]", "7"])
-def test_arguments_that_are_no_object_are_kept_in_one_and_told(arguments: str) -> None:
+def test_arguments_that_are_not_an_object_are_wrapped_and_reported(arguments: str) -> None:
     call = {"id": "null", "type": "function", "index": 0, "function": {"name": "read", "arguments": arguments}}
     (made,) = read({"role": "assistant", "content": None, "tool_calls": [call]})
     assert isinstance(made, AssistantMessage)
@@ -123,7 +121,7 @@ def test_arguments_that_are_no_object_are_kept_in_one_and_told(arguments: str) -
     assert [each.type for each in made.diagnostics] == ["arguments-not-an-object"]
 
 
-def test_results_take_the_name_of_their_call_and_else_their_own() -> None:
+def test_results_have_the_name_of_their_call_or_otherwise_their_own() -> None:
     call = {"id": "abcdefgh1", "function": {"name": "read", "arguments": "{}"}}
     messages = read(
         {"role": "assistant", "tool_calls": [call]},
@@ -154,11 +152,11 @@ def test_results_take_the_name_of_their_call_and_else_their_own() -> None:
         ({"type": "hologram", "data": 1}, TextContent("(hologram omitted)")),
     ],
 )
-def test_chunks_that_a_conversation_cannot_hold_say_what_stood_there(chunk: Any, wanted: Any) -> None:
+def test_chunks_that_a_conversation_cannot_hold_become_texts(chunk: Any, wanted: Any) -> None:
     assert read({"role": "user", "content": [chunk]}) == [UserMessage([wanted])]
 
 
-def test_tools_are_read_and_those_that_the_provider_runs_are_not_ours() -> None:
+def test_tools_that_the_provider_runs_are_left_out() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     context = ingest(
         {
@@ -193,9 +191,9 @@ def test_tools_are_read_and_those_that_the_provider_runs_are_not_ours() -> None:
         ({"messages": [], "tools": [{"function": {"name": "a", "parameters": []}}]}, "tools[0].function.parameters"),
     ],
 )
-def test_what_is_not_of_this_shape_is_refused_with_its_path(body: Any, path: str) -> None:
+def test_a_malformed_body_raises_an_error_with_its_path(body: Any, path: str) -> None:
     if not path:
-        assert read_history(body, None, 0).messages == [answer()]  # an empty object for no calls
+        assert read_history(body, None, 0).messages == [answer()]  # an empty object is read as no calls
         return
     with pytest.raises(FormatError) as caught:
         read_history(body, None, 0)
@@ -219,7 +217,7 @@ USER = {"role": "user", "content": "hi"}
         {"model": "open-mixtral-8x22b-2404", "messages": [USER]},
     ],
 )
-def test_bodies_with_a_mark_are_recognised(body: Any) -> None:
+def test_bodies_with_a_specific_field_are_recognised(body: Any) -> None:
     assert recognise(body) >= 60
 
 
@@ -233,7 +231,7 @@ def test_bodies_with_a_mark_are_recognised(body: Any) -> None:
         {"messages": [{"role": "developer", "content": "a"}]},
     ],
 )
-def test_bodies_that_may_be_anyones_are_left_to_the_others(body: Any) -> None:
+def test_bodies_without_a_specific_field_are_left_to_other_protocols(body: Any) -> None:
     assert recognise(body) == 1
 
 
@@ -250,7 +248,7 @@ def test_bodies_that_may_be_anyones_are_left_to_the_others(body: Any) -> None:
         {"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a"}]}]},
     ],
 )
-def test_bodies_of_another_form_are_not_recognised(body: Any) -> None:
+def test_bodies_of_other_protocols_are_not_recognised(body: Any) -> None:
     assert recognise(body) == 0
 
 
@@ -259,6 +257,6 @@ def test_every_body_with_calls_is_recognised(name: str) -> None:
     assert recognise(encode(CONVERSATIONS["all in a row"], TARGETS[name]).body) >= 60
 
 
-def test_ids_of_nine_and_names_on_results_are_not_enough_for_a_model_of_someone_else() -> None:
+def test_ids_of_nine_characters_and_names_are_not_enough_for_another_providers_model() -> None:
     result = {"role": "tool", "tool_call_id": "abcdefgh1", "name": "a", "content": ""}
     assert recognise({"model": "codegeex4", "messages": [result]}) < 50

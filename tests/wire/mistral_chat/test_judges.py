@@ -1,12 +1,11 @@
-"""What the encoder writes, before judges that did not write it, and the laws that hold for bodies."""
+"""Check encoded bodies independently, and the laws that hold for all bodies."""
 
 import copy
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
 from support.targets import built_in, distinct_on_the_wire
@@ -47,7 +46,7 @@ options_of = st.builds(
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_no_judge_finds_anything_in_histories_of_any_origin(name: str) -> None:
+def test_requests_for_histories_of_any_origin_have_no_faults(name: str) -> None:
     model = TARGETS[name]
     for title, context in CONVERSATIONS.items():
         for options in (None, OPTIONS):
@@ -58,7 +57,7 @@ def test_no_judge_finds_anything_in_histories_of_any_origin(name: str) -> None:
 
 @counts
 @given(st.data(), targets, options_of)
-def test_no_judge_finds_anything_in_torn_histories(data: st.DataObject, name: str, options: Options) -> None:
+def test_requests_for_torn_histories_have_no_faults(data: st.DataObject, name: str, options: Options) -> None:
     model = TARGETS[name]
     body = encode(data.draw(torn.torn_contexts(model)), model, options).body
     assert lint(body, PROTOCOL, model) == []
@@ -72,11 +71,11 @@ def test_the_sdk_sends_the_same_body(name: str, stream: bool) -> None:
     request = encode(CONVERSATIONS["all in a row"], TARGETS[name], options)
     path, sent = sent_by_sdk(request)
     assert path == "/v1" + request.path
-    assert without_defaults(sent) == without_defaults(copy.deepcopy(request.body))
+    assert with_defaults(sent) == with_defaults(copy.deepcopy(request.body))
 
 
-def without_defaults(body: dict[str, Any]) -> dict[str, Any]:
-    """Without what the client writes where we write nothing, and it says the same."""
+def with_defaults(body: dict[str, Any]) -> dict[str, Any]:
+    """The body with the default values that the client adds."""
     body.setdefault("stream", False)
     for message in body["messages"]:
         if message["role"] == "assistant":
@@ -91,7 +90,7 @@ def without_defaults(body: dict[str, Any]) -> dict[str, Any]:
 
 @counts
 @given(st.data(), targets)
-def test_what_was_sent_before_is_a_prefix_of_what_is_sent_later(data: st.DataObject, name: str) -> None:
+def test_an_earlier_body_is_a_prefix_of_a_later_one(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     context = data.draw(torn.torn_contexts(model))
     whole = flat(encode(context, model).body)
@@ -106,7 +105,7 @@ def test_what_was_sent_before_is_a_prefix_of_what_is_sent_later(data: st.DataObj
 
 @counts
 @given(st.data(), targets)
-def test_the_same_input_gives_the_same_bytes_and_is_left_as_it_was(data: st.DataObject, name: str) -> None:
+def test_encoding_is_deterministic_and_does_not_change_its_input(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     context = data.draw(torn.torn_contexts(model))
     before = copy.deepcopy(context)
@@ -117,7 +116,7 @@ def test_the_same_input_gives_the_same_bytes_and_is_left_as_it_was(data: st.Data
 
 @counts
 @given(st.data(), targets)
-def test_a_clean_conversation_of_the_target_is_changed_only_where_the_protocol_lacks_a_place(
+def test_a_clean_conversation_of_the_target_changes_only_where_the_protocol_has_no_field(
     data: st.DataObject, name: str
 ) -> None:
     model = TARGETS[name]
@@ -149,7 +148,7 @@ def flat(body: dict[str, Any]) -> list[Any]:
 
 
 def is_prefix(part: list[Any], whole: list[Any]) -> bool:
-    """The last text of the part may go on in the whole."""
+    """Whether ``whole`` begins with ``part``, whose last text may be longer in ``whole``."""
     if not part:
         return True
     *head, last = part
@@ -162,7 +161,7 @@ def is_prefix(part: list[Any], whole: list[Any]) -> bool:
 
 
 def stable_cuts(messages: list[Message]) -> list[int]:
-    """Where no call waits for its result, and none before takes one from after, nor the other way round."""
+    """Positions where no call waits for its result, and no result belongs to a call on the other side."""
     pairing, cuts = Pairing(messages), []
     for cut in range(1, len(messages)):
         so_far = Pairing(messages[:cut])

@@ -1,11 +1,10 @@
-"""The judges agree with the rules: what a rule's case calls bad they refuse, and what it calls good they accept."""
+"""Independent checks agree with the rules: they refuse the bad body of each case and accept the good one."""
 
 import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from support.targets import built_in
 from wire.mistral_chat.judge import faults
 
@@ -13,12 +12,12 @@ from segue.rules import run
 from segue.wire.mistral_chat.rules import RULES
 
 CASES = Path(__file__).parents[2] / "cases" / "rules" / "mistral-chat"
-# The judges know no window, pass arguments on as they are, open no images, and read halves of characters.
+# The checks do not know context windows, do not parse arguments or images, and accept lone surrogates.
 UNSEEN = {"MIS-15", "MIS-17", "MIS-18", "MIS-19"}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.number)
-def test_the_judges_agree_with_the_case_of_the_rule(rule: object) -> None:
+def test_the_checks_agree_with_the_case_of_the_rule(rule: object) -> None:
     number = rule.number  # type: ignore[attr-defined]
     case = json.loads((CASES / f"{number}.json").read_text())
     model = built_in().resolve(case.get("model", "mistral/mistral-large-latest"), "mistral-chat")
@@ -36,7 +35,7 @@ junk = st.recursive(
 
 
 @given(st.lists(junk, max_size=3) | junk, st.lists(junk, max_size=2) | junk, junk)
-def test_rules_take_any_json(messages: object, tools: object, effort: object) -> None:
+def test_rules_accept_any_json(messages: object, tools: object, effort: object) -> None:
     body = {"messages": messages, "tools": tools, "reasoning_effort": effort, "max_tokens": effort}
     run(RULES, body)
     run(RULES, body, built_in().resolve("mistral/open-mistral-nemo", "mistral-chat"))

@@ -1,11 +1,10 @@
-"""The table of JSON Schema draft 7, beside the library that mistral-common checks with."""
+"""Compare the tables of JSON Schema draft 7 with the library that mistral-common uses."""
 
 from typing import Any
 
 import jsonschema
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from segue.wire.mistral_chat.schema import LISTS, NAMED, SCHEMAS, VALUES, faults, repaired
 
@@ -34,7 +33,7 @@ def is_draft_7(schema: Any) -> bool:
 
 @settings(max_examples=500 if SOAK else 300)
 @given(schemas)
-def test_the_table_finds_what_the_library_finds_and_repairs_it(schema: Any) -> None:
+def test_the_tables_find_and_repair_what_the_library_refuses(schema: Any) -> None:
     assert (next(faults(schema, ""), None) is None) == is_draft_7(schema)
     mended = repaired(schema)
     assert isinstance(mended, dict)
@@ -44,7 +43,7 @@ def test_the_table_finds_what_the_library_finds_and_repairs_it(schema: Any) -> N
         assert mended is schema
 
 
-def test_a_schema_of_any_depth_costs_no_stack() -> None:
+def test_a_deep_schema_does_not_exhaust_the_stack() -> None:
     deep: Any = {"type": "objct"}
     for _ in range(5_000):
         deep = {"properties": {"a": deep}}

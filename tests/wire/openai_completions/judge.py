@@ -1,5 +1,5 @@
-"""Independent judges of a request: the request types of the openai, groq and cerebras SDKs with unknown fields refused,
-and, for servers whose chat template nobody knows, the careful shape, written apart from the encoder and from lint."""
+"""Independent checks of a request: the request types of the openai, groq and cerebras SDKs with unknown fields refused,
+and, for servers with an unknown chat template, the careful form, written independently of the encoder and of lint."""
 
 import json
 import re
@@ -15,12 +15,12 @@ from typing_extensions import TypeAliasType, is_typeddict
 
 from segue.render import Request
 
-# What members of the family take beyond OpenAI's types: fields of an answer, fields of the body, whether `name` on tool
-# messages (compatibility matrix and SDK types, 2026-10).
+# What members of the family accept in addition to OpenAI's types: fields of an answer, fields of the body, and whether
+# tool messages may have a `name` (compatibility matrix and SDK types, 2026-10).
 EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
     "openai": (set(), set(), False),
     "azure": (set(), set(), False),
-    "groq": (set(), {"stream_options"}, False),  # only the types of its chunks speak of it (SDK groq 1.7.0)
+    "groq": (set(), {"stream_options"}, False),  # only the types of its chunks mention it (SDK groq 1.7.0)
     "cerebras": (set(), set(), False),
     "moonshot": ({"reasoning_content"}, {"thinking"}, False),
     "deepseek": ({"reasoning_content"}, {"thinking"}, False),
@@ -44,7 +44,7 @@ SDKS: dict[str, Any] = {
 
 
 def faults(request: Request) -> list[str]:
-    """Everything that the judges have against a request."""
+    """Every fault that the checks find in a request."""
     provider, body = request.model.provider, json.loads(request.json())
     found = _tool_faults(body)
     if provider in SELF_HOSTED:
@@ -59,7 +59,7 @@ def faults(request: Request) -> list[str]:
 
 
 def type_faults(body: dict[str, Any]) -> list[str]:
-    """What the types of the openai SDK have against a body that is not streamed."""
+    """Every fault of a body that is not streamed, by the types of the openai SDK."""
     return _check(body, openai_types.CompletionCreateParamsNonStreaming, "body")
 
 
@@ -78,7 +78,7 @@ def _without_extensions(body: Any, of_answers: set[str], of_body: set[str], name
 
 
 def _unmarked(content: Any) -> Any:
-    """Content without cache markers, which are no business of OpenAI's types."""
+    """Content without cache markers, which OpenAI's types do not have."""
     if not isinstance(content, list):
         return content
     return [{key: value for key, value in part.items() if key != "cache_control"} for part in content]
@@ -96,7 +96,7 @@ def _fields(kind: Any) -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def _check(value: Any, kind: Any, path: str) -> list[str]:
-    """Every way in which ``value`` is not of the type ``kind``."""
+    """Every fault of ``value`` as a value of the type ``kind``."""
     origin, arguments = get_origin(kind), get_args(kind)
     if kind in (Any, object):
         return []
@@ -109,22 +109,22 @@ def _check(value: Any, kind: Any, path: str) -> list[str]:
     if origin in (Union, types.UnionType):
         return _check_one_of(value, arguments, path)
     if origin is Literal:
-        return [] if value in arguments else [f"{path}: {value!r} is none of {arguments}"]
+        return [] if value in arguments else [f"{path}: {value!r} is not one of {arguments}"]
     if is_typeddict(kind):
         return _check_object(value, kind, path)
     if origin in (list, Iterable, Sequence) or "SequenceNotStr" in str(origin):
         if not isinstance(value, list):
-            return [f"{path}: a list is needed"]
+            return [f"{path}: must be a list"]
         return [fault for at, item in enumerate(value) for fault in _check(item, arguments[0], f"{path}[{at}]")]
     if origin is dict:
         if not isinstance(value, dict):
-            return [f"{path}: an object is needed"]
+            return [f"{path}: must be an object"]
         return [fault for key, item in value.items() for fault in _check(item, arguments[1], f"{path}.{key}")]
     return _check_plain(value, kind, path)
 
 
 def _check_one_of(value: Any, kinds: tuple[Any, ...], path: str) -> list[str]:
-    """The faults of the alternative that fits best; a message of another role is not looked into."""
+    """The faults of the alternative that fits best; message types of another role are skipped."""
     role = value.get("role") if isinstance(value, dict) else None
     best: list[str] | None = None
     for kind in kinds:
@@ -134,7 +134,7 @@ def _check_one_of(value: Any, kinds: tuple[Any, ...], path: str) -> list[str]:
         if not found:
             return []
         best = found if best is None or len(found) < len(best) else best
-    return [f"{path}: {value!r} fits none"] if best is None else best
+    return [f"{path}: {value!r} matches no alternative"] if best is None else best
 
 
 @cache
@@ -147,7 +147,7 @@ def _roles(kind: Any) -> tuple[Any, ...]:
 
 def _check_object(value: Any, kind: Any, path: str) -> list[str]:
     if not isinstance(value, dict):
-        return [f"{path}: an object is needed"]
+        return [f"{path}: must be an object"]
     hints, required = _fields(kind)
     found = [f"{path}.{name}: not in {kind.__name__}" for name in value if name not in hints]
     found += [f"{path}.{name}: missing in {kind.__name__}" for name in required if name not in value]
@@ -164,34 +164,36 @@ def _check_plain(value: Any, kind: Any, path: str) -> list[str]:
         fits = isinstance(value, int) and not isinstance(value, bool)
     else:
         fits = isinstance(value, kind)
-    return [] if fits else [f"{path}: {value!r} is no {kind}"]
+    return [] if fits else [f"{path}: {value!r} is not a {kind}"]
 
 
 # -- calls and results ------------------------------------------------------------------------------------------------
 
 
 def _tool_faults(body: Any) -> list[str]:
-    """Each call answered once, directly behind it and in order; arguments an object; nothing empty that must not be."""
+    """Check that each call is answered once, directly after it and in order, arguments are objects, and no answer is
+    empty."""
     found: list[str] = []
     waiting: list[str] = []
     for at, message in enumerate(body["messages"]):
         if message["role"] == "tool":
             if not waiting or waiting.pop(0) != message["tool_call_id"]:
-                found.append(f"messages[{at}]: not the result that is due")
+                found.append(f"messages[{at}]: not the result that is expected next")
             continue
         if waiting:
             found.append(f"messages[{at}]: {waiting} have no result")
         waiting = [call["id"] for call in message.get("tool_calls", [])]
         for call in message.get("tool_calls", []):
             if not isinstance(json.loads(call["function"]["arguments"]), dict):
-                found.append(f"messages[{at}]: arguments that are no object")
+                found.append(f"messages[{at}]: arguments that are not an object")
         if message["role"] == "assistant" and not message.get("content") and not waiting:
             found.append(f"messages[{at}]: an empty answer")
     return found + [f"{waiting} have no result at the end"] * bool(waiting)
 
 
 def careful_faults(body: Any, request: Request) -> list[str]:
-    """Strings for content, one leading system message, alternation, ids of nine: what every template renders."""
+    """Check what every template renders: string content, one leading system message, alternating roles, ids of nine
+    characters."""
     dialect: Any = request.model.dialect
     found: list[str] = []
     before = ""
@@ -202,15 +204,15 @@ def careful_faults(body: Any, request: Request) -> list[str]:
         is_text = isinstance(content, str) or (content is None and dialect.empty_content == "null")
         has_image = isinstance(content, list) and any(part["type"] == "image_url" for part in content)
         if not is_text and not (role == "user" and has_image):
-            found.append(f"{where}: content is no string")
+            found.append(f"{where}: content is not a string")
         if dialect.alternate_roles and role == before and role in ("user", "assistant"):
-            found.append(f"{where}: {role} twice")
+            found.append(f"{where}: two {role} messages in a row")
         if role == "user" and before == "tool":
-            found.append(f"{where}: the user after a tool")
+            found.append(f"{where}: a user message after a tool message")
         if role == "assistant" and before in ("", "system"):
-            found.append(f"{where}: an answer comes first")
+            found.append(f"{where}: the first message is an answer")
         ids = [call["id"] for call in message.get("tool_calls", [])] + [message.get("tool_call_id", "000000000")]
         counts = dialect.id_form == "kimi"
         found += [f"{where}: id {each!r}" for each in ids if not (counts or re.fullmatch(r"[A-Za-z0-9]{9}", each))]
         before = role
-    return found + ["the last word is not the user's"] * (before == "assistant")
+    return found + ["the last message is an answer"] * (before == "assistant")

@@ -1,5 +1,5 @@
-"""Answers as the providers' own SDKs read them, from a server on loopback, and as we do: the same; and that nothing a
-provider may send gets out as an exception."""
+"""Answers are read as the providers' own SDKs read them from a server on loopback, and nothing that a provider sends
+raises an exception."""
 
 import json
 from contextlib import closing
@@ -11,13 +11,11 @@ import openai
 import pytest
 from cerebras.cloud.sdk import Cerebras
 from groq import Groq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai import OpenAI
 from openai.lib.streaming.chat import ChatCompletionStreamState
 from support.loopback import serve
-from support.streams import CASES as ALL
-from support.streams import StreamCase, cases, decoded
+from support.streams import CASES as ALL, StreamCase, cases, decoded
 
 import segue
 from segue.catalog import Catalog
@@ -44,8 +42,8 @@ def client(case: StreamCase, url: str) -> Any:
     return OpenAI(api_key="none", base_url=url, max_retries=0)
 
 
-class Heard:
-    """What the SDK's objects say."""
+class Received:
+    """The answer as the SDK's objects contain it."""
 
     def __init__(self) -> None:
         self.text = self.thinking = self.refusal = ""
@@ -55,7 +53,7 @@ class Heard:
         self.error = ""
 
     def message(self, message: Any) -> None:
-        """A whole message, or a delta, of an SDK without an accumulator: calls by index, which Cerebras leaves out."""
+        """Add a whole message, or a delta of an SDK without an accumulator. Cerebras sends calls without an index."""
         self.text += message.content or ""
         self.refusal += getattr(message, "refusal", None) or ""
         fields = [getattr(message, name, None) for name in REASONING]
@@ -90,58 +88,60 @@ class Heard:
         return openai.types.CompletionUsage.construct(**usage) if usage else None
 
 
-def assert_same(heard: Heard, message: AssistantMessage) -> None:
-    if heard.error:
-        assert message.stop_reason == "error" and heard.error in (message.error_message or "")
+def assert_same(received: Received, message: AssistantMessage) -> None:
+    if received.error:
+        assert message.stop_reason == "error" and received.error in (message.error_message or "")
         return
-    assert message.text == heard.text
+    assert message.text == received.text
     thoughts = [block.thinking for block in message.content if isinstance(block, ThinkingContent)]
-    assert "".join(thoughts) == heard.thinking
-    for call, theirs in zip(message.tool_calls, heard.calls, strict=True):
+    assert "".join(thoughts) == received.thinking
+    for call, theirs in zip(message.tool_calls, received.calls, strict=True):
         assert (call.name, call.arguments) == (theirs["name"], json.loads(theirs["arguments"]))
         assert call.id == theirs["id"] or not theirs["id"]
-    word = (heard.finish or "").partition(":")[0]
-    if heard.refusal or word in FAILURES or word == "function_call_filter":
-        assert message.stop_reason == "error" and (heard.refusal or heard.finish or "") in (message.error_message or "")
+    word = (received.finish or "").partition(":")[0]
+    if received.refusal or word in FAILURES or word == "function_call_filter":
+        assert message.stop_reason == "error" and (received.refusal or received.finish or "") in (
+            message.error_message or ""
+        )
     else:
-        assert message.stop_reason == WORDS.get(word, "toolUse" if heard.calls else "stop")
-    assert_counted(heard.usage, message.usage)
+        assert message.stop_reason == WORDS.get(word, "toolUse" if received.calls else "stop")
+    assert_same_usage(received.usage, message.usage)
 
 
-def assert_counted(theirs: Any, ours: segue.Usage) -> None:
+def assert_same_usage(theirs: Any, ours: segue.Usage) -> None:
     if theirs is None:
         assert ours == segue.Usage()
         return
     assert ours.input + ours.cache_read + ours.cache_write == theirs.prompt_tokens
-    beside = theirs.total_tokens - theirs.prompt_tokens - theirs.completion_tokens  # xAI
-    assert (ours.output, ours.total_tokens) == (theirs.completion_tokens + beside, theirs.total_tokens)
+    separate = theirs.total_tokens - theirs.prompt_tokens - theirs.completion_tokens  # xAI
+    assert (ours.output, ours.total_tokens) == (theirs.completion_tokens + separate, theirs.total_tokens)
 
 
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_a_stream_says_to_us_what_it_says_to_the_sdk(case: StreamCase) -> None:
-    request, heard = case.request(), Heard()
+def test_a_stream_is_read_as_the_sdk_reads_it(case: StreamCase) -> None:
+    request, received = case.request(), Received()
     with serve(b"".join(case.pieces()), case.content_type) as url, closing(client(case, url)) as sdk:
         try:
             with sdk.chat.completions.create(**request.sdk_kwargs()) as chunks:
-                heard.stream(chunks, isinstance(sdk, OpenAI))
+                received.stream(chunks, isinstance(sdk, OpenAI))
         except ERRORS as error:
-            heard.error = error.message
-    assert_same(heard, decoded(request, case.pieces())[1])
+            received.error = error.message
+    assert_same(received, decoded(request, case.pieces())[1])
 
 
 @pytest.mark.parametrize("case", WHOLE, ids=repr)
-def test_a_whole_answer_says_to_us_what_it_says_to_the_sdk(case: StreamCase) -> None:
-    request, heard = case.request(stream=False), Heard()
+def test_a_whole_answer_is_read_as_the_sdk_reads_it(case: StreamCase) -> None:
+    request, received = case.request(stream=False), Received()
     body = json.dumps(case.whole).encode()
     with serve(body, "application/json") as url, closing(client(case, url)) as sdk:
         answer = sdk.chat.completions.create(**request.sdk_kwargs())
     [choice] = answer.choices
-    heard.message(choice.message)
-    heard.finish, heard.usage = choice.finish_reason, answer.usage
-    assert_same(heard, segue.decode(body, request))
+    received.message(choice.message)
+    received.finish, received.usage = choice.finish_reason, answer.usage
+    assert_same(received, segue.decode(body, request))
 
 
-# -- what no case can say ----------------------------------------------------------------------------------------------
+# -- claims that no case file can state --------------------------------------------------------------------------------
 
 
 def asked(name: str) -> segue.Request:
@@ -153,7 +153,7 @@ def sent(*chunks: Any) -> list[bytes]:
     return [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks]
 
 
-def test_what_comes_after_the_reason_for_the_end_is_kept() -> None:
+def test_text_after_the_finish_reason_is_kept() -> None:
     deltas = [("Hel", None), ("lo", "stop"), (", you", None)]
     pieces = sent(*[{"choices": [{"delta": {"content": text}, "finish_reason": why}]} for text, why in deltas])
     for end in ([], [b"data: [DONE]\n\n"]):
@@ -162,7 +162,7 @@ def test_what_comes_after_the_reason_for_the_end_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "text"),
     [
         ({"error": "model 'x' not found"}, "model 'x' not found"),  # Ollama
         ({"detail": "Unauthorized"}, "Unauthorized"),
@@ -171,13 +171,13 @@ def test_what_comes_after_the_reason_for_the_end_is_kept() -> None:
             {"object": "error", "message": "too long", "type": "BadRequestError", "code": 400},
             "BadRequestError: too long",
         ),
-        ({"choices": [], "id": "1"}, "an error without a word"),
+        ({"choices": [], "id": "1"}, "an error without a message"),
         ({"choices": [{"index": 0, "message": {"content": None}, "finish_reason": None}]}, "before the answer was"),
     ],
 )
-def test_bodies_of_errors_are_errors_in_the_providers_words(body: dict[str, Any], words: str) -> None:
+def test_error_bodies_become_errors_with_the_providers_text(body: dict[str, Any], text: str) -> None:
     message = segue.decode(json.dumps(body).encode(), asked("openai/gpt-4o"))
-    assert message.stop_reason == "error" and words in (message.error_message or "")
+    assert message.stop_reason == "error" and text in (message.error_message or "")
 
 
 THOUGHT = "a < b </thin \n</ think\n"
@@ -185,18 +185,18 @@ THOUGHT = "a < b </thin \n</ think\n"
 
 @pytest.mark.parametrize("before", ["", "\n "])
 @pytest.mark.parametrize("after", ["", "\n\nFine </think> <think>", "\nFine", "\n\n\nFine"])
-def test_tags_are_found_wherever_they_are_cut(before: str, after: str) -> None:
+def test_tags_are_found_however_the_pieces_are_cut(before: str, after: str) -> None:
     content = f"{before}<think>\n{THOUGHT}\n</think>{after}"
     for first in range(len(content)):
         for second in range(first, len(content), 3):
             thought: list[str] = []
-            said: list[str] = []
-            tags = ThinkTags(thought.append, said.append)
+            text: list[str] = []
+            tags = ThinkTags(thought.append, text.append)
             for piece in (content[:first], content[first:second], content[second:]):
-                (said.append if tags.done else tags.feed)(piece)
+                (text.append if tags.done else tags.feed)(piece)
             tags.flush()
             assert "".join(thought) == THOUGHT
-            assert "".join(said) == after.removeprefix("\n").removeprefix("\n")
+            assert "".join(text) == after.removeprefix("\n").removeprefix("\n")
 
 
 @pytest.mark.parametrize(
@@ -204,9 +204,9 @@ def test_tags_are_found_wherever_they_are_cut(before: str, after: str) -> None:
     [
         ({"total_tokens": 0, "total_characters": 0}, None),  # MiniMax, before the last chunk
         ({"prompt_tokens": 5, "completion_tokens": None}, (5, 0, 0, 0, 5)),
-        # A cache that the prompt does not include, as some gateways count Anthropic's: never less than nothing.
+        # A cache that the prompt does not include, as some gateways count Anthropic's: the input is never negative.
         ({"prompt_tokens": 5, "completion_tokens": 1, "cache_read_input_tokens": 90}, (0, 1, 90, 0, 6)),
-        # Reasoning inside the completion, as nearly everybody counts.
+        # Reasoning tokens included in the completion, as nearly all providers count.
         (
             {
                 "prompt_tokens": 5,
@@ -231,14 +231,14 @@ values = st.recursive(
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:
-    """Every place in a JSON value: what holds it, and its key there."""
+    """Every place in a JSON value: its container, and its key there."""
     keys: Any = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
     return [place for key in keys for place in [(value, key), *places(value[key])]]
 
 
 @settings(max_examples=300)
 @given(st.data(), st.sampled_from(STREAMED), values)
-def test_no_value_in_any_place_gets_out_as_an_exception(data: st.DataObject, case: StreamCase, value: Any) -> None:
+def test_no_value_in_any_place_raises_an_exception(data: st.DataObject, case: StreamCase, value: Any) -> None:
     events = json.loads(json.dumps([event["data"] for event in case.events or () if "data" in event]))
     chunks = [event for event in events if isinstance(event, dict)]
     holder, key = data.draw(st.sampled_from(places(chunks)))

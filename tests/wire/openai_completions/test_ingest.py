@@ -1,12 +1,11 @@
-"""Bodies that others made, read as conversations, and our own read back."""
+"""Reading bodies as conversations: those of other clients, and those of our own encoder."""
 
 from contextlib import suppress
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.journeys import CONVERSATIONS
 from support.targets import built_in, distinct_on_the_wire
 from support.torn import torn_contexts
@@ -36,7 +35,7 @@ def read(*messages: Any, model: str | None = None, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_what_was_encoded_is_encoded_again_after_reading(name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body(name: str) -> None:
     model = TARGETS[name]
     for title, context in CONVERSATIONS.items():
         body = encode(context, model).body
@@ -45,19 +44,19 @@ def test_what_was_encoded_is_encoded_again_after_reading(name: str) -> None:
 
 @settings(max_examples=200 if SOAK else 100)
 @given(st.data(), st.sampled_from(sorted(TARGETS)))
-def test_torn_conversations_are_encoded_again_after_reading(data: st.DataObject, name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body_for_torn_conversations(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     body = encode(data.draw(torn_contexts(model)), model).body
     again = encode(ingest(body, NAME, model), model).body
     for one, other in zip(body["messages"], again["messages"], strict=True):
-        if "reasoning_details" in one:  # says the same as the plain field beside it
+        if "reasoning_details" in one:  # has the same content as the plain field
             one = {key: value for key, value in one.items() if key not in ("reasoning", "reasoning_content")}
         assert other == one
     assert again.get("tools") == body.get("tools")
 
 
 class TestVariants:
-    def test_system_messages_at_the_front_are_the_prompt_and_later_ones_are_told_in_place(self) -> None:
+    def test_leading_system_messages_are_the_prompt_and_later_ones_are_user_messages(self) -> None:
         context = read(
             {"role": "system", "content": "a"},
             {"role": "developer", "content": [{"type": "text", "text": "b"}]},
@@ -86,7 +85,7 @@ class TestVariants:
             TextContent("bare"),
         ]
 
-    def test_the_name_of_a_participant_is_not_lost(self) -> None:
+    def test_the_name_of_a_participant_is_kept(self) -> None:
         [message] = read({"role": "user", "name": "ann", "content": "hi"}).messages
         assert message.content == [TextContent("(ann)"), TextContent("hi")]
 
@@ -124,7 +123,7 @@ class TestVariants:
         assert (message.protocol, message.provider, message.model, message.stop_reason) == (NAME, "", "", "toolUse")
         assert result == ToolResultMessage("3", "h", [TextContent("Error: x")])
 
-    def test_functions_as_they_were_before_tools(self) -> None:
+    def test_legacy_functions(self) -> None:
         context = read(
             {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}},
             {"role": "function", "name": "f", "content": "done"},
@@ -145,7 +144,7 @@ class TestVariants:
         assert found[0].schema == {"type": "object", "properties": {}}
         assert found[1].schema["required"] == ["input"]
 
-    def test_details_are_a_signature_and_their_text_can_be_read(self) -> None:
+    def test_reasoning_details_become_a_signature_and_readable_thinking(self) -> None:
         details = [
             {"type": "reasoning.text", "text": "h"},
             {"type": "reasoning.summary", "summary": "m"},
@@ -156,24 +155,24 @@ class TestVariants:
         assert thinking.thinking == "hm"
         assert thinking.thinking_signature.startswith('[{"type":"reasoning.text"')
 
-    def test_a_placeholder_is_no_thinking(self) -> None:
+    def test_a_placeholder_is_not_thinking(self) -> None:
         for placeholder in ("", " ", None):
             [message] = read({"role": "assistant", "content": "a", "reasoning_content": placeholder}).messages
             assert message.content == [TextContent("a")]
 
-    def test_tags_are_thinking_only_where_the_target_keeps_it_there(self) -> None:
-        given = {"role": "assistant", "content": "<think>\nhm\n</think>\n\na\n\n<think>more</think>b"}
-        [message] = read(given, model="minimax/MiniMax-M2").messages
+    def test_tags_are_thinking_only_if_the_target_uses_them(self) -> None:
+        answer = {"role": "assistant", "content": "<think>\nhm\n</think>\n\na\n\n<think>more</think>b"}
+        [message] = read(answer, model="minimax/MiniMax-M2").messages
         assert message.content == [
             ThinkingContent("hm"),
             TextContent("a"),
             ThinkingContent("more"),
             TextContent("b"),
         ]
-        [message] = read(given, model="openai/gpt-4-turbo").messages
-        assert message.content == [TextContent(given["content"])]
+        [message] = read(answer, model="openai/gpt-4-turbo").messages
+        assert message.content == [TextContent(answer["content"])]
 
-    def test_answers_carry_the_origin_and_the_time_that_are_given(self) -> None:
+    def test_answers_have_the_model_and_the_time_that_were_passed(self) -> None:
         model = built_in().resolve("openai/gpt-4-turbo", NAME)
         context = ingest({"messages": [{"role": "assistant", "content": "a"}]}, NAME, model, 7)
         [message] = context.messages
@@ -199,7 +198,7 @@ class TestVariants:
         ({"messages": [], "tools": [{"function": {"name": "f", "parameters": []}}]}, "tools[0].function.parameters"),
     ],
 )
-def test_what_is_no_chat_completion_is_refused_with_its_place(body: Any, path: str) -> None:
+def test_a_malformed_body_raises_an_error_with_its_path(body: Any, path: str) -> None:
     with pytest.raises(FormatError) as caught:
         PROTOCOL.ingest(body, None, 0)
     assert caught.value.path == path
@@ -246,7 +245,7 @@ def test_bodies_of_other_protocols_are_not_recognised(body: Any) -> None:
     assert PROTOCOL.recognise(body) == 0
 
 
-def test_the_surer_the_mark_the_surer_the_answer() -> None:
+def test_more_specific_fields_are_recognised_with_more_certainty() -> None:
     plain = {"messages": [{"role": "user", "content": "hi"}]}
     family = {"messages": [{"role": "system", "content": "hi"}]}
     sure = {"messages": [{"role": "developer", "content": "hi"}]}

@@ -1,5 +1,5 @@
-"""What independent judges say of every request: the SDKs' own types, the careful shape, and lint; and what holds for
-all bodies: they grow at the end only, and are the same every time."""
+"""Check every request independently, with the SDKs' own types, the careful form and lint; and check that bodies are
+deterministic and grow only at the end."""
 
 import inspect
 from typing import Any
@@ -8,8 +8,7 @@ import pytest
 from cerebras.cloud.sdk import Cerebras
 from conftest import SOAK
 from groq import Groq
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai import OpenAI
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
@@ -38,7 +37,7 @@ options = st.builds(
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_no_judge_has_anything_against_a_history_of_any_origin(name: str) -> None:
+def test_requests_for_histories_of_any_origin_have_no_faults(name: str) -> None:
     model = TARGETS[name]
     for title, context in CONVERSATIONS.items():
         request = encode(context, model)
@@ -48,7 +47,7 @@ def test_no_judge_has_anything_against_a_history_of_any_origin(name: str) -> Non
 
 @settings(max_examples=200 if SOAK else 150)
 @given(st.data(), names, options)
-def test_no_judge_has_anything_against_torn_histories_with_any_options(
+def test_requests_for_torn_histories_with_any_options_have_no_faults(
     data: st.DataObject, name: str, chosen: Options
 ) -> None:
     model = TARGETS[name]
@@ -59,7 +58,7 @@ def test_no_judge_has_anything_against_torn_histories_with_any_options(
 
 @settings(max_examples=200 if SOAK else 60)
 @given(st.data(), names, options)
-def test_a_body_is_the_same_every_time_and_its_messages_do_not_depend_on_options(
+def test_bodies_are_deterministic_and_messages_do_not_depend_on_options(
     data: st.DataObject, name: str, chosen: Options
 ) -> None:
     model = TARGETS[name]
@@ -71,13 +70,13 @@ def test_a_body_is_the_same_every_time_and_its_messages_do_not_depend_on_options
 
 @settings(max_examples=200 if SOAK else 120)
 @given(st.data(), names)
-def test_a_conversation_that_grows_is_rendered_as_before_and_goes_on(data: st.DataObject, name: str) -> None:
+def test_a_growing_conversation_only_adds_to_the_end_of_the_body(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     context = data.draw(torn_contexts(model))
     whole = flat(encode(context, model).body)
     for cut in stable_cuts(context.messages):
         part = rendered(context, cut, model)
-        assert is_prefix(part, whole), f"the first {cut} messages are rendered otherwise: {part}, {whole}"
+        assert is_prefix(part, whole), f"the first {cut} messages are rendered differently: {part}, {whole}"
 
 
 CLIENTS: dict[str, Any] = {
@@ -89,7 +88,7 @@ CLIENTS: dict[str, Any] = {
 
 @settings(max_examples=200 if SOAK else 100)
 @given(names, options, st.sampled_from(sorted(CONVERSATIONS)))
-def test_the_sdk_of_the_provider_takes_what_it_is_given_and_all_of_the_body_is_in_it(
+def test_sdk_kwargs_match_the_signature_of_the_sdk_and_contain_the_whole_body(
     name: str, chosen: Options, title: str
 ) -> None:
     model = TARGETS[name]
@@ -127,7 +126,7 @@ def flat(body: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def rendered(context: Context, cut: int, model: Model) -> list[tuple[Any, ...]]:
-    """What the first messages are rendered as, without a closing filler."""
+    """The rendering of the first ``cut`` messages, without a closing filler."""
     part = Context(system_prompt=context.system_prompt, messages=context.messages[:cut], tools=context.tools)
     try:
         request = encode(part, model)
@@ -139,7 +138,7 @@ def rendered(context: Context, cut: int, model: Model) -> list[tuple[Any, ...]]:
 
 
 def is_prefix(part: list[tuple[Any, ...]], whole: list[tuple[Any, ...]]) -> bool:
-    """The last text of the part may go on in the whole."""
+    """Whether ``whole`` begins with ``part``, whose last text may be longer in ``whole``."""
     if not part:
         return True
     *head, last = part
@@ -150,7 +149,7 @@ def is_prefix(part: list[tuple[Any, ...]], whole: list[tuple[Any, ...]]) -> bool
 
 
 def stable_cuts(messages: list[Message]) -> list[int]:
-    """Where no call waits for its result, and no result belongs to a call on the other side."""
+    """Positions where no call waits for its result, and no result belongs to a call on the other side."""
     pairing, cuts = Pairing(messages), []
     for cut in range(1, len(messages)):
         so_far = Pairing(messages[:cut])

@@ -1,4 +1,4 @@
-"""Options in the words of each member of the family, and tools."""
+"""Options and tools as each member of the family names them."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ def dropped(request: Request) -> list[str]:
         ("openrouter/x-ai/grok-4.20", "off", {"reasoning": {"effort": "none"}}),
     ],
 )
-def test_a_level_of_reasoning_in_the_targets_words(ref: str, level: str, expected: dict[str, Any]) -> None:
+def test_a_reasoning_level_in_the_targets_field(ref: str, level: str, expected: dict[str, Any]) -> None:
     request = sent(ref, reasoning=level)
     assert rest(request) == expected
     assert dropped(request) == []
@@ -63,11 +63,11 @@ def test_a_level_that_the_target_does_not_know_is_left_out(ref: str, level: str)
     assert dropped(request) == ["reasoning"]
 
 
-def test_reasoning_off_on_a_model_that_does_not_reason_is_what_it_does_anyway() -> None:
+def test_reasoning_off_changes_nothing_for_a_model_that_does_not_reason() -> None:
     assert dropped(sent(GPT, reasoning="off")) == []
 
 
-def test_tools_switch_reasoning_off_where_they_exclude_each_other() -> None:
+def test_tools_switch_reasoning_off_if_they_exclude_each_other() -> None:
     request = sent("openai/gpt-5.5", [BASH], reasoning="high")
     assert rest(request) == {"reasoning_effort": "none"}
     assert dropped(request) == ["reasoning"]
@@ -76,7 +76,7 @@ def test_tools_switch_reasoning_off_where_they_exclude_each_other() -> None:
     assert dropped(without) == ["tools", "tool_choice"]
 
 
-def test_limits_under_the_name_that_the_target_has() -> None:
+def test_limits_are_in_the_fields_that_the_target_has() -> None:
     assert rest(sent(GPT, max_tokens=100, temperature=0.5, stop=("a",))) == {
         "max_completion_tokens": 100,
         "temperature": 0.5,
@@ -109,13 +109,13 @@ def test_the_choice_of_a_tool(ref: str, choice: str, expected: Any) -> None:
 
 @pytest.mark.parametrize("provider", [name for name, row in built_in().providers.items() if NAME in row.protocols])
 def test_a_stream_asks_for_usage(provider: str) -> None:
-    """Gateways pass on what was asked for: without it, the usage of their streams is 0."""
+    """Without asking for it, gateways report a usage of 0 in streams."""
     request = sent(f"{provider}/some-model", stream=True)
     assert request.body["stream_options"] == {"include_usage": True}
     assert "stream_options" not in sent(f"{provider}/some-model").body
 
 
-def test_a_stream_does_not_ask_where_that_is_refused() -> None:
+def test_a_stream_does_not_ask_for_usage_if_the_target_refuses_that() -> None:
     model = built_in().resolve(GPT, NAME)
     strict = replace(model, dialect=replace(model.dialect, stream_usage=False))
     request = encode(Context(messages=[UserMessage("go")]), strict, Options(stream=True))
@@ -141,7 +141,7 @@ def test_caching() -> None:
     assert dropped(sent(KIMI, cache="short")) == []
 
 
-def test_what_an_sdk_does_not_know_goes_into_extra_body() -> None:
+def test_fields_that_an_sdk_does_not_know_go_into_extra_body() -> None:
     assert sent(KIMI, reasoning="low").sdk_kwargs()["extra_body"] == {"thinking": {"type": "enabled"}}
     assert "extra_body" not in sent("groq/qwen/qwen3-32b", reasoning="low").sdk_kwargs()
 
@@ -169,12 +169,12 @@ def test_the_root_of_a_schema_is_an_object_without_alternatives(schema: Any, exp
     assert [change.code for change in request.changes] == ["schema-adapted"]
 
 
-def test_a_schema_that_is_no_object_at_all() -> None:
+def test_a_schema_that_is_not_an_object() -> None:
     request = sent(GPT, [ToolDefinition("t", "", msgspec.Raw(b"true"))])
     assert request.body["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
 
 
-def test_parameters_are_described_where_a_template_wants_it() -> None:
+def test_parameters_get_a_description_if_a_template_requires_it() -> None:
     request = sent("llamacpp/command-r-plus", [BASH])
     assert request.body["tools"][0]["function"]["parameters"]["properties"] == {
         "a": {"description": "", "type": "string"}

@@ -1,4 +1,4 @@
-"""Thinking in <think> tags, and what comes before a call: where the pieces are cut makes no difference."""
+"""Thinking in <think> tags and text before a call are read the same, however the pieces are cut."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ import segue
 from segue.catalog import Catalog
 from segue.types import AssistantContent, TextContent, ThinkingContent, ToolCall
 
-# Servers that anybody runs hand a model's tags through where they have no parser for it; the others are known for it.
+# Self-hosted servers pass on a model's tags if they have no parser for them; the other targets are known for tags.
 TAGGED = ["ollama/qwen3:8b", "llamacpp/qwen3", "vllm/Qwen/Qwen3-8B", "minimax/MiniMax-M2.5", "cerebras/zai-glm-4.7"]
 PLAIN = ["openai/gpt-5.5", "deepseek/deepseek-chat", "openrouter/openai/gpt-5.5"]
 CALL = {"id": "call_0001", "type": "function", "function": {"name": "go", "arguments": "{}"}}
@@ -59,7 +59,7 @@ def cuts(text: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("name", TAGGED)
-def test_tags_at_the_beginning_are_thinking_and_elsewhere_text(name: str, content: str) -> None:
+def test_tags_at_the_start_are_thinking_and_elsewhere_text(name: str, content: str) -> None:
     expected = CONTENTS[content]
     assert whole(name, {"content": content}) == expected
     for pieces in cuts(content):
@@ -68,14 +68,14 @@ def test_tags_at_the_beginning_are_thinking_and_elsewhere_text(name: str, conten
 
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("name", PLAIN)
-def test_tags_are_text_where_they_are_not_expected(name: str, content: str) -> None:
+def test_tags_are_text_if_the_target_does_not_use_them(name: str, content: str) -> None:
     assert whole(name, {"content": content}) == [TextContent(content)]
     for pieces in cuts(content):
         assert streamed(name, [{"content": piece} for piece in pieces]) == [TextContent(content)]
 
 
 @pytest.mark.parametrize("name", TAGGED[:3])
-def test_thinking_that_came_in_tags_is_not_shown_to_the_next_model_as_text(name: str) -> None:
+def test_thinking_in_tags_is_not_sent_to_the_next_model_as_text(name: str) -> None:
     content = streamed(name, [{"content": "<think>Hm.</think>Yes."}])
     answer = segue.decode(
         json.dumps({"choices": [{"message": {"content": "<think>Hm.</think>Yes."}, "finish_reason": "stop"}]}).encode(),
@@ -88,7 +88,7 @@ def test_thinking_that_came_in_tags_is_not_shown_to_the_next_model_as_text(name:
 
 
 @pytest.mark.parametrize("name", TAGGED)
-def test_histories_of_such_models_are_read_like_their_answers(name: str) -> None:
+def test_ingested_histories_are_read_like_answers(name: str) -> None:
     model = Catalog.default().resolve(name, "openai-completions")
     for content in ("<think>\nHm.\n</think>\n\nYes.", "<think>Hm.</think>Yes."):
         body = {"messages": [{"role": "user", "content": "Go."}, {"role": "assistant", "content": content}]}
@@ -109,8 +109,8 @@ BEFORE: dict[str, list[AssistantContent]] = {
 
 @pytest.mark.parametrize("before", BEFORE)
 @pytest.mark.parametrize("name", [*TAGGED, *PLAIN])
-def test_what_comes_before_a_call_stays_before_it(name: str, before: str) -> None:
-    """White space alone is nothing that was said; a text keeps all of its own."""
+def test_text_before_a_call_stays_before_it(name: str, before: str) -> None:
+    """White space alone is dropped; a text keeps all of its white space."""
     expected = [*BEFORE[before], ToolCall("call_0001", "go", {})]
     assert whole(name, {"content": before, "tool_calls": [CALL]}) == expected
     for pieces in cuts(before):
@@ -128,12 +128,12 @@ def test_white_space_between_thinking_and_a_call_is_dropped(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TAGGED)
-def test_a_call_in_the_middle_of_thinking_comes_after_what_was_thought(name: str) -> None:
+def test_a_call_in_the_middle_of_thinking_comes_after_the_thinking(name: str) -> None:
     deltas = [{"content": "<think>Hm.</thi"}, {"tool_calls": [{"index": 0, **CALL}]}]
     assert streamed(name, deltas) == [ThinkingContent("Hm.</thi"), ToolCall("call_0001", "go", {})]
 
 
 @pytest.mark.parametrize("name", [*TAGGED, *PLAIN])
-def test_text_after_a_call_is_whole(name: str) -> None:
+def test_text_after_a_call_is_complete(name: str) -> None:
     deltas = [{"content": "\n"}, {"tool_calls": [{"index": 0, **CALL}]}, {"content": "Done.\n"}]
     assert streamed(name, deltas) == [ToolCall("call_0001", "go", {}), TextContent("Done.\n")]

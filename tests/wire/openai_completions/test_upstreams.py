@@ -1,4 +1,4 @@
-"""Behind a router, signed and encrypted reasoning goes back to the upstream that made it, and to no other."""
+"""Behind a router, signed and encrypted reasoning is sent back only to the upstream that made it."""
 
 import json
 from typing import Any
@@ -28,7 +28,7 @@ def request(model: segue.Model = MODEL, stream: bool = True) -> segue.Request:
 def answered(
     upstream: str | None, details: list[Any], by: str = "openai/gpt-5.5-2026", model: segue.Model = MODEL
 ) -> AssistantMessage:
-    """An answer that the router gives, streamed and whole alike."""
+    """An answer of the router; the streamed and the whole one are equal."""
     head = {"id": "gen-1", "model": by} | ({} if upstream is None else {"provider": upstream})
     message = {"role": "assistant", "content": "Done.", "reasoning_details": details}
     whole = head | {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
@@ -44,7 +44,7 @@ def answered(
 
 
 def sent(*answers: AssistantMessage, model: segue.Model = MODEL) -> tuple[list[Any], list[str]]:
-    """What goes back of each answer, and the codes of changes."""
+    """Each answer as it is sent back, and the codes of the changes."""
     messages: list[Message] = [UserMessage("Go.")]
     for answer in answers:
         messages += [answer, UserMessage("On.")]
@@ -55,7 +55,7 @@ def sent(*answers: AssistantMessage, model: segue.Model = MODEL) -> tuple[list[A
     return back, [change.code for change in request.changes]
 
 
-def test_an_answer_says_which_upstream_gave_it() -> None:
+def test_an_answer_records_its_upstream() -> None:
     assert answered("Azure", [ENCRYPTED]).endpoint == "|Azure"
     assert answered("Azure", [ENCRYPTED], model=replace(MODEL, endpoint="ab12")).endpoint == "ab12|Azure"
     assert answered(None, [ENCRYPTED]).endpoint is None
@@ -71,7 +71,7 @@ def test_the_upstream_does_not_make_an_answer_foreign(endpoint: str | None) -> N
 
 @pytest.mark.parametrize("details", [[ENCRYPTED, SUMMARY], [SIGNED]], ids=["encrypted", "signed"])
 @pytest.mark.parametrize("upstream", ["Azure", None])
-def test_what_one_upstream_made_goes_back_as_it_came(upstream: str | None, details: list[Any]) -> None:
+def test_details_of_one_upstream_are_sent_back_unchanged(upstream: str | None, details: list[Any]) -> None:
     back, changes = sent(answered(upstream, details), answered(upstream, details))
     assert [turn["reasoning_details"] for turn in back] == [details, details]
     assert changes == []
@@ -82,9 +82,9 @@ def test_what_one_upstream_made_goes_back_as_it_came(upstream: str | None, detai
     ("upstream", "by"),
     [("OpenAI", "openai/gpt-5.5-2026"), ("Azure", "openai/gpt-5.6-luna"), (None, "openai/gpt-5.5-2026")],
 )
-def test_what_another_upstream_made_goes_back_as_words_only(upstream: str, by: str, details: list[Any]) -> None:
-    """Another host, or another model where the router chooses it (``openrouter/auto``); the first one counts, so that
-    what was rendered before stays as it is."""
+def test_details_of_another_upstream_are_sent_back_as_text_only(upstream: str, by: str, details: list[Any]) -> None:
+    """Another host, or another model that the router has chosen (``openrouter/auto``). The first upstream keeps its
+    details, so that rendered messages do not change."""
     first, second = answered("Azure", details), answered(upstream, details, by)
     back, changes = sent(first, second, first)
     assert [turn.get("reasoning_details") for turn in back] == [details, None, details]
@@ -93,18 +93,18 @@ def test_what_another_upstream_made_goes_back_as_words_only(upstream: str, by: s
     assert sent(first, second)[0] == back[:2]
 
 
-def test_encrypted_reasoning_alone_leaves_nothing() -> None:
+def test_encrypted_reasoning_of_another_upstream_without_text_is_dropped() -> None:
     back, changes = sent(answered("Azure", [ENCRYPTED]), answered("OpenAI", [ENCRYPTED]))
     assert back[1].keys() == {"role", "content"} and changes == ["signature-dropped"]
 
 
-def test_what_is_not_bound_goes_back_whoever_made_it() -> None:
+def test_details_without_a_signature_are_sent_back_to_any_upstream() -> None:
     back, changes = sent(answered("Azure", [SUMMARY]), answered("OpenAI", [SUMMARY]), answered("Azure", [ENCRYPTED]))
     assert [turn["reasoning_details"] for turn in back] == [[SUMMARY], [SUMMARY], [ENCRYPTED]]
     assert changes == []
 
 
-def test_what_came_with_a_call_is_bound_too() -> None:
+def test_the_signature_of_a_call_is_sent_back_to_its_upstream_only() -> None:
     gemini = Catalog.default().resolve("openrouter/google/gemini-3-pro-preview", "openai-completions")
     entry = {"type": "reasoning.encrypted", "data": "c2ln", "id": "call_0001", "format": "google-gemini-v1", "index": 0}
 

@@ -1,4 +1,4 @@
-"""Histories of answers whose items are whole, broken, missing or repeated; and where they may be cut."""
+"""Histories of answers with complete, broken, missing or repeated items; and positions to cut them."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ pick = st.sampled_from
 
 
 def reasoning(number: int, **more: Any) -> str:
-    """A whole reasoning item, as it is stored."""
+    """A complete reasoning item, as it is stored."""
     return json.dumps({"id": f"rs_{number}", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA", **more})
 
 
@@ -54,7 +54,7 @@ _blocks = st.one_of(
 
 
 def histories(model: Model) -> st.SearchStrategy[Context]:
-    """Turns of ``model`` itself; every call is answered or cut off."""
+    """Turns of ``model`` itself, with or without the results of their calls."""
 
     def turn(content: list[Any], answered: bool, asked: bool) -> list[Message]:
         answer = AssistantMessage(
@@ -72,12 +72,12 @@ def histories(model: Model) -> st.SearchStrategy[Context]:
         st.builds(turn, st.lists(_blocks, min_size=1, max_size=4), st.booleans(), st.booleans()), max_size=4
     )
     return turns.map(
-        lambda made: Context(messages=[UserMessage("go on"), *(message for turn in made for message in turn)])
+        lambda drawn: Context(messages=[UserMessage("go on"), *(message for turn in drawn for message in turn)])
     )
 
 
 def stable_cuts(messages: list[Message]) -> list[int]:
-    """Where no call waits for its result, and none before takes one from after, nor the other way round."""
+    """Positions where no call waits for its result, and no result belongs to a call on the other side."""
     pairing = Pairing(messages)
     cuts = []
     for cut in range(1, len(messages)):

@@ -1,4 +1,4 @@
-"""The independent judge: the request types of the openai SDK, with unknown members refused and nothing read lazily."""
+"""An independent check: the request types of the openai SDK, with unknown members refused and iterables read."""
 
 import types
 import typing
@@ -14,11 +14,11 @@ from openai.types.responses.response_create_params import (
 )
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-_made: dict[Any, Any] = {}
+_built: dict[Any, Any] = {}
 
 
 def _strict(kind: Any) -> Any:
-    """The same type without `Iterable`, and with every dict closed."""
+    """The same type with lists instead of iterables, and without unknown members."""
     if typing_extensions.is_typeddict(kind):
         return _closed(kind)
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
@@ -35,9 +35,9 @@ def _strict(kind: Any) -> Any:
 
 
 def _closed(kind: Any) -> Any:
-    if kind in _made:
-        return _made[kind]
-    _made[kind] = dict[str, Any]  # what holds itself is open one level down
+    if kind in _built:
+        return _built[kind]
+    _built[kind] = dict[str, Any]  # a type that contains itself is not checked one level down
     hints = typing_extensions.get_type_hints(kind, include_extras=True)
     members = {
         name: (typing_extensions.Required if _is_required(hint) else typing_extensions.NotRequired)[_strict(hint)]
@@ -45,7 +45,7 @@ def _closed(kind: Any) -> Any:
     }
     closed = typing_extensions.TypedDict(kind.__name__, members)  # type: ignore[operator]
     closed.__pydantic_config__ = ConfigDict(extra="forbid", strict=True)
-    _made[kind] = closed
+    _built[kind] = closed
     return closed
 
 
@@ -58,8 +58,8 @@ def _adapter(streams: bool) -> TypeAdapter[Any]:
     return TypeAdapter(_closed(ResponseCreateParamsStreaming if streams else ResponseCreateParamsNonStreaming))
 
 
-def complaints(body: dict[str, Any]) -> list[str]:
-    """What the SDK's types have against a body; where an item is refused, why each kind of item refuses it."""
+def faults(body: dict[str, Any]) -> list[str]:
+    """Every fault of a body by the SDK's types; for an item, the faults of each kind of item."""
     try:
         _adapter(body.get("stream") is True).validate_python(body)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The openai SDK as judge: the same bytes, read by its own client, are the same answer."""
+"""Answers are read as the openai SDK reads the same bytes."""
 
 import json
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from support.streams import StreamCase, cases, decoded
 import segue
 from segue.types import AssistantMessage, TextContent, ThinkingContent, ToolCall
 
-JUDGED = cases("openai-responses")
+CASES = cases("openai-responses")
 STOPS = {
     ("completed", None): "stop",
     ("incomplete", "max_output_tokens"): "length",
@@ -30,7 +30,7 @@ STOPS = {
 
 
 def read_by_sdk(items: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Texts, thinking that can be read, and calls."""
+    """Texts, readable thinking, and calls."""
     found: list[tuple[Any, ...]] = []
     for item in items:
         if item.type == "message":
@@ -46,7 +46,7 @@ def read_by_sdk(items: Iterable[Any]) -> list[tuple[Any, ...]]:
 
 
 def arguments(text: str) -> Any:
-    """As far as they go, if they break off."""
+    """The arguments, as far as they were sent."""
     return from_json(text, allow_partial="trailing-strings")
 
 
@@ -83,7 +83,7 @@ def assert_same(message: AssistantMessage, response: Response, items: list[Any])
 
 
 def assert_signed_by(message: AssistantMessage, items: list[Any]) -> None:
-    """Every signature is that of an item, in the order of the items."""
+    """Every signature is from an item, in the order of the items."""
     signed = [item.id for item in items]
     at = 0
     for block in message.content:
@@ -99,14 +99,14 @@ def assert_signed_by(message: AssistantMessage, items: list[Any]) -> None:
             at = signed.index(block.thought_signature, at)
 
 
-def streamed(case: StreamCase, asked: dict[str, Any]) -> tuple[Any, list[Any]]:
+def streamed(case: StreamCase, kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:
     """The last event, or the error that the SDK raised, and the items that were finished before it."""
     done: dict[int, Any] = {}
     last: Any = None
     with (
         serve(b"".join(case.pieces()), case.content_type) as url,
         openai.OpenAI(api_key="none", base_url=url, max_retries=0) as client,
-        client.responses.stream(**asked) as stream,
+        client.responses.stream(**kwargs) as stream,
     ):
         try:
             for last in stream:
@@ -117,25 +117,25 @@ def streamed(case: StreamCase, asked: dict[str, Any]) -> tuple[Any, list[Any]]:
     return last, [done[at] for at in sorted(done)]
 
 
-@pytest.mark.parametrize("case", [case for case in JUDGED if case.events is not None], ids=repr)
-def test_the_sdk_reads_the_same_stream_as_the_same_answer(case: StreamCase) -> None:
+@pytest.mark.parametrize("case", [case for case in CASES if case.events is not None], ids=repr)
+def test_a_stream_is_read_as_the_sdk_reads_it(case: StreamCase) -> None:
     request = case.request()
     _, message = decoded(request, case.pieces())
-    asked = {name: value for name, value in request.sdk_kwargs().items() if name != "stream"}
-    last, done = streamed(case, asked)
+    kwargs = {name: value for name, value in request.sdk_kwargs().items() if name != "stream"}
+    last, done = streamed(case, kwargs)
     if isinstance(last, openai.APIError):
         assert message.stop_reason == "error" and last.message in str(message.error_message)
     elif last.type == "error":
         assert (message.stop_reason, message.error_message) == ("error", f"{last.code}: {last.message}")
-    elif last.type == "response.failed":  # the SDK tells what was finished, we keep what had begun
+    elif last.type == "response.failed":  # the SDK returns finished items, we also keep unfinished ones
         error = last.response.error
         assert (message.stop_reason, message.error_message) == ("error", f"{error.code}: {error.message}")
     else:
         assert_same(message, last.response, last.response.output or done)
 
 
-@pytest.mark.parametrize("case", [case for case in JUDGED if case.whole is not None], ids=repr)
-def test_the_sdk_reads_the_same_whole_answer_as_the_same_answer(case: StreamCase) -> None:
+@pytest.mark.parametrize("case", [case for case in CASES if case.whole is not None], ids=repr)
+def test_a_whole_answer_is_read_as_the_sdk_reads_it(case: StreamCase) -> None:
     request = case.request(stream=False)
     body = msgspec.json.encode(case.whole)
     with (

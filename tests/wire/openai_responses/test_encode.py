@@ -1,4 +1,4 @@
-"""What stands in the body, by content: items, ids, order, results, images, tools, options, and what is reported."""
+"""The content of a body: items, ids, order, results, images, tools and options, and the reported changes."""
 
 import json
 from typing import Any
@@ -57,15 +57,15 @@ def codes(request: Request) -> list[tuple[str, int | None]]:
 
 
 class TestReasoningItems:
-    """OAR-11: with a summary, if an empty one, and without content of its own."""
+    """OAR-11: a reasoning item has a summary, which may be empty, and no content."""
 
     @pytest.mark.parametrize("summary", [{}, {"summary": None}, {"summary": []}])
-    def test_an_item_that_was_stored_without_a_summary_goes_back_with_an_empty_one(self, summary: Any) -> None:
+    def test_an_item_without_a_summary_gets_an_empty_one(self, summary: Any) -> None:
         stored = {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", **summary}
         request = sent(own(ThinkingContent("", json.dumps(stored)), TextContent("a", "msg_1")), UserMessage("next"))
         assert items(request)[0] == {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary": []}
 
-    def test_an_item_with_content_of_its_own_does_not_go_back_with_it(self) -> None:
+    def test_an_item_is_sent_back_without_content(self) -> None:
         content = [{"type": "reasoning_text", "text": "hm"}]
         stored = {"type": "reasoning", "id": "rs_1", "encrypted_content": "gAAA", "summary": [], "content": content}
         request = sent(own(ThinkingContent("", json.dumps(stored)), TextContent("a", "msg_1")), UserMessage("next"))
@@ -73,7 +73,7 @@ class TestReasoningItems:
 
 
 class TestSameOrigin:
-    def test_an_answer_goes_back_as_the_items_that_it_was(self) -> None:
+    def test_an_answer_is_sent_back_as_its_original_items(self) -> None:
         signature = reasoning(1, summary=[{"type": "summary_text", "text": "hm"}], status="completed")
         request = sent(
             own(
@@ -109,7 +109,7 @@ class TestSameOrigin:
         assert list(items(request)[0]) == ["id", "type", "summary", "encrypted_content", "status"]
         assert request.changes == []
 
-    def test_reasoning_without_readable_text_goes_back(self) -> None:
+    def test_reasoning_without_readable_text_is_sent_back(self) -> None:
         request = sent(own(ThinkingContent("", reasoning(1)), TextContent("Hi.", '{"id":"msg_1"}')))
         assert [item.get("id") for item in items(request)] == ["rs_1", "msg_1"]
 
@@ -118,7 +118,7 @@ class TestSameOrigin:
         assert [item.get("id") for item in items(request)] == ["msg_1", "fc_1", None]
         assert request.changes == []
 
-    def test_members_that_the_api_does_not_take_are_left_out(self) -> None:
+    def test_members_that_the_api_does_not_accept_are_left_out(self) -> None:
         stored = reasoning(1, content=None, created_by="me", status=None)
         item = items(sent(own(ThinkingContent("", stored), TextContent("Hi.", "msg_1"))))[0]
         assert item == {"id": "rs_1", "type": "reasoning", "summary": [], "encrypted_content": "gAAAA"}
@@ -157,46 +157,46 @@ class TestSameOrigin:
             ),
         ],
     )
-    def test_without_one_item_there_is_none(self, blocks: list[Any]) -> None:
+    def test_one_invalid_item_means_that_no_item_has_an_id(self, blocks: list[Any]) -> None:
         request = sent(own(*blocks))
         assert items(request) == [{"type": "message", "role": "assistant", "content": "Hi."}]
         assert ("thinking-dropped", 1) in codes(request)
         signed = any(isinstance(block, TextContent) and block.text_signature for block in blocks)
         assert (("signature-dropped", 1) in codes(request)) == signed
 
-    def test_a_call_whose_signature_is_no_item_id_goes_without(self) -> None:
+    def test_a_call_whose_signature_is_not_an_item_id_is_sent_without_one(self) -> None:
         request = sent(
             own(ThinkingContent("", reasoning(1)), ToolCall("call_a", "bash", {}, "call_a")), result("call_a")
         )
         assert items(request)[0] == {"type": "function_call", "call_id": "call_a", "name": "bash", "arguments": "{}"}
         assert codes(request) == [("signature-dropped", 1), ("thinking-dropped", 1)]
 
-    def test_items_that_were_sent_before_are_not_sent_again(self) -> None:
+    def test_item_ids_are_not_sent_twice(self) -> None:
         answer = own(ThinkingContent("", reasoning(1)), TextContent("Hi.", "msg_1"))
         request = sent(answer, UserMessage("again"), answer)
         assert [item.get("id") for item in items(request)] == ["rs_1", "msg_1", None, None]
         assert codes(request) == [("signature-dropped", 3), ("thinking-dropped", 3)]
 
-    def test_what_is_left_when_reasoning_is_gone_goes_without_ids(self) -> None:
+    def test_an_answer_whose_reasoning_was_dropped_is_sent_without_ids(self) -> None:
         """ "Item 'fc_…' was provided without its required 'reasoning' item": projection dropped the empty thinking."""
         request = sent(own(ThinkingContent(""), ToolCall("call_a", "bash", {}, "fc_1")), result("call_a"))
         assert "id" not in items(request)[0]
         assert codes(request) == [("empty-dropped", 1), ("signature-dropped", 1)]
 
-    def test_a_failed_turn_whose_work_was_done_goes_without_ids(self) -> None:
+    def test_a_failed_answer_with_results_is_sent_without_ids(self) -> None:
         failed = own(ThinkingContent("", reasoning(1)), ToolCall("call_a", "bash", {}, "fc_1"), stop_reason="aborted")
         assert [item.get("id") for item in items(sent(failed, result("call_a")))] == [None, None]
 
-    def test_the_phase_stays_when_the_id_goes(self) -> None:
+    def test_the_phase_is_kept_when_the_id_is_dropped(self) -> None:
         request = sent(own(ThinkingContent("", "x"), TextContent("Hi.", '{"id":"msg_1","phase":"final_answer"}')))
         assert items(request)[0]["phase"] == "final_answer"
 
-    def test_a_phase_alone_is_no_item(self) -> None:
+    def test_a_phase_alone_is_not_an_item(self) -> None:
         request = sent(own(TextContent("Hi.", '{"phase":"final_answer"}')))
         assert items(request) == [{"type": "message", "role": "assistant", "content": "Hi.", "phase": "final_answer"}]
         assert request.changes == []
 
-    def test_models_from_before_phases_get_none(self) -> None:
+    def test_models_without_phases_get_no_phase(self) -> None:
         model = segue.get_model("openai/gpt-5.1")
         request = sent(own(TextContent("Hi.", '{"id":"msg_1","phase":"final_answer"}'), model=model), model=model)
         assert "phase" not in items(request)[0]
@@ -206,7 +206,7 @@ class TestSameOrigin:
         request = sent(own(ThinkingContent("", reasoning(1)), TextContent("Hi.", "msg_1"), model=model), model=model)
         assert items(request) == [{"type": "message", "role": "assistant", "content": "Hi."}]
 
-    def test_nothing_but_reasoning_leaves_something_to_answer(self) -> None:
+    def test_an_input_with_only_reasoning_gets_a_filler(self) -> None:
         request = encode(Context(messages=[own(ThinkingContent("", reasoning(1)))]), GPT)
         assert request.body["input"] == [
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Continue."}]}
@@ -223,7 +223,7 @@ class TestOtherOrigin:
             {"endpoint": "another account"},
         ],
     )
-    def test_items_of_another_origin_never_go_out(self, origin: dict[str, Any]) -> None:
+    def test_items_of_another_origin_are_never_sent(self, origin: dict[str, Any]) -> None:
         """Another account, model or host: ids and encrypted content are never portable (AZU-05)."""
         answer = own(
             ThinkingContent("hm", reasoning(1)),
@@ -239,7 +239,7 @@ class TestOtherOrigin:
             {"type": "function_call_output", "call_id": "call_a", "output": "done"},
         ]
 
-    def test_without_any_pass_foreign_thinking_is_left_out_all_the_same(self) -> None:
+    def test_foreign_thinking_is_left_out_even_without_passes(self) -> None:
         answer = own(ThinkingContent("hm", "EqQBsig"), TextContent("Hi."), provider="anthropic")
         request = encode(Context(messages=[answer]), GPT, policy="off")
         assert request.body["input"] == [{"type": "message", "role": "assistant", "content": "Hi."}]
@@ -262,7 +262,7 @@ class TestOtherOrigin:
         assert [call_id for call_id, _ in outputs] == [call_id for call_id, _ in made]
         assert [output for _, output in outputs] == ["one", "two", *["Error: No result provided"] * 2]
 
-    def test_names_are_mapped_in_tools_history_and_choice_alike(self) -> None:
+    def test_names_are_replaced_in_tools_history_and_tool_choice(self) -> None:
         request = sent(
             own(ToolCall("call_a", "my.tool", {}), provider="nobody"),
             ToolResultMessage("call_a", "my.tool", [TextContent("done")]),
@@ -275,12 +275,12 @@ class TestOtherOrigin:
 
 
 class TestResults:
-    def test_images_stay_inside_of_results(self) -> None:
+    def test_images_stay_in_results(self) -> None:
         request = sent(own(ToolCall("call_a", "bash", {})), result("call_a", TextContent("look"), IMAGE))
         assert items(request)[1]["output"] == [{"type": "input_text", "text": "look"}, URL]
         assert request.changes == []
 
-    def test_images_move_behind_the_whole_batch_where_results_hold_none(self) -> None:
+    def test_images_move_after_the_whole_batch_if_results_may_not_have_images(self) -> None:
         model = replace(GPT, dialect=replace(GPT.dialect, images_in_results=False))
         request = sent(
             own(ToolCall("call_a", "bash", {}), ToolCall("call_b", "bash", {})),
@@ -302,7 +302,7 @@ class TestResults:
         assert codes(request) == [("image-moved", 2), ("image-moved", 3)]
 
     @pytest.mark.parametrize(
-        ("content", "output", "told"),
+        ("content", "output", "changes"),
         [
             ([TextContent("it broke")], "Error: it broke", 1),
             ([TextContent("Error: it broke")], "Error: it broke", 0),
@@ -310,12 +310,12 @@ class TestResults:
             ([IMAGE], [{"type": "input_text", "text": "Error: (see the images below)"}, URL], 1),
         ],
     )
-    def test_a_failed_result_says_so_in_its_text(self, content: list[Any], output: Any, told: int) -> None:
+    def test_the_text_of_a_failed_result_begins_with_error(self, content: list[Any], output: Any, changes: int) -> None:
         request = sent(own(ToolCall("call_a", "bash", {})), result("call_a", *content, is_error=True))
         assert items(request)[1]["output"] == output
-        assert codes(request) == [("error-as-text", 2)] * told
+        assert codes(request) == [("error-as-text", 2)] * changes
 
-    def test_neighbours_of_one_role_stay_apart(self) -> None:
+    def test_adjacent_messages_of_one_role_are_not_merged(self) -> None:
         request = sent(UserMessage([TextContent("one"), IMAGE]), own(TextContent("a")), own(TextContent("b")))
         assert [item["role"] for item in items(request)] == ["user", "assistant", "assistant"]
         assert request.changes == []
@@ -337,7 +337,7 @@ class TestTools:
         assert request.changes == []
 
     @pytest.mark.parametrize(
-        ("given", "sent_as", "told"),
+        ("schema", "expected", "is_reported"),
         [
             ({"type": "object"}, {"type": "object", "properties": {}}, False),
             (
@@ -355,12 +355,12 @@ class TestTools:
             ({"type": "string"}, {"type": "object", "properties": {}}, True),
         ],
     )
-    def test_schemas_are_adapted_on_a_copy(self, given: Any, sent_as: Any, told: bool) -> None:
-        tool = ToolDefinition("bash", "", given)
+    def test_schemas_are_adapted_on_a_copy(self, schema: Any, expected: Any, is_reported: bool) -> None:
+        tool = ToolDefinition("bash", "", schema)
         request = sent(tools=[tool])
-        assert request.body["tools"][0]["parameters"] == sent_as
-        assert tool.schema == given
-        assert codes(request) == [("schema-adapted", None)] * told
+        assert request.body["tools"][0]["parameters"] == expected
+        assert tool.schema == schema
+        assert codes(request) == [("schema-adapted", None)] * is_reported
 
 
 class TestOptions:
@@ -390,7 +390,7 @@ class TestOptions:
             ("openai/gpt-5.4", Options(tool_choice="bash"), {"tool_choice": {"type": "function", "name": "bash"}}),
         ],
     )
-    def test_an_option_is_mapped(self, model: str, options: Options, expected: dict[str, Any]) -> None:
+    def test_an_option_becomes_a_parameter(self, model: str, options: Options, expected: dict[str, Any]) -> None:
         plain = sent(model=segue.get_model(model), tools=[ToolDefinition("bash")])
         request = sent(model=segue.get_model(model), tools=[ToolDefinition("bash")], options=options)
         assert {name: value for name, value in request.body.items() if name not in plain.body} == expected
@@ -419,12 +419,12 @@ class TestOptions:
         assert request.body == sent(model=target).body | more
         assert [change.code for change in request.changes] == ["option-dropped"]
 
-    def test_more_tokens_than_the_model_has_are_cut(self) -> None:
+    def test_max_tokens_are_limited_to_those_of_the_model(self) -> None:
         request = sent(options=Options(max_tokens=10**9))
         assert request.body["max_output_tokens"] == GPT.max_tokens
         assert [change.code for change in request.changes] == ["option-dropped"]
 
-    def test_nothing_is_kept_on_the_server_and_reasoning_comes_back_encrypted(self) -> None:
+    def test_nothing_is_stored_on_the_server_and_encrypted_reasoning_is_requested(self) -> None:
         assert sent().body["store"] is False
         assert sent().body["include"] == ["reasoning.encrypted_content"]
         assert "include" not in sent(model=segue.get_model("openai/gpt-4.1")).body

@@ -1,11 +1,10 @@
-"""Bodies become conversations, and those the same bodies again."""
+"""Reading bodies as conversations, and encoding those as the same bodies."""
 
 from typing import Any
 
 import pytest
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import torn_contexts
@@ -34,13 +33,13 @@ def read(*items: Any, **more: Any) -> Context:
 
 
 def answer(*items: Any) -> AssistantMessage:
-    """The one answer in these items."""
+    """The only answer in these items."""
     (found,) = [message for message in read(*items).messages if isinstance(message, AssistantMessage)]
     return found
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_was_read_is_sent_as_it_was(name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body(name: str) -> None:
     model = MODELS[name]
     for title, context in CONVERSATIONS.items():
         body = encode(context, model).body
@@ -51,13 +50,13 @@ def test_what_was_read_is_sent_as_it_was(name: str) -> None:
 
 @settings(max_examples=200 if SOAK else 40)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
-def test_what_was_read_of_a_torn_history_is_sent_as_it_was(data: st.DataObject, name: str) -> None:
+def test_encode_ingest_encode_returns_the_same_body_for_torn_conversations(data: st.DataObject, name: str) -> None:
     model = MODELS[name]
     body = encode(data.draw(torn_contexts(model)), model).body
     assert encode(PROTOCOL.ingest(body, model, 0), model).body == body
 
 
-def test_a_conversation_is_read_with_all_that_it_holds() -> None:
+def test_a_conversation_is_read_with_all_of_its_content() -> None:
     reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g"}
     context = read(
         {"role": "user", "content": [{"type": "input_text", "text": "look"}, _image("data:image/png;base64,aGk=")]},
@@ -76,31 +75,36 @@ def test_a_conversation_is_read_with_all_that_it_holds() -> None:
     )
     assert context.system_prompt == "Be brief."
     assert [tool.name for tool in context.tools] == ["bash"]
-    question, said, outcome = context.messages
+    question, message, outcome = context.messages
     assert question == UserMessage([TextContent("look"), ImageContent("aGk=", "image/png")])
-    assert isinstance(said, AssistantMessage)
-    thinking, text, call = said.content
+    assert isinstance(message, AssistantMessage)
+    thinking, text, call = message.content
     assert isinstance(thinking, ThinkingContent) and thinking.thinking == "a\n\nb"
     assert thinking.thinking_signature and '"encrypted_content":"g"' in thinking.thinking_signature
     assert text == TextContent("On it.", '{"id":"msg_1","phase":"commentary"}')
     assert call == ToolCall("call_a", "bash", {"a": 1}, "fc_1")
-    assert (said.protocol, said.provider, said.model, said.stop_reason) == ("openai-responses", "", "", "toolUse")
-    assert said.timestamp == 7
+    assert (message.protocol, message.provider, message.model, message.stop_reason) == (
+        "openai-responses",
+        "",
+        "",
+        "toolUse",
+    )
+    assert message.timestamp == 7
     assert outcome == ToolResultMessage("call_a", "bash", [TextContent("Error: no")])
 
 
-def test_answers_are_those_of_the_model_that_is_given() -> None:
+def test_answers_have_the_model_that_was_passed() -> None:
     model = segue.get_model("azure/gpt-5.4")
-    (said,) = PROTOCOL.ingest({"input": [{"role": "assistant", "content": "Hi."}]}, model, 0).messages
-    assert isinstance(said, AssistantMessage)
-    assert (said.protocol, said.provider, said.model) == ("openai-responses", "azure", "gpt-5.4")
+    (message,) = PROTOCOL.ingest({"input": [{"role": "assistant", "content": "Hi."}]}, model, 0).messages
+    assert isinstance(message, AssistantMessage)
+    assert (message.protocol, message.provider, message.model) == ("openai-responses", "azure", "gpt-5.4")
 
 
-def test_a_bare_string_is_a_question() -> None:
+def test_a_bare_string_is_a_user_message() -> None:
     assert PROTOCOL.ingest({"input": "hi"}, None, 0).messages == [UserMessage("hi")]
 
 
-def test_leading_instructions_are_the_system_prompt_and_later_ones_are_kept_in_their_place() -> None:
+def test_leading_instructions_are_the_system_prompt_and_later_ones_are_user_messages() -> None:
     context = read({"role": "developer", "content": "B"}, USER, {"role": "system", "content": "C"}, instructions="A")
     assert context.system_prompt == "A\n\nB"
     assert context.messages == [UserMessage("hi"), UserMessage("[system message]\nC")]
@@ -120,25 +124,25 @@ def _image(url: str) -> dict[str, Any]:
         ({"type": "scoped_content"}, "(scoped_content)"),
     ],
 )
-def test_what_has_no_block_of_its_own_is_not_lost_in_silence(part: dict[str, Any], text: str) -> None:
+def test_a_part_without_a_block_type_becomes_a_text(part: dict[str, Any], text: str) -> None:
     assert read({"role": "user", "content": [part]}).messages == [UserMessage(text)]
     output = {"type": "function_call_output", "call_id": "c", "output": [part]}
     assert read(output).messages == [ToolResultMessage("c", "", [TextContent(text)])]
 
 
-def test_items_of_hosted_tools_are_told() -> None:
-    said = answer(
+def test_items_of_hosted_tools_become_texts() -> None:
+    message = answer(
         USER, {"type": "web_search_call", "id": "ws_1", "status": "completed"}, {"role": "assistant", "content": "x"}
     )
-    assert said.text == "(web_search_call)x"
+    assert message.text == "(web_search_call)x"
     assert read({"id": "msg_1"}).messages == [UserMessage("(item_reference msg_1)")]
 
 
-def test_a_refusal_is_what_was_said() -> None:
+def test_a_refusal_is_a_text() -> None:
     assert answer({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}).text == "No."
 
 
-def test_custom_tools_take_one_text() -> None:
+def test_custom_tools_have_one_text_argument() -> None:
     context = read(
         {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "sql", "input": "select 1"},
         {"type": "custom_tool_call_output", "call_id": "c", "output": "1"},
@@ -147,25 +151,25 @@ def test_custom_tools_take_one_text() -> None:
             {"type": "namespace", "name": "n", "tools": [{"type": "function", "name": "f"}]},
         ],
     )
-    said, outcome = context.messages
-    assert said.content == [ToolCall("c", "sql", {"input": "select 1"})]
+    message, outcome = context.messages
+    assert message.content == [ToolCall("c", "sql", {"input": "select 1"})]
     assert isinstance(outcome, ToolResultMessage) and outcome.tool_name == "sql"
     assert [tool.name for tool in context.tools] == ["sql", "f"]
 
 
-@pytest.mark.parametrize("given", ["{broken", "[1]", "null", 5, None])
-def test_arguments_that_are_no_object_are_kept_as_they_are(given: Any) -> None:
-    said = answer({"type": "function_call", "call_id": "c", "name": "n", "arguments": given})
-    assert said.content == [ToolCall("c", "n", {"arguments": given})]
-    assert [diagnostic.type for diagnostic in said.diagnostics] == ["arguments-repaired"]
+@pytest.mark.parametrize("arguments", ["{broken", "[1]", "null", 5, None])
+def test_arguments_that_are_not_an_object_are_kept_unchanged(arguments: Any) -> None:
+    message = answer({"type": "function_call", "call_id": "c", "name": "n", "arguments": arguments})
+    assert message.content == [ToolCall("c", "n", {"arguments": arguments})]
+    assert [diagnostic.type for diagnostic in message.diagnostics] == ["arguments-repaired"]
 
 
-def test_reasoning_that_cannot_go_back_is_not_signed() -> None:
+def test_reasoning_that_cannot_be_sent_back_is_not_signed() -> None:
     item = {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]}
     assert answer(item, {"role": "assistant", "content": "x", "id": "msg_1"}).content[0] == ThinkingContent("hm")
 
 
-def test_answers_with_ids_and_without_are_told_apart() -> None:
+def test_answers_with_ids_and_without_are_separated() -> None:
     context = read({"role": "assistant", "content": "a", "id": "msg_1"}, {"role": "assistant", "content": "b"})
     assert len(context.messages) == 2
 
@@ -191,13 +195,13 @@ def test_answers_with_ids_and_without_are_told_apart() -> None:
         ({"input": "hi", "tools": [{"type": "function", "name": "n", "parameters": []}]}, "tools[0].parameters"),
     ],
 )
-def test_what_is_not_of_this_shape_is_refused_with_its_place(body: dict[str, Any], path: str) -> None:
+def test_a_malformed_body_raises_an_error_with_its_path(body: dict[str, Any], path: str) -> None:
     with pytest.raises(FormatError) as caught:
         PROTOCOL.ingest(body, None, 0)
     assert caught.value.path == path
 
 
-def test_bodies_of_this_protocol_are_recognised_and_others_are_not() -> None:
+def test_only_bodies_of_this_protocol_are_recognised() -> None:
     for context in CONVERSATIONS.values():
         assert PROTOCOL.recognise(encode(context, segue.get_model("openai/gpt-5.4")).body) > 0
     assert PROTOCOL.recognise({"model": "m", "input": "hi"}) > 0

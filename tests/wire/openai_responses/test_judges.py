@@ -1,4 +1,4 @@
-"""Whatever is rendered, nobody finds anything: not our own rules, not the types of the openai SDK."""
+"""Neither our own rules nor the types of the openai SDK find a fault in any rendered body."""
 
 import inspect
 from typing import Any
@@ -7,14 +7,13 @@ import openai
 import pytest
 import typing_extensions
 from conftest import SOAK
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from openai.types.responses import response_input_item_param
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from support.torn import torn_contexts
 from wire.openai_responses.answers import histories, stable_cuts
-from wire.openai_responses.judge import complaints
+from wire.openai_responses.judge import faults
 
 from segue.errors import ProjectionError
 from segue.render import encode, ingest
@@ -37,8 +36,8 @@ OPTIONS = st.builds(
 )
 
 
-def judged(body: dict[str, Any], model: Model) -> list[Any]:
-    return [*run(PROTOCOL.rules, body, model), *complaints(body)]
+def all_faults(body: dict[str, Any], model: Model) -> list[Any]:
+    return [*run(PROTOCOL.rules, body, model), *faults(body)]
 
 
 def ingested_again(body: dict[str, Any], model: Model) -> dict[str, Any]:
@@ -46,26 +45,26 @@ def ingested_again(body: dict[str, Any], model: Model) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_no_judge_finds_anything_in_histories_of_any_origin(name: str) -> None:
+def test_requests_for_histories_of_any_origin_have_no_faults(name: str) -> None:
     for title, context in CONVERSATIONS.items():
-        assert judged(encode(context, MODELS[name]).body, MODELS[name]) == [], title
+        assert all_faults(encode(context, MODELS[name]).body, MODELS[name]) == [], title
 
 
 @settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
-def test_no_judge_finds_anything_in_torn_histories(data: st.DataObject, name: str, options: Options) -> None:
+def test_requests_for_torn_histories_have_no_faults(data: st.DataObject, name: str, options: Options) -> None:
     body = encode(data.draw(torn_contexts(MODELS[name])), MODELS[name], options).body
-    assert judged(body, MODELS[name]) == []
+    assert all_faults(body, MODELS[name]) == []
 
 
 @settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)))
-def test_items_of_answers_are_sent_all_or_none_and_never_twice(data: st.DataObject, name: str) -> None:
-    """Own answers with every mixture of whole, broken and repeated items."""
+def test_an_answer_is_sent_with_all_of_its_ids_or_none_and_no_id_twice(data: st.DataObject, name: str) -> None:
+    """Answers of the target itself, with any mixture of complete, broken and repeated items."""
     model = MODELS[name]
     context = data.draw(histories(model))
     body = encode(context, model).body
-    assert judged(body, model) == []
+    assert all_faults(body, model) == []
     ids = [item["id"] for item in body["input"] if "id" in item]
     assert len(ids) == len(set(ids))
     assert ingested_again(body, model) == body
@@ -73,7 +72,7 @@ def test_items_of_answers_are_sent_all_or_none_and_never_twice(data: st.DataObje
 
 @settings(max_examples=150 if SOAK else 25)
 @given(st.data(), st.sampled_from(sorted(MODELS)), OPTIONS)
-def test_the_input_does_not_depend_on_options_and_is_the_same_twice(
+def test_the_input_does_not_depend_on_options_and_is_deterministic(
     data: st.DataObject, name: str, options: Options
 ) -> None:
     context = data.draw(torn_contexts(MODELS[name]))
@@ -90,19 +89,19 @@ def sequence(body: dict[str, Any]) -> list[Any]:
 
 @settings(max_examples=150 if SOAK else 60)
 @given(st.data(), st.sampled_from(sorted(MODELS)), st.booleans())
-def test_what_was_sent_stays_when_messages_are_appended(data: st.DataObject, name: str, own: bool) -> None:
+def test_items_do_not_change_when_messages_are_appended(data: st.DataObject, name: str, own: bool) -> None:
     context = data.draw((histories if own else torn_contexts)(MODELS[name]))
     whole = sequence(encode(context, MODELS[name]).body)
     for end in stable_cuts(context.messages):
         part = Context(system_prompt=context.system_prompt, messages=context.messages[:end], tools=context.tools)
         try:
-            begun = sequence(encode(part, MODELS[name]).body)
+            first = sequence(encode(part, MODELS[name]).body)
         except ProjectionError:
             continue  # nothing to send yet
-        assert whole[: len(begun)] == begun
+        assert whole[: len(first)] == first
 
 
-# -- the judges themselves -------------------------------------------------------------------------------------------
+# -- the checks themselves -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -114,11 +113,11 @@ def test_what_was_sent_stays_when_messages_are_appended(data: st.DataObject, nam
         ({"type": "function_call_output", "call_id": "c", "output": [{"type": "input_text"}]}, "text"),
     ],
 )
-def test_the_judge_is_strict(item: dict[str, Any], fault: str) -> None:
-    assert any(fault in complaint for complaint in complaints({"model": "m", "input": [item]}))
+def test_the_types_are_checked_strictly(item: dict[str, Any], fault: str) -> None:
+    assert any(fault in found for found in faults({"model": "m", "input": [item]}))
 
 
-def test_the_tables_of_shapes_are_those_of_the_sdk() -> None:
+def test_the_table_of_items_matches_the_sdk() -> None:
     kinds = typing_extensions.get_args(response_input_item_param.ResponseInputItemParam)
     known = {name for kind in kinds for name in _literals(typing_extensions.get_type_hints(kind)["type"])}
     assert known | {"agent_message", "multi_agent_call", "multi_agent_call_output"} == ITEMS
@@ -130,7 +129,7 @@ def _literals(kind: Any) -> list[str]:
     return [found for argument in typing_extensions.get_args(kind) for found in _literals(argument)]
 
 
-def test_the_sdk_has_an_argument_for_everything_that_is_sent() -> None:
+def test_the_sdk_has_an_argument_for_every_field() -> None:
     options = Options(max_tokens=100, reasoning="high", cache="long", stream=True, metadata={"user_id": "u", "a": "b"})
     create = inspect.signature(openai.OpenAI(api_key="none").responses.create)
     for model in MODELS.values():

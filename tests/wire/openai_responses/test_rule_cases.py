@@ -1,4 +1,4 @@
-"""Each rule has a body that breaks it and one that breaks none; rules take any JSON."""
+"""Each rule has a body that violates it and one that violates none; rules accept any JSON."""
 
 import json
 from pathlib import Path
@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import typing_extensions
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
 
 import segue
@@ -28,7 +27,7 @@ def found(body: dict[str, Any], model: str | None = None) -> dict[str, list[str]
 
 
 @pytest.mark.parametrize("number", [rule.number for rule in PROTOCOL.rules])
-def test_the_bad_body_is_found_and_the_good_one_is_not(number: str) -> None:
+def test_the_rule_finds_the_bad_body_and_not_the_good_one(number: str) -> None:
     case = json.loads((CASES / f"{number}.json").read_text())
     assert number in found(case["bad"], case.get("model"))
     assert found(case["good"], case.get("model")) == {}
@@ -55,18 +54,18 @@ def test_the_bad_body_is_found_and_the_good_one_is_not(number: str) -> None:
         ("OAR-15", "reasoning.generate_summary", {"reasoning": {"generate_summary": "auto"}}, [USER]),
     ],
 )
-def test_a_fault_is_found_where_it_is(number: str, path: str, more: dict[str, Any], items: list[Any]) -> None:
+def test_a_finding_has_the_path_of_the_fault(number: str, path: str, more: dict[str, Any], items: list[Any]) -> None:
     assert path in found({"model": "m", "input": items, **more})[number]
 
 
-def test_models_that_do_not_reason_take_no_reasoning() -> None:
+def test_models_that_do_not_reason_accept_no_reasoning() -> None:
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
     body = {"input": [USER, item, {"role": "assistant", "content": "x"}], "reasoning": {"effort": "low"}}
     assert set(found(body, "openai/gpt-4.1")) == {"OAR-11", "OAR-15"}
     assert found(body, "openai/gpt-5.4") == found(body) == {}
 
 
-def test_outputs_of_calls_on_the_server_are_no_orphans() -> None:
+def test_outputs_for_calls_on_the_server_are_not_orphans() -> None:
     output = {"type": "function_call_output", "call_id": "c", "output": "x"}
     assert found({"input": [output], "previous_response_id": "resp_1"}) == {}
 
@@ -86,5 +85,5 @@ PARAMETERS = sorted(typing_extensions.get_type_hints(ResponseCreateParamsStreami
 
 
 @given(st.dictionaries(st.sampled_from(PARAMETERS), junk, max_size=6), st.booleans())
-def test_rules_take_any_json(body: dict[str, Any], known: bool) -> None:
+def test_rules_accept_any_json(body: dict[str, Any], known: bool) -> None:
     run(PROTOCOL.rules, body, segue.get_model("openai/gpt-5.4") if known else None)

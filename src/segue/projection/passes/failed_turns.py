@@ -8,6 +8,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ..policy import KEEPS
 from ..scan import FAILED
 from ..step import Pass, Step
 
@@ -16,10 +17,10 @@ class FailedTurns(Pass):
     concerns = FAILED
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        policy = self.target.policy.failed_turns
+        calls, text = KEEPS[self.target.policy.failed_turns]
         answered = [not result.synthetic for result in step.results]
-        keeps_calls = policy != "drop-all" and any(answered)
-        keeps_text = keeps_calls or policy == "keep-text"
+        keeps_calls = calls and any(answered)
+        keeps_text = keeps_calls or text
         kept: list[AssistantContent] = []
         positions: list[int] = []
         call = 0

@@ -73,7 +73,7 @@ class Ids(Pass):
         """Take another id, if the preferred one is taken or depends on what comes before."""
         stored, taken = call.id, self._taken
         if self._shape.counted:
-            sent = f"{self._shape.prefix}{self.target.names.rendered(call.name)}:{len(taken)}"
+            sent = self._shape.counted_id(self.target.names.rendered(call.name), len(taken))
         elif self._ask is not None:
             sent = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
         else:

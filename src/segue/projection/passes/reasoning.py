@@ -37,6 +37,8 @@ class Reasoning(Pass):
         self._not_as_text: str | None = None  # the reason, if thinking is not shown as text
         if choice == "drop":
             self._not_as_text = "by policy"
+        elif choice != "labelled" and choice != "text":
+            assert_never(choice)
         elif not target.dialect.reasoning_as_text:
             self._not_as_text = "thinking shown as text is known to confuse this model"
 

@@ -19,10 +19,10 @@ from ...types import (
     ToolResultMessage,
     UserMessage,
 )
+from ...types.codec import encode
 from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.texts import EMPTY_RESULT
-from ...types.value import encode
 from ..scan import ODD, OPAQUE, UNSIGNED, scan
 from ..step import Pass, Step, Target
 

@@ -1,4 +1,4 @@
-"""Anthropic Messages as the provider speaks it, without state: threads, which it can keep, are not spoken.
+"""Anthropic Messages, the provider's side, without state: there are no threads.
 
 Shapes: anthropic 2.8.0, types/raw_*_event.py (2026-11).
 """
@@ -10,7 +10,7 @@ from typing import Any, assert_never
 from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Spoken, Voice
+from ..voice import Answer, Body, Refusal, Voice
 from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
 from .thinking_bindings import bind, bindings
 
@@ -30,10 +30,10 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
 
 
 def _signed(block: ThinkingContent, signer: Signer) -> ThinkingContent:
-    """Redacted thinking is its payload and nothing else."""
-    words = "" if block.redacted else block.thinking
-    signature = block.thinking_signature or signer.issue(_REDACTED if block.redacted else words)
-    return ThinkingContent(words, signature, block.redacted)
+    """The block with a signature; redacted thinking has only its payload."""
+    text = "" if block.redacted else block.thinking
+    signature = block.thinking_signature or signer.issue(_REDACTED if block.redacted else text)
+    return ThinkingContent(text, signature, block.redacted)
 
 
 def _block(block: AssistantContent) -> Body:
@@ -48,54 +48,54 @@ def _block(block: AssistantContent) -> Body:
     assert_never(block)
 
 
-def _bind(content: list[AssistantContent], asked: Body, signer: Signer, model: Model) -> list[AssistantContent]:
-    named = with_ids(content, "toolu_", 24, signer)  # a call is part of what later thinking is bound to
-    return bind(named, asked, signer, model, _block)
+def _bind(content: list[AssistantContent], request: Body, signer: Signer, model: Model) -> list[AssistantContent]:
+    named = with_ids(content, "toolu_", 24, signer)  # later thinking is bound to the calls before it
+    return bind(named, request, signer, model, _block)
 
 
-def _message(spoken: Spoken) -> Body:
-    told = {} if spoken.transformed is None else {"input_transformations": spoken.transformed}
-    return told | {
-        "id": f"msg_{answer_id(spoken, 12)}",
+def _message(answer: Answer) -> Body:
+    reported = {} if answer.transformed is None else {"input_transformations": answer.transformed}
+    return reported | {
+        "id": f"msg_{answer_id(answer, 12)}",
         "type": "message",
         "role": "assistant",
-        "model": spoken.model.id,
+        "model": answer.model.id,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": spoken.usage.input,
-            "cache_creation_input_tokens": spoken.usage.cache_write,
-            "cache_read_input_tokens": spoken.usage.cache_read,
+            "input_tokens": answer.usage.input,
+            "cache_creation_input_tokens": answer.usage.cache_write,
+            "cache_read_input_tokens": answer.usage.cache_read,
         },
     }
 
 
-def _whole(spoken: Spoken) -> Body:
-    message = _message(spoken)
-    message["usage"]["output_tokens"] = spoken.usage.output
-    return {**message, "content": [_block(block) for block in spoken.content], "stop_reason": _STOPS[spoken.stop]}
+def _whole(answer: Answer) -> Body:
+    message = _message(answer)
+    message["usage"]["output_tokens"] = answer.usage.output
+    return {**message, "content": [_block(block) for block in answer.content], "stop_reason": _STOPS[answer.stop]}
 
 
-def _events(spoken: Spoken) -> Iterator[bytes]:
+def _events(answer: Answer) -> Iterator[bytes]:
     def event(name: str, **fields: Any) -> bytes:
         return sse({"type": name, **fields}, name)
 
-    start = _message(spoken)
+    start = _message(answer)
     start["usage"]["output_tokens"] = 1
     yield event("message_start", message={**start, "content": [], "stop_reason": None})
     yield event("ping")
-    for index, block in enumerate(spoken.content):
+    for index, block in enumerate(answer.content):
         empty, deltas = _opened(block)
         yield event("content_block_start", index=index, content_block=empty)
         for delta in deltas:
             yield event("content_block_delta", index=index, delta=delta)
         yield event("content_block_stop", index=index)
-    delta = {"stop_reason": _STOPS[spoken.stop], "stop_sequence": None}
-    yield event("message_delta", delta=delta, usage={"output_tokens": spoken.usage.output})
+    delta = {"stop_reason": _STOPS[answer.stop], "stop_sequence": None}
+    yield event("message_delta", delta=delta, usage={"output_tokens": answer.usage.output})
     yield event("message_stop")
 
 
 def _opened(block: AssistantContent) -> tuple[Body, list[Body]]:
-    """A block as a stream begins it, and the deltas that fill it."""
+    """A block at the start of its stream, and the deltas that fill it."""
     whole = _block(block)
     if isinstance(block, TextContent):
         return {**whole, "text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces(block.text)]
@@ -131,9 +131,9 @@ def _error_event(refusal: Refusal) -> bytes:
 
 
 def _invalid(text: str) -> Refusal:
-    """A path is told as ``messages.1.content.0`` here."""
-    path, colon, words = text.partition(": ")
-    return Refusal(400, "invalid_request_error", _index.sub(r".\1", path) + colon + words)
+    """A refusal; this provider writes paths as ``messages.1.content.0``."""
+    path, colon, rest = text.partition(": ")
+    return Refusal(400, "invalid_request_error", _index.sub(r".\1", path) + colon + rest)
 
 
 _index = re.compile(r"\[(\d+)\]")

@@ -1,5 +1,8 @@
-"""Amazon Bedrock Converse as the provider speaks it. Shapes: botocore 1.44.0, ``ConverseResponse`` and
-``ConverseStreamOutput`` (2026-11); what real frames have beside them: boto/boto3#4584 (2025-08)."""
+"""Amazon Bedrock Converse, the provider's side.
+
+Shapes: botocore 1.44.0, ``ConverseResponse`` and ``ConverseStreamOutput`` (2026-11); additional fields of real frames:
+boto/boto3#4584 (2025-08).
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +19,7 @@ from ...wire.bedrock_converse.shapes import part, turns
 from ..eventstream import frame
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
+from ..voice import Answer, Body, Refusal, Route, Voice
 from .common import arguments_of, pieces, with_ids
 
 _STOPS: dict[StopReason, str] = {
@@ -27,8 +30,8 @@ _STOPS: dict[StopReason, str] = {
     "aborted": "end_turn",
 }
 _REDACTED = "redacted"
-# What the model behind Converse has to say, Converse tells after these words.
-_MODEL_SAYS = "The model returned the following errors: "
+# The prefix of errors that the model behind Converse returns.
+_MODEL_ERROR = "The model returned the following errors: "
 
 _path = re.compile(r"/model/([^/]+)/converse(-stream)?$").search
 
@@ -44,13 +47,13 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
 
 
 def _signed(block: AssistantContent, signs: bool, signer: Signer) -> AssistantContent:
-    """Only Claude signs what it shows; what is not shown comes encrypted from others, too (earendil-works/pi#8314)."""
+    """Only Claude signs readable thinking; other models also send redacted thinking (earendil-works/pi#8314)."""
     if not isinstance(block, ThinkingContent):
         return block
-    given = block.thinking_signature
+    scripted = block.thinking_signature
     if block.redacted:
-        return ThinkingContent(block.thinking, signer.issue(_REDACTED) if given is None else payload(given), True)
-    return ThinkingContent(block.thinking, signer.issue(block.thinking)) if signs and given is None else block
+        return ThinkingContent(block.thinking, signer.issue(_REDACTED) if scripted is None else payload(scripted), True)
+    return ThinkingContent(block.thinking, signer.issue(block.thinking)) if signs and scripted is None else block
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
@@ -71,8 +74,8 @@ def _block(block: AssistantContent) -> Body:
     assert_never(block)
 
 
-def _spent(spoken: Spoken) -> Body:
-    usage = spoken.usage
+def _usage(answer: Answer) -> Body:
+    usage = answer.usage
     counts = {
         "inputTokens": usage.input,
         "outputTokens": usage.output,
@@ -83,27 +86,27 @@ def _spent(spoken: Spoken) -> Body:
     return {"usage": counts, "metrics": {"latencyMs": 1}}
 
 
-def _whole(spoken: Spoken) -> Body:
-    content = [_block(block) for block in spoken.content]
+def _whole(answer: Answer) -> Body:
+    content = [_block(block) for block in answer.content]
     message = {"role": "assistant", "content": content}
-    return {"output": {"message": message}, "stopReason": _STOPS[spoken.stop], **_spent(spoken)}
+    return {"output": {"message": message}, "stopReason": _STOPS[answer.stop], **_usage(answer)}
 
 
-def _events(spoken: Spoken) -> Iterator[bytes]:
+def _events(answer: Answer) -> Iterator[bytes]:
     yield _event("messageStart", role="assistant")
-    for index, block in enumerate(spoken.content):
-        if isinstance(block, ToolCall):  # nothing else has a start
+    for index, block in enumerate(answer.content):
+        if isinstance(block, ToolCall):  # other blocks have no start
             start = {"toolUse": {"toolUseId": block.id, "name": block.name}}
             yield _event("contentBlockStart", contentBlockIndex=index, start=start)
         for delta in _deltas(block):
             yield _event("contentBlockDelta", contentBlockIndex=index, delta=delta)
         yield _event("contentBlockStop", contentBlockIndex=index)
-    yield _event("messageStop", stopReason=_STOPS[spoken.stop])
-    yield _event("metadata", **_spent(spoken))
+    yield _event("messageStop", stopReason=_STOPS[answer.stop])
+    yield _event("metadata", **_usage(answer))
 
 
 def _event(name: str, **fields: Any) -> bytes:
-    """One frame, padded as real ones are, so that their sizes do not tell what they hold."""
+    """One frame, padded like real ones, whose sizes must not reveal their content."""
     bare = msgspec.json.encode(fields)
     return frame(name, msgspec.json.encode({**fields, "p": ascii_letters[: len(bare) * 7 % len(ascii_letters)]}))
 
@@ -123,14 +126,14 @@ def _deltas(block: AssistantContent) -> list[Body]:
     assert_never(block)
 
 
-# -- what it did not make, or does not do ----------------------------------------------------------------------------
+# -- forged signatures and streams that the model does not support ---------------------------------------------------
 
 
 def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
-    """In the words of Claude's API, which Converse passes on (chenhg5/cc-connect#897, can1357/oh-my-pi#333)."""
+    """With the texts of Claude's API, which Converse passes on (chenhg5/cc-connect#897, can1357/oh-my-pi#333)."""
     for turn in turns(body):
         for index, block in enumerate(turn.content):
-            place = f"{_MODEL_SAYS}messages.{turn.at}.content.{index}"
+            place = f"{_MODEL_ERROR}messages.{turn.at}.content.{index}"
             reasoning = part(block, "reasoningContent")
             text = part(reasoning, "reasoningText")
             if "signature" in text and not signer.verify(text["signature"], text["text"]):
@@ -140,7 +143,7 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
 
 
 def _whole_only(body: Body, model: Model) -> str | None:
-    """BED-14, whose half no body shows: earendil-works/pi#3739, run-llama/llama_index#19655."""
+    """The part of BED-14 that a body does not show: earendil-works/pi#3739, run-llama/llama_index#19655."""
     if "toolConfig" in body and not dialect_of(model).tools_while_streaming:
         return "This model doesn't support tool use in streaming mode."
     return None
@@ -149,7 +152,7 @@ def _whole_only(body: Body, model: Model) -> str | None:
 # -- errors ----------------------------------------------------------------------------------------------------------
 
 _NAMES = {"not_found_error": "UnknownOperationException"}
-"""AWS's names for what the stand-in itself refuses, before it knows what the request is."""
+"""AWS's names for refusals of the stand-in itself, before the request is read."""
 
 
 def _error(refusal: Refusal) -> Body:
@@ -157,13 +160,13 @@ def _error(refusal: Refusal) -> Body:
 
 
 def _error_headers(refusal: Refusal) -> dict[str, str]:
-    """The kind stands only here; its form: aws-samples/amazon-bedrock-client-for-mac#99 (2025-05)."""
+    """The kind is only in this header; its form: aws-samples/amazon-bedrock-client-for-mac#99 (2025-05)."""
     kind = _NAMES.get(refusal.kind, refusal.kind)
     return {"x-amzn-ErrorType": f"{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"}
 
 
 def _error_event(refusal: Refusal) -> bytes:
-    """The name of a member of the stream's shape is that of the exception, but begins with a small letter."""
+    """The name in a stream is the name of the exception, with a lower-case first letter."""
     name = refusal.kind[:1].lower() + refusal.kind[1:]
     return frame(name, msgspec.json.encode(_error(refusal)), "exception")
 

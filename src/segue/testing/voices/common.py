@@ -1,4 +1,4 @@
-"""What voices share: paths, text in pieces, server-sent events, ids, and the errors of OpenAI's two protocols."""
+"""Functions that voices share: paths, deltas, server-sent events, ids, and the errors of OpenAI's two protocols."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -9,14 +9,14 @@ import msgspec
 
 from ...types import AssistantContent, ToolCall
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken
+from ..voice import Answer, Body, Refusal, Route
 
 SIZE = 12
-"""Characters of one delta: small, so that deltas cut words, numbers and escapes as real ones do."""
+"""Characters of one delta: few, so that deltas cut words, numbers and escapes like real ones."""
 
 
 def route_to(ending: str) -> Callable[[str], Route | None]:
-    """The route of a protocol with one path, which says neither the model nor whether to stream."""
+    """The route of a protocol with one path, which contains neither the model nor whether to stream."""
     return lambda path: Route() if path.endswith(ending) else None
 
 
@@ -38,7 +38,7 @@ def arguments_of(call: ToolCall) -> str:
 
 
 def with_ids(content: list[AssistantContent], prefix: str, length: int, signer: Signer) -> list[AssistantContent]:
-    """The same blocks; calls without an id have one in the provider's form."""
+    """The same blocks; calls without an id get one in the provider's form."""
     return [with_id(block, prefix, length, signer) if isinstance(block, ToolCall) else block for block in content]
 
 
@@ -50,22 +50,22 @@ def with_id(call: ToolCall, prefix: str, length: int, signer: Signer) -> ToolCal
 
 
 def fresh_id(prefix: str, length: int, signer: Signer) -> str:
-    """An id of letters and digits, never the same twice."""
+    """A unique id of letters and digits."""
     letters = [letter for letter in signer.issue(prefix)[::-1] if letter.isalnum()]
     return prefix + "".join(letters[:length])
 
 
-def answer_id(spoken: Spoken, size: int) -> str:
+def answer_id(answer: Answer, size: int) -> str:
     """The id of an answer, without the provider's prefix: ``size`` bytes in hex."""
-    return blake2b(spoken.id.encode(), digest_size=size).hexdigest()
+    return blake2b(answer.id.encode(), digest_size=size).hexdigest()
 
 
 _path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
 
 
 def openai_error(refusal: Refusal, types: Mapping[str, str]) -> Body:
-    """An error in the shape of OpenAI. ``types`` has the type of an error by its code; a kind that is not in it is a
-    type itself, and its code is null."""
+    """An error in OpenAI's form. ``types`` maps the codes of errors to their types; a kind that is not in it is a type,
+    and its code is null."""
     param = _path_of(refusal.text)
     return {
         "error": {

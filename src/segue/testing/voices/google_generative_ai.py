@@ -1,8 +1,8 @@
-"""Google generateContent as the Gemini API and Vertex speak it.
+"""Google generateContent, the provider's side, of the Gemini API and Vertex.
 
-Shapes: google-genai 3.1.0, types.GenerateContentResponse (2026-11). Where signatures stand: on the first call of an
-answer (ai.google.dev/gemini-api/docs/thought-signatures, 2025-11); without calls on the last text, in a stream on an
-empty one after it (claude-code-router#1275, 2026-03; opencode#43984, 2026-08). Words: gemini-cli#13467 and 9router#301
+Shapes: google-genai 3.1.0, types.GenerateContentResponse (2026-11). Signatures are on the first call of an answer
+(ai.google.dev/gemini-api/docs/thought-signatures, 2025-11); without calls on the last text, in a stream on an empty one
+after it (claude-code-router#1275, 2026-03; opencode#43984, 2026-08). Texts: gemini-cli#13467 and 9router#301
 (signatures), vercel/ai#5217 and lightpanda-io/browser#2915 (overload), oh-my-pi#449 (key), 2025-2026.
 """
 
@@ -17,7 +17,7 @@ from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingC
 from ...wire.google_generative_ai.shapes import DUMMIES, every_part, get
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Route, Spoken, Voice
+from ..voice import Answer, Body, Refusal, Route, Voice
 from .common import pieces, with_ids
 
 Part = dict[str, Any]
@@ -30,36 +30,36 @@ _STOPS: dict[StopReason, str] = {
     "error": "SAFETY",
     "aborted": "STOP",
 }
-# google.rpc.Code, by the status that goes with it.
-_WORDS = {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
+# google.rpc.Code by HTTP status.
+_CODES = {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
 
 
 def _route(path: str) -> Route | None:
-    """The same for both surfaces: what stands before the models is a version, or a project and its location."""
+    """Both surfaces have the same route, after a version, or after a project and its location."""
     found = _PATH.search(path)
     return None if found is None else Route(model=found[1], stream=found[2] == "streamGenerateContent")
 
 
-# -- what the provider makes -----------------------------------------------------------------------------------------
+# -- ids and signatures ----------------------------------------------------------------------------------------------
 
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
-    """One signature for an answer. Gemini 3 signs every answer with calls; 2.5 those that it thought about (adk-python
-    #2565, 2025-08). Texts are signed after thinking alone, so that a plain script gives a plain answer."""
+    """Add one signature to an answer. Gemini 3 signs every answer with calls, 2.5 only after thinking (adk-python#2565,
+    2025-08). Texts are signed only after thinking, so that a plain script results in a plain answer."""
     dialect = _dialect(model)
     thinks = any(isinstance(block, ThinkingContent) for block in content)
     signs_always = dialect.signature_required
-    # There is no part for thinking that is withheld: the signature is all that shows of it.
-    made = [block for block in content if not (isinstance(block, ThinkingContent) and block.redacted)]
+    # There is no part for redacted thinking: only the signature shows that there was some.
+    blocks = [block for block in content if not (isinstance(block, ThinkingContent) and block.redacted)]
     if dialect.send_ids:
-        made = with_ids(made, "", 8, signer)
-    calls = [at for at, block in enumerate(made) if isinstance(block, ToolCall)]
-    texts = [at for at, block in enumerate(made) if isinstance(block, TextContent)]
+        blocks = with_ids(blocks, "", 8, signer)
+    calls = [at for at, block in enumerate(blocks) if isinstance(block, ToolCall)]
+    texts = [at for at, block in enumerate(blocks) if isinstance(block, TextContent)]
     if calls and (signs_always or (thinks and model.reasoning)):
-        made[calls[0]] = _signed(made[calls[0]], signer)
+        blocks[calls[0]] = _signed(blocks[calls[0]], signer)
     elif texts and not calls and signs_always and thinks:
-        made[texts[-1]] = _signed(made[texts[-1]], signer)
-    return made
+        blocks[texts[-1]] = _signed(blocks[texts[-1]], signer)
+    return blocks
 
 
 def _dialect(model: Model) -> GoogleGenerativeAI:
@@ -67,7 +67,7 @@ def _dialect(model: Model) -> GoogleGenerativeAI:
 
 
 def _signed(block: AssistantContent, signer: Signer) -> AssistantContent:
-    """Bound to the account and not to what it stands on: nobody saw a signature refused because a text was changed."""
+    """The block with a signature of the account. It is not bound to the text: no report shows such a refusal."""
     if isinstance(block, ToolCall):
         return ToolCall(block.id, block.name, block.arguments, block.thought_signature or signer.issue())
     if isinstance(block, TextContent):
@@ -86,7 +86,7 @@ def _part(block: AssistantContent, dialect: GoogleGenerativeAI) -> Part:
         part, signature = {"text": block.thinking, "thought": True}, block.thinking_signature
     elif isinstance(block, ToolCall):
         call: Body = {"name": block.name, "args": block.arguments}
-        if dialect.send_ids:  # who must not send ids back is given none
+        if dialect.send_ids:  # clients that must not send ids back get none
             call["id"] = block.id
         part, signature = {"functionCall": call}, block.thought_signature
     else:
@@ -94,11 +94,11 @@ def _part(block: AssistantContent, dialect: GoogleGenerativeAI) -> Part:
     return part if signature is None else {**part, "thoughtSignature": signature}
 
 
-def _chunks(spoken: Spoken) -> Iterator[list[Part]]:
-    """The parts of each event: text in pieces, a signature after them on an empty one; calls whole, all in a row."""
+def _chunks(answer: Answer) -> Iterator[list[Part]]:
+    """The parts of each event: text in pieces, then a signature on an empty text; adjacent calls in one event."""
     calls: list[Part] = []
-    for block in spoken.content:
-        part = _part(block, _dialect(spoken.model))
+    for block in answer.content:
+        part = _part(block, _dialect(answer.model))
         if "functionCall" in part:
             calls.append(part)
             continue
@@ -114,28 +114,28 @@ def _chunks(spoken: Spoken) -> Iterator[list[Part]]:
         yield calls
 
 
-def _response(spoken: Spoken, parts: list[Part], last: bool) -> Body:
+def _response(answer: Answer, parts: list[Part], last: bool) -> Body:
     content: Body = {"parts": parts, "role": "model"} if parts else {"role": "model"}
     candidate: Body = {"content": content, "index": 0}
     if last:
-        candidate["finishReason"] = _STOPS[spoken.stop]
+        candidate["finishReason"] = _STOPS[answer.stop]
     return {
         "candidates": [candidate],
-        "usageMetadata": _usage(spoken, last),
-        "modelVersion": spoken.model.id,
-        "responseId": spoken.id,
+        "usageMetadata": _usage(answer, last),
+        "modelVersion": answer.model.id,
+        "responseId": answer.id,
     }
 
 
-def _usage(spoken: Spoken, last: bool) -> Body:
-    """Of the whole prompt, cached or not; what was made is told at the end, thoughts apart."""
-    usage = spoken.usage
+def _usage(answer: Answer, last: bool) -> Body:
+    """The usage of the whole prompt, cached or not; output and thoughts are counted at the end."""
+    usage = answer.usage
     prompt = usage.input + usage.cache_read + usage.cache_write
     counts = {"promptTokenCount": prompt, "totalTokenCount": prompt}
     if usage.cache_read:
         counts["cachedContentTokenCount"] = usage.cache_read
     if last:
-        thinks = any(isinstance(block, ThinkingContent) for block in spoken.content)
+        thinks = any(isinstance(block, ThinkingContent) for block in answer.content)
         thoughts = usage.output // 2 if thinks else 0
         counts["candidatesTokenCount"] = usage.output - thoughts
         if thoughts:
@@ -144,16 +144,16 @@ def _usage(spoken: Spoken, last: bool) -> Body:
     return counts
 
 
-def _whole(spoken: Spoken) -> Body:
-    dialect = _dialect(spoken.model)
-    parts = [_part(block, dialect) for block in spoken.content]
-    return _response(spoken, [part for part in parts if part != {"text": ""}], last=True)
+def _whole(answer: Answer) -> Body:
+    dialect = _dialect(answer.model)
+    parts = [_part(block, dialect) for block in answer.content]
+    return _response(answer, [part for part in parts if part != {"text": ""}], last=True)
 
 
-def _events(spoken: Spoken) -> Iterator[bytes]:
-    chunks = list(_chunks(spoken)) or [[]]
+def _events(answer: Answer) -> Iterator[bytes]:
+    chunks = list(_chunks(answer)) or [[]]
     for at, parts in enumerate(chunks):
-        yield b"data: " + msgspec.json.encode(_response(spoken, parts, last=at == len(chunks) - 1)) + b"\r\n\r\n"
+        yield b"data: " + msgspec.json.encode(_response(answer, parts, last=at == len(chunks) - 1)) + b"\r\n\r\n"
 
 
 # -- refusals --------------------------------------------------------------------------------------------------------
@@ -175,13 +175,13 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
 
 
 def _error(refusal: Refusal) -> Body:
-    """``status`` is Google's word for the kind, ``code`` the status that goes with it, also after a 200."""
+    """``status`` is Google's name for the kind, ``code`` its HTTP status, also after a 200."""
     code = 503 if refusal.status == 200 else refusal.status
-    return {"error": {"code": code, "message": refusal.text, "status": _WORDS.get(code, refusal.kind)}}
+    return {"error": {"code": code, "message": refusal.text, "status": _CODES.get(code, refusal.kind)}}
 
 
 def _error_event(refusal: Refusal) -> bytes:
-    """No event at all, but bare JSON in lines: "When API returns an error message, it comes line by line" (google-genai
+    """Not an event, but bare JSON in lines: "When API returns an error message, it comes line by line" (google-genai
     3.1.0, _api_client.py; vercel/ai#5217, 2025-03)."""
     return msgspec.json.format(msgspec.json.encode(_error(refusal)), indent=2) + b"\n"
 

@@ -1,21 +1,21 @@
-"""Mistral chat completions as the provider speaks it.
+"""Mistral chat completions, the provider's side.
 
-Shapes: mistralai 3.7.0, models/completionchunk.py and its neighbours (2026-11); thinking in streams: litellm#16272
-(2025-11); calls come whole, all of them in one delta: comet-ml/opik#7385 (2026-07). Words, types and codes of errors:
+Shapes: mistralai 3.7.0, models/completionchunk.py and related files (2026-11); thinking in streams: litellm#16272
+(2025-11); whole calls, all of them in one delta: comet-ml/opik#7385 (2026-07). Texts, types and codes of errors:
 nearai/ironclaw#1241, zed-industries/zed#53034, raycast/extensions#31107 (2026), agent0ai/agent-zero#539 (2025), and
-for fields that nobody knows sipeed/picoclaw#1502 (2026-03).
+for unknown fields sipeed/picoclaw#1502 (2026-03).
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, assert_never
 
 from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
 from ...wire.mistral_chat.rules_content import chunks_of
 from ...wire.mistral_chat.rules_order import turns
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Spoken, Voice
+from ..voice import Answer, Body, Refusal, Voice
 from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
 
 _STOPS: dict[StopReason, str] = {
@@ -25,41 +25,43 @@ _STOPS: dict[StopReason, str] = {
     "error": "error",
     "aborted": "stop",
 }
-# What is signed: "Signature to replay some reasoning blocks across turns" (mistralai 3.7.0, ``ThinkChunk``) names
-# no text that it is bound to, and a client may give the thinking back in the chunks in which it came.
+# The signed text: "Signature to replay some reasoning blocks across turns" (mistralai 3.7.0, ``ThinkChunk``) does not
+# mention a text that it is bound to, and a client may send the thinking back in its original chunks.
 _SIGNED = "thinking"
 
 
-# -- what the provider makes -----------------------------------------------------------------------------------------
+# -- ids and signatures ----------------------------------------------------------------------------------------------
 
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
-    """The blocks as an answer can hold them: calls have a field of their own, behind what is said; texts that touch are
-    one; redacted thinking is a signature without a text."""
-    said: list[AssistantContent] = []
+    """The blocks in the order of an answer: calls have their own field, after the content; adjacent texts are joined;
+    redacted thinking is a signature without a text."""
+    blocks: list[AssistantContent] = []
     calls: list[AssistantContent] = []
     for block in content:
         if isinstance(block, ToolCall):
             calls.append(block)
         elif isinstance(block, ThinkingContent):
-            words = "" if block.redacted else block.thinking
-            said.append(ThinkingContent(words, block.thinking_signature or signer.issue(_SIGNED)))
-        elif said and isinstance(said[-1], TextContent):
-            said[-1] = TextContent(said[-1].text + block.text)
+            text = "" if block.redacted else block.thinking
+            blocks.append(ThinkingContent(text, block.thinking_signature or signer.issue(_SIGNED)))
+        elif not isinstance(block, TextContent):
+            assert_never(block)
+        elif blocks and isinstance(blocks[-1], TextContent):
+            blocks[-1] = TextContent(blocks[-1].text + block.text)
         elif block.text:
-            said.append(TextContent(block.text))
-    return [*said, *with_ids(calls, "", 9, signer)]
+            blocks.append(TextContent(block.text))
+    return [*blocks, *with_ids(calls, "", 9, signer)]
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _text(words: str) -> Body:
-    return {"type": "text", "text": words}
+def _text(text: str) -> Body:
+    return {"type": "text", "text": text}
 
 
-def _thinking(words: str, signature: str | None = None) -> Body:
-    chunk: Body = {"type": "thinking", "thinking": [_text(words)] if words else []}
+def _thinking(text: str, signature: str | None = None) -> Body:
+    chunk: Body = {"type": "thinking", "thinking": [_text(text)] if text else []}
     return chunk if signature is None else {**chunk, "signature": signature, "closed": True}
 
 
@@ -69,28 +71,28 @@ def _chunk(block: TextContent | ThinkingContent) -> Body:
     return _text(block.text)
 
 
-def _content(said: list[TextContent | ThinkingContent]) -> str | list[Body]:
-    """A string, unless there is thinking in it."""
-    if not any(isinstance(block, ThinkingContent) for block in said):
-        return "".join(block.text for block in said if isinstance(block, TextContent))
-    return [_chunk(block) for block in said]
+def _content(blocks: list[TextContent | ThinkingContent]) -> str | list[Body]:
+    """The content of a message: a string, or a list of chunks if there is thinking."""
+    if not any(isinstance(block, ThinkingContent) for block in blocks):
+        return "".join(block.text for block in blocks if isinstance(block, TextContent))
+    return [_chunk(block) for block in blocks]
 
 
-def _calls(spoken: Spoken) -> list[Body]:
-    calls = [block for block in spoken.content if isinstance(block, ToolCall)]
+def _calls(answer: Answer) -> list[Body]:
+    calls = [block for block in answer.content if isinstance(block, ToolCall)]
     return [
         {"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}, "index": index}
         for index, call in enumerate(calls)
     ]
 
 
-def _said(spoken: Spoken) -> list[TextContent | ThinkingContent]:
-    return [block for block in spoken.content if not isinstance(block, ToolCall)]
+def _content_blocks(answer: Answer) -> list[TextContent | ThinkingContent]:
+    return [block for block in answer.content if not isinstance(block, ToolCall)]
 
 
-def _usage(spoken: Spoken) -> Body:
-    """What was read from the cache is part of the prompt (vercel/ai#14382, 2026-04); nothing is said of writing it."""
-    usage = spoken.usage
+def _usage(answer: Answer) -> Body:
+    """Tokens read from the cache are part of the prompt (vercel/ai#14382, 2026-04); written ones are not reported."""
+    usage = answer.usage
     return {
         "prompt_tokens": usage.input + usage.cache_read + usage.cache_write,
         "completion_tokens": usage.output,
@@ -99,29 +101,29 @@ def _usage(spoken: Spoken) -> Body:
     }
 
 
-def _head(spoken: Spoken, kind: str) -> Body:
-    return {"id": answer_id(spoken, 16), "object": kind, "created": spoken.created, "model": spoken.model.id}
+def _head(answer: Answer, kind: str) -> Body:
+    return {"id": answer_id(answer, 16), "object": kind, "created": answer.created, "model": answer.model.id}
 
 
-def _whole(spoken: Spoken) -> Body:
-    message = {"role": "assistant", "content": _content(_said(spoken)), "tool_calls": _calls(spoken) or None}
-    choice = {"index": 0, "message": message, "finish_reason": _STOPS[spoken.stop]}
-    return {**_head(spoken, "chat.completion"), "choices": [choice], "usage": _usage(spoken)}
+def _whole(answer: Answer) -> Body:
+    message = {"role": "assistant", "content": _content(_content_blocks(answer)), "tool_calls": _calls(answer) or None}
+    choice = {"index": 0, "message": message, "finish_reason": _STOPS[answer.stop]}
+    return {**_head(answer, "chat.completion"), "choices": [choice], "usage": _usage(answer)}
 
 
-def _events(spoken: Spoken) -> Iterator[bytes]:
-    head = _head(spoken, "chat.completion.chunk")
+def _events(answer: Answer) -> Iterator[bytes]:
+    head = _head(answer, "chat.completion.chunk")
 
     def event(delta: Body, stop: str | None = None, **fields: Any) -> bytes:
         return sse({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": stop}], **fields})
 
     yield event({"role": "assistant", "content": ""})
-    for block in _said(spoken):
+    for block in _content_blocks(answer):
         for content in _deltas(block):
             yield event({"content": content})
-    calls = _calls(spoken)
+    calls = _calls(answer)
     last: Body = {"content": "", "tool_calls": calls} if calls else {"content": ""}
-    yield event(last, _STOPS[spoken.stop], usage=_usage(spoken))
+    yield event(last, _STOPS[answer.stop], usage=_usage(answer))
     yield b"data: [DONE]\n\n"
 
 
@@ -129,14 +131,14 @@ def _deltas(block: TextContent | ThinkingContent) -> Iterator[str | list[Body]]:
     if isinstance(block, TextContent):
         yield from pieces(block.text)
         return
-    for words in pieces(block.thinking):
-        yield [_thinking(words)]
+    for piece in pieces(block.thinking):
+        yield [_thinking(piece)]
     yield [_thinking("", block.thinking_signature)]
 
 
 def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
-    """Thinking without a signature is taken, as models before mistralai 3.7 gave none. The words are not the
-    provider's: none were ever seen."""
+    """Thinking without a signature is accepted, because models before mistralai 3.7 had none. The text is our own: the
+    provider's is not known."""
     for path, message in turns(body):
         for where, chunk in chunks_of(message):
             signature = chunk.get("signature") if chunk.get("type") == "thinking" else None
@@ -156,7 +158,7 @@ _CODES = {
     "unreachable_backend": "1100",
     "internal_server_error": "3800",
 }
-"""The code of an error by its type; null where the type says no more than that the request is wrong."""
+"""The code of an error by its type; null if the type only means that the request is invalid."""
 
 _KINDS: tuple[tuple[str, int, str], ...] = (
     ("extra_forbidden", 422, "extra_forbidden"),
@@ -166,7 +168,7 @@ _KINDS: tuple[tuple[str, int, str], ...] = (
     ("Tool call id was", 400, "invalid_function_call"),
     ("", 400, "invalid_request_error"),
 )
-"""Words of an answer, its status and its type. The first row that fits counts."""
+"""A pattern of the text, its status and its type. The first row that matches is used."""
 
 _note = re.compile(r" \((?:code|HTTP) [^)]*\)")
 _path_of = re.compile(r"(\w+(?:\[\d+\]|\.\w+)*): ").match
@@ -174,7 +176,7 @@ _step = re.compile(r"\w+")
 
 
 def _invalid(text: str) -> Refusal:
-    status, kind = next((status, kind) for words, status, kind in _KINDS if re.search(words, text))
+    status, kind = next((status, kind) for pattern, status, kind in _KINDS if re.search(pattern, text))
     return Refusal(status, kind, _note.sub("", text))
 
 
@@ -196,11 +198,11 @@ def _error(refusal: Refusal) -> Body:
 def _problem(refusal: Refusal) -> Body:
     path = _path_of(refusal.text)
     steps = _step.findall(path[1]) if path is not None else []
-    words = refusal.text if path is None else refusal.text[path.end() :]
+    message = refusal.text if path is None else refusal.text[path.end() :]
     return {
         "type": refusal.kind,
         "loc": ["body", *(int(step) if step.isdigit() else step for step in steps)],
-        "msg": words,
+        "msg": message,
     }
 
 

@@ -1,8 +1,8 @@
-"""OpenAI Responses as the provider speaks it, without state: no response is kept, so none can be continued by its id.
+"""OpenAI Responses, the provider's side, without state: no response is stored, so none can be continued by its id.
 
-Shapes: openai 3.49.0, types/responses/response_*_event.py (2026-11). Words: openai/codex#8119 and Wei-Shaw/sub2api#2863
-(encrypted content, 2025-12 and 2026-05), vercel/ai#7543 (items that are not kept), earendil-works/pi#886 (what followed
-reasoning), Wei-Shaw/sub2api#6631 (overload, in the stream, 2026-09).
+Shapes: openai 3.49.0, types/responses/response_*_event.py (2026-11). Texts: openai/codex#8119 and Wei-Shaw/sub2api#2863
+(encrypted content, 2025-12 and 2026-05), vercel/ai#7543 (items that are not stored), earendil-works/pi#886 (the item
+after reasoning), Wei-Shaw/sub2api#6631 (overload, in the stream, 2026-09).
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,50 +16,50 @@ from ...wire.openai_responses.replay import message_of, message_signature
 from ...wire.openai_responses.walk import items, made_by_model, text
 from ..script import FaultKind
 from ..signatures import Signer
-from ..voice import Body, Refusal, Spoken, Voice
+from ..voice import Answer, Body, Refusal, Voice
 from .common import answer_id, arguments_of, openai_error, pieces, route_to, sse, with_ids
 from .item_ids import encrypted, is_issued, new_id, owner_of, reasoning_of
 
 _APART = "\n\n"
-"""Between the parts of a summary."""
+"""Joins the parts of a summary."""
 
 
-# -- what the provider makes -----------------------------------------------------------------------------------------
+# -- ids and signatures ----------------------------------------------------------------------------------------------
 
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
-    """Each block is an item with an id; what follows reasoning is bound to it (OAR-08)."""
-    made: list[AssistantContent] = []
+    """Each block becomes an item with an id; the item after reasoning is bound to it (OAR-08)."""
+    blocks: list[AssistantContent] = []
     after: str | None = None
     for at, block in enumerate(with_ids(content, "call_", 24, signer)):
         if isinstance(block, ThinkingContent):
             item = _reasoning(block, signer)
             after = item["id"]
-            words = "" if block.redacted else block.thinking
-            made.append(ThinkingContent(words, msgspec.json.encode(item).decode()))
+            text = "" if block.redacted else block.thinking
+            blocks.append(ThinkingContent(text, msgspec.json.encode(item).decode()))
         elif isinstance(block, TextContent):
             last = not any(isinstance(later, ToolCall) for later in content[at + 1 :])
-            made.append(TextContent(block.text, _message_signature(block, last, after, signer, model)))
+            blocks.append(TextContent(block.text, _message_signature(block, last, after, signer, model)))
         elif isinstance(block, ToolCall):
             item_id = block.thought_signature or new_id("fc", block.id, after, signer)
-            made.append(ToolCall(block.id, block.name, block.arguments, item_id))
+            blocks.append(ToolCall(block.id, block.name, block.arguments, item_id))
         else:
             assert_never(block)
-    return made
+    return blocks
 
 
 def _reasoning(block: ThinkingContent, signer: Signer) -> Body:
-    """The item; redacted thinking is one without a summary. A signature that is no item is its encrypted content."""
-    given = block.thinking_signature
-    if given is not None and _is_item(given):
-        return _stored(given)
+    """A reasoning item; redacted thinking has no summary. The signature in a script is an item or encrypted content."""
+    scripted = block.thinking_signature
+    if scripted is not None and _is_item(scripted):
+        return _stored(scripted)
     item_id = new_id("rs", block.thinking, None, signer)
     parts = [] if block.redacted or not block.thinking else block.thinking.split(_APART)
     return {
         "id": item_id,
         "type": "reasoning",
         "summary": [_summary(part) for part in (parts if all(parts) else [block.thinking])],
-        "encrypted_content": given or encrypted(item_id, signer),
+        "encrypted_content": scripted or encrypted(item_id, signer),
     }
 
 
@@ -85,8 +85,8 @@ def _message_signature(block: TextContent, last: bool, after: str | None, signer
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-def _summary(words: str) -> Body:
-    return {"type": "summary_text", "text": words}
+def _summary(part: str) -> Body:
+    return {"type": "summary_text", "text": part}
 
 
 def _item(block: AssistantContent, status: str, refused: bool) -> Body:
@@ -114,39 +114,39 @@ def _item(block: AssistantContent, status: str, refused: bool) -> Body:
     assert_never(block)
 
 
-def _part(words: str, refused: bool) -> Body:
+def _part(content: str, refused: bool) -> Body:
     if refused:
-        return {"type": "refusal", "refusal": words}
-    return {"type": "output_text", "text": words, "annotations": [], "logprobs": []}
+        return {"type": "refusal", "refusal": content}
+    return {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
 
 
-def _items(spoken: Spoken) -> list[Body]:
-    """All items; the last one of an answer that was cut is incomplete, the last text of a refusal is the refusal."""
-    texts = [at for at, block in enumerate(spoken.content) if isinstance(block, TextContent)]
-    refusal = texts[-1] if texts and spoken.stop == "error" else None
-    cut = len(spoken.content) - 1 if spoken.stop == "length" else None
+def _items(answer: Answer) -> list[Body]:
+    """All items. If the answer was cut, the last one is incomplete; in a refusal, the last text is the refusal."""
+    texts = [at for at, block in enumerate(answer.content) if isinstance(block, TextContent)]
+    refusal = texts[-1] if texts and answer.stop == "error" else None
+    cut = len(answer.content) - 1 if answer.stop == "length" else None
     return [
         _item(block, "incomplete" if at == cut else "completed", at == refusal)
-        for at, block in enumerate(spoken.content)
+        for at, block in enumerate(answer.content)
     ]
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _response(spoken: Spoken, status: str, output: list[Body]) -> Body:
-    """The response as every event of its life shows it; what it repeats of a request are the defaults."""
+def _response(answer: Answer, status: str, output: list[Body]) -> Body:
+    """The response object of all events; the fields that repeat the request have their defaults."""
     return {
-        "id": f"resp_{answer_id(spoken, 24)}",
+        "id": f"resp_{answer_id(answer, 24)}",
         "object": "response",
-        "created_at": spoken.created,
+        "created_at": answer.created,
         "status": status,
         "background": False,
         "error": None,
         "incomplete_details": None,
         "instructions": None,
         "max_output_tokens": None,
-        "model": spoken.model.id,
+        "model": answer.model.id,
         "output": output,
         "parallel_tool_calls": True,
         "previous_response_id": None,
@@ -164,13 +164,13 @@ def _response(spoken: Spoken, status: str, output: list[Body]) -> Body:
     }
 
 
-def _whole(spoken: Spoken) -> Body:
-    output = _items(spoken)
-    reason = _why_incomplete(spoken)
-    response = _response(spoken, "incomplete" if reason else "completed", output)
+def _whole(answer: Answer) -> Body:
+    output = _items(answer)
+    reason = _why_incomplete(answer)
+    response = _response(answer, "incomplete" if reason else "completed", output)
     if reason:
         response["incomplete_details"] = {"reason": reason}
-    usage = spoken.usage
+    usage = answer.usage
     response["usage"] = {
         "input_tokens": usage.input + usage.cache_read + usage.cache_write,
         "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
@@ -181,37 +181,37 @@ def _whole(spoken: Spoken) -> Body:
     return response
 
 
-def _why_incomplete(spoken: Spoken) -> str | None:
-    if spoken.stop == "length":
+def _why_incomplete(answer: Answer) -> str | None:
+    if answer.stop == "length":
         return "max_output_tokens"
-    refuses = any(isinstance(block, TextContent) for block in spoken.content)
-    return "content_filter" if spoken.stop == "error" and not refuses else None
+    refuses = any(isinstance(block, TextContent) for block in answer.content)
+    return "content_filter" if answer.stop == "error" and not refuses else None
 
 
-Told = Iterator[tuple[str, Body]]
-"""Events before they are numbered: the type and the rest."""
+Events = Iterator[tuple[str, Body]]
+"""Events before they are numbered: the type and the other fields."""
 
 
-def _events(spoken: Spoken) -> Iterator[bytes]:
-    for number, (name, fields) in enumerate(_told(spoken)):
+def _events(answer: Answer) -> Iterator[bytes]:
+    for number, (name, fields) in enumerate(_unnumbered(answer)):
         yield sse({"type": name, "sequence_number": number, **fields}, name)
 
 
-def _told(spoken: Spoken) -> Told:
-    begun = _response(spoken, "in_progress", [])
-    yield "response.created", {"response": begun}
-    yield "response.in_progress", {"response": begun}
-    whole = _whole(spoken)
+def _unnumbered(answer: Answer) -> Events:
+    started = _response(answer, "in_progress", [])
+    yield "response.created", {"response": started}
+    yield "response.in_progress", {"response": started}
+    whole = _whole(answer)
     for index, item in enumerate(whole["output"]):
-        begin, tell = _KINDS[item["type"]]
-        yield "response.output_item.added", {"output_index": index, "item": {**item, **begin(item)}}
-        for name, fields in tell(item):
+        announced, events = _KINDS[item["type"]]
+        yield "response.output_item.added", {"output_index": index, "item": {**item, **announced(item)}}
+        for name, fields in events(item):
             yield f"response.{name}", {"item_id": item["id"], "output_index": index, **fields}
         yield "response.output_item.done", {"output_index": index, "item": item}
     yield f"response.{whole['status']}", {"response": whole}
 
 
-def _tell_reasoning(item: Body) -> Told:
+def _reasoning_events(item: Body) -> Events:
     for at, part in enumerate(item["summary"]):
         where = {"summary_index": at}
         yield "reasoning_summary_part.added", {**where, "part": _summary("")}
@@ -221,7 +221,7 @@ def _tell_reasoning(item: Body) -> Told:
         yield "reasoning_summary_part.done", {**where, "part": part}
 
 
-def _tell_message(item: Body) -> Told:
+def _message_events(item: Body) -> Events:
     for at, part in enumerate(item["content"]):
         refused = part["type"] == "refusal"
         kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
@@ -234,39 +234,39 @@ def _tell_message(item: Body) -> Told:
         yield "content_part.done", {**where, "part": part}
 
 
-def _tell_call(item: Body) -> Told:
+def _call_events(item: Body) -> Events:
     for delta in pieces(item["arguments"]):
         yield "function_call_arguments.delta", {"delta": delta}
     yield "function_call_arguments.done", {"arguments": item["arguments"]}
 
 
 _KINDS: dict[str, Any] = {
-    # How an item differs when it is announced, and the events that fill it. "The `encrypted_content` in
-    # `response.output_item.added` may be incomplete" (openai 3.49.0), so here it is.
+    # The fields that differ when an item is announced, and the events that fill it. "The `encrypted_content` in
+    # `response.output_item.added` may be incomplete" (openai 3.49.0), and here it always is.
     "reasoning": (
         lambda item: {"summary": [], "encrypted_content": (item.get("encrypted_content") or "")[:12]},
-        _tell_reasoning,
+        _reasoning_events,
     ),
-    "message": (lambda item: {"status": "in_progress", "content": []}, _tell_message),
-    "function_call": (lambda item: {"status": "in_progress", "arguments": ""}, _tell_call),
+    "message": (lambda item: {"status": "in_progress", "content": []}, _message_events),
+    "function_call": (lambda item: {"status": "in_progress", "arguments": ""}, _call_events),
 }
 
 
-# -- what it did not make --------------------------------------------------------------------------------------------
+# -- forged ids and encrypted content --------------------------------------------------------------------------------
 
 
 def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
-    """Ids and encrypted content of others, and half an answer.
+    """Find foreign ids and encrypted content, and items without the items that they belong to.
 
-    OpenAI lets some ids pass that it did not make, of messages that are not stored (UKGovernmentBEIS/inspect_ai#1545,
-    2025-03); nobody should rely on it, so that here all are refused.
+    OpenAI accepts some foreign ids of messages that are not stored (UKGovernmentBEIS/inspect_ai#1545, 2025-03). Clients
+    should not rely on that, so all foreign ids are refused here.
     """
-    for name, words in _KEPT.items():
+    for name, message in _STORED.items():
         if body.get(name):
-            given = body[name].get("id") if isinstance(body[name], dict) else body[name]
-            yield words.format(given)
+            stored_id = body[name].get("id") if isinstance(body[name], dict) else body[name]
+            yield message.format(stored_id)
     sent: set[str] = set()
-    before = ""  # the id of the reasoning that the next item must have followed
+    before = ""  # the id of the reasoning that the next item must belong to
     for _, kind, item in items(body):
         item_id = text(item, "id")
         if item.get("encrypted_content"):
@@ -294,21 +294,21 @@ def _not_verified(content: str, item_id: str, signer: Signer) -> Iterator[str]:
 
 
 def _not_found(item_id: str, body: Body) -> str:
-    words = f"Item with id '{item_id}' not found."
+    message = f"Item with id '{item_id}' not found."
     if body.get("store") is not False:
-        return words
+        return message
     return (
-        f"{words} Items are not persisted when `store` is set to false. "
+        f"{message} Items are not persisted when `store` is set to false. "
         "Try again with `store` set to true, or remove this item from your input."
     )
 
 
-_KEPT = {
+_STORED = {
     "previous_response_id": "Previous response with id '{}' not found.",
     "conversation": "Conversation with id '{}' not found.",
     "prompt": "Prompt with id '{}' not found.",
 }
-"""What a request may name that is kept on the server. Here nothing is."""
+"""References to stored state, and the error if it does not exist. Here nothing is stored."""
 
 
 # -- errors ----------------------------------------------------------------------------------------------------------
@@ -322,7 +322,7 @@ _CODES = {
     "server_is_overloaded": "service_unavailable_error",
 }
 """The type of an error by its code."""
-_BEGINNINGS = {
+_CODES_BY_PREFIX = {
     "The encrypted content": "invalid_encrypted_content",
     "Previous response": "previous_response_not_found",
 }
@@ -333,13 +333,13 @@ def _error(refusal: Refusal) -> Body:
 
 
 def _error_event(refusal: Refusal) -> bytes:
-    """Nested, as it was seen on the wire (Wei-Shaw/sub2api#6631, 2026-09); the SDK's type is flat."""
+    """A nested error, as seen on the wire (Wei-Shaw/sub2api#6631, 2026-09); the SDK's type is flat."""
     return sse({"type": "error", "sequence_number": 0, **_error(refusal)}, "error")
 
 
-def _invalid(words: str) -> Refusal:
-    codes = (code for beginning, code in _BEGINNINGS.items() if words.startswith(beginning))
-    return Refusal(400, next(codes, "invalid_request_error"), words)
+def _invalid(message: str) -> Refusal:
+    codes = (code for prefix, code in _CODES_BY_PREFIX.items() if message.startswith(prefix))
+    return Refusal(400, next(codes, "invalid_request_error"), message)
 
 
 _OVERLOADED = "Our servers are currently overloaded. Please try again later."

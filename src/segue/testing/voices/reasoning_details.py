@@ -1,6 +1,6 @@
-"""``reasoning_details`` as OpenRouter speaks them: what each maker signs, and knowing it again.
+"""``reasoning_details`` in the form of OpenRouter: what each maker signs, and how it is verified.
 
-Formats and fields: OpenRouter's guide on reasoning tokens, "Preserving reasoning blocks" (2026-11). Words: nagobot#21
+Formats and fields: OpenRouter's guide on reasoning tokens, "Preserving reasoning blocks" (2026-11). Texts: nagobot#21
 (Claude), OpenRouterTeam/ai-sdk-provider#418 (Gemini), openai/codex#8119 (GPT); until 2026-03.
 """
 
@@ -24,34 +24,34 @@ _FORMATS = {
     "openai": "openai-responses-v1",
     "x-ai": "xai-responses-v1",
 }
-"""The format by who made the model; of all others nothing is signed."""
+"""The format by the maker of the model; other makers sign nothing."""
 _SUMMARIZED = frozenset({"openai-responses-v1", "xai-responses-v1"})
 
 
 def thinking_entries(blocks: list[ThinkingContent], model: Model, signer: Signer) -> list[Body]:
-    """The entries of an answer's thinking. A signature that a script gives is spoken instead of one of ours."""
+    """The entries of an answer's thinking. A signature in the script is used instead of a new one."""
     kind = _FORMATS.get(model.id.lstrip("~").partition("/")[0], _UNKNOWN)
     entries: list[Body] = []
     for block in blocks:
-        given = block.thinking_signature
-        if given is not None and given.startswith("["):
-            entries += msgspec.json.decode(given, type=list[dict[str, Any]])
+        scripted = block.thinking_signature
+        if scripted is not None and scripted.startswith("["):
+            entries += msgspec.json.decode(scripted, type=list[dict[str, Any]])
         elif block.redacted:
-            entries.append({"type": ENCRYPTED, "data": given or signer.issue(ENCRYPTED), "format": kind})
+            entries.append({"type": ENCRYPTED, "data": scripted or signer.issue(ENCRYPTED), "format": kind})
         elif block.thinking and kind in _SUMMARIZED:
             entries.append({"type": SUMMARY, "summary": block.thinking, "format": kind})
-            data = {"data": given or signer.issue(ENCRYPTED), "id": fresh_id("rs_", 32, signer)}
+            data = {"data": scripted or signer.issue(ENCRYPTED), "id": fresh_id("rs_", 32, signer)}
             entries.append({"type": ENCRYPTED, **data, "format": kind})
         elif block.thinking:
             entry = {"type": TEXT, "text": block.thinking, "format": kind}
-            # The signature comes last, as it does in a stream.
-            signed = {"signature": given or signer.issue(block.thinking)} if kind == _CLAUDE else {}
+            # The signature comes last, like in a stream.
+            signed = {"signature": scripted or signer.issue(block.thinking)} if kind == _CLAUDE else {}
             entries.append(entry | {"index": len(entries)} | signed)
     return [entry if "index" in entry else entry | {"index": at} for at, entry in enumerate(entries)]
 
 
 def call_entry(call: ToolCall, index: int, signer: Signer) -> Body:
-    """What Gemini signs a call with; only the first of several is (Roo-Code#10640, 2026-01)."""
+    """The entry that Gemini signs a call with; only the first of several calls is signed (Roo-Code#10640, 2026-01)."""
     data = signer.issue(ENCRYPTED)
     return {"type": ENCRYPTED, "data": data, "id": call.id, "format": _GEMINI, "index": index}
 
@@ -62,7 +62,7 @@ def readable(entry: Body) -> str:
 
 
 def deltas(entry: Body) -> Iterator[tuple[str, Body]]:
-    """An entry as a stream brings it: the text that each piece adds, and the piece."""
+    """The pieces of an entry in a stream: the text that each piece adds, and the piece."""
     field = _GROWING.get(entry["type"])
     if field is None:
         yield "", entry
@@ -77,11 +77,11 @@ def deltas(entry: Body) -> Iterator[tuple[str, Body]]:
 
 
 def forged_entry(entry: Body, place: str, signer: Signer, dummy: str | None) -> str | None:
-    """What the provider behind the router says of an entry that it did not sign."""
+    """The error text of the provider behind the router for an entry that it did not sign."""
     kind = entry.get("format")
     if entry.get("type") == TEXT and kind == _CLAUDE:
-        fine = signer.verify(entry.get("signature"), entry.get("text") or "")
-        return None if fine else f"{place}: Invalid `signature` in `thinking` block"
+        is_valid = signer.verify(entry.get("signature"), entry.get("text") or "")
+        return None if is_valid else f"{place}: Invalid `signature` in `thinking` block"
     data = entry.get("data")
     if entry.get("type") != ENCRYPTED or kind == _UNKNOWN or signer.verify(data, ENCRYPTED):
         return None

@@ -1,8 +1,8 @@
-"""Thinking as Claude binds it: to its model, to everything before it, and to the thinking before it.
+"""The bindings of Claude's thinking: to its model, to everything before it, and to the thinking before it.
 
 "Earlier thinking blocks aren't in the prefix, but each thinking block records which thinking block came before it […]
 the thinking blocks you keep must be an unbroken run of the original sequence" (platform.claude.com, "Preserved
-thinking", 2026-10). The stand-in is a new account, for which all of this is enforced.
+thinking", 2026-10). The stand-in is like a new account, for which all of this is enforced.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -25,35 +25,35 @@ NEEDS = f" That setting requires the `{BETA}` value in the `{HEADER}` header."
 
 
 def bind(
-    content: list[AssistantContent], asked: Body, signer: Signer, model: Model, shown: Callable[[Any], Body]
+    content: list[AssistantContent], request: Body, signer: Signer, model: Model, to_wire: Callable[[Any], Body]
 ) -> list[AssistantContent]:
-    """The blocks of an answer to ``asked``, with signatures that say what they are bound to. ``shown`` makes a block of
-    the protocol, as it will come back."""
-    *_, (_, _, prefix) = _blocks(asked)
-    before = next((_mark(block) for _, block, why in reversed([*_judged(asked, signer, model)]) if why is None), b"")
-    made: list[AssistantContent] = []
+    """The blocks of an answer to ``request``, with signatures that contain what they are bound to. ``to_wire`` converts
+    a block to the form in which it will be sent back."""
+    *_, (_, _, prefix) = _blocks(request)
+    before = next((_mark(block) for _, block, why in reversed([*_checked(request, signer, model)]) if why is None), b"")
+    bound: list[AssistantContent] = []
     for block in content:
         if isinstance(block, ThinkingContent) and block.thinking_signature is None:
-            words = "redacted" if block.redacted else block.thinking
-            signature = signer.issue(words, model.id.encode() + b"\0" + prefix.digest() + before)
-            block = ThinkingContent("" if block.redacted else words, signature, block.redacted)
-            before = _mark(shown(block))
+            text = "redacted" if block.redacted else block.thinking
+            signature = signer.issue(text, model.id.encode() + b"\0" + prefix.digest() + before)
+            block = ThinkingContent("" if block.redacted else text, signature, block.redacted)
+            before = _mark(to_wire(block))
         elif not isinstance(block, ThinkingContent):
-            prefix.update(_written("assistant", shown(block)))
-        made.append(block)
-    return made
+            prefix.update(_written("assistant", to_wire(block)))
+        bound.append(block)
+    return bound
 
 
 def bindings(body: Body, headers: Mapping[str, str], signer: Signer, model: Model) -> Bindings:
-    """What becomes of the thinking in a request."""
+    """How the provider treats the thinking in a request."""
     thinking = body.get("thinking") or {}
-    asked = thinking.get("block_binding")
+    setting = thinking.get("block_binding")
     beta = BETA in [each.strip() for each in headers.get(HEADER, "").split(",")]
-    if asked is not None and not beta:
+    if setting is not None and not beta:
         return Bindings(f"thinking.{thinking['type']}.block_binding: Extra inputs are not permitted")
-    behavior = (asked or {}).get("prefix_mismatch_behavior") or "error"
+    behavior = (setting or {}).get("prefix_mismatch_behavior") or "error"
     dropped: list[Body] = []
-    for place, block, reason in _judged(body, signer, model):
+    for place, block, reason in _checked(body, signer, model):
         if reason is None:
             continue
         if reason == "model_binding_mismatch" and not model.dialect.prefix_bound:
@@ -64,8 +64,8 @@ def bindings(body: Body, headers: Mapping[str, str], signer: Signer, model: Mode
     return Bindings(transformed=dropped if beta else None)
 
 
-def _judged(body: Body, signer: Signer, model: Model) -> Iterator[tuple[str, Body, str | None]]:
-    """Every thinking block, and why the model does not get to see it. After an edit, no later one is good."""
+def _checked(body: Body, signer: Signer, model: Model) -> Iterator[tuple[str, Body, str | None]]:
+    """Every thinking block, and the reason if it is not shown to the model. After an edit, no later one is valid."""
     kept, edited = b"", False
     for place, block, prefix in _blocks(body):
         if block["type"] not in THINKING:
@@ -88,7 +88,7 @@ def _reads(model: Model, maker: str) -> bool:
 
 
 def _blocks(body: Body) -> Iterator[tuple[str, Body, Any]]:
-    """Every block with its place and the running digest of what is before it without thinking; last, the end."""
+    """Every block with its path and the running digest of everything before it except thinking; then an end block."""
     prefix = _frame(body)
     for at, message in enumerate(body.get("messages", [])):
         content = message["content"]

@@ -25,8 +25,8 @@ STOPS: StopWords = {
 class Reader:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
-        self.open: dict[Any, Draft | None] = {}  # by index; None for blocks that the record has no place for
-        self.inputs: dict[Any, Any] = {}  # by index: what a call began with, where it began with more than nothing
+        self.open: dict[Any, Draft | None] = {}  # by index; None for blocks that a message cannot hold
+        self.inputs: dict[Any, Any] = {}  # by index: the input in the start event of a call, if any
         self.usage: dict[str, Any] = {}
         self.transformed: list[Mapping[str, Any]] = []
         self.stop: str | None = None
@@ -36,7 +36,7 @@ class Reader:
         act = _EVENTS.get(data.get("type") or name)
         if act is not None:
             act(self, data)
-        elif data.get("error"):  # proxies that forget the type
+        elif data.get("error"):  # from proxies that leave the type out
             self.error(data)
 
     def whole(self, body: Mapping[str, Any]) -> None:
@@ -51,8 +51,8 @@ class Reader:
         self.message_stop(body)
 
     def end(self, marked: bool) -> None:
-        # Only `message_stop` says that the stream is whole. A `[DONE]` is no part of this protocol, but proxies write
-        # one in its place.
+        # Only `message_stop` marks a complete stream. `[DONE]` is not part of this protocol, but proxies write it
+        # instead.
         if not marked:
             self.answer.break_off()
         elif self.stop is not None:
@@ -61,11 +61,11 @@ class Reader:
     # -- events ------------------------------------------------------------------------------------------------------
 
     def message_start(self, data: Mapping[str, Any]) -> None:
-        message = data.get("message") or {}  # none in a first chunk of Bedrock's InvokeModel (pydantic-ai#5774)
+        message = data.get("message") or {}  # missing in the first chunk of Bedrock's InvokeModel (pydantic-ai#5774)
         self.answer.response_id = message.get("id")
         self.answer.response_model = message.get("model")
-        self.take_usage(message.get("usage"))
-        self.take_transformations(message)
+        self.add_usage(message.get("usage"))
+        self.read_transformations(message)
         self.answer.begin()
 
     def block_start(self, data: Mapping[str, Any]) -> None:
@@ -83,7 +83,7 @@ class Reader:
         index, delta = data.get("index"), data["delta"]
         kind = delta.get("type")
         draft = self.open.get(index)
-        if draft is None and (draft := self.unannounced(index, kind)) is None:
+        if draft is None and (draft := self.open_late(index, kind)) is None:
             return
         field = _DELTAS.get(kind)
         if field is not None:
@@ -93,8 +93,8 @@ class Reader:
         else:
             self.answer.left_out("citations" if kind == "citations_delta" else f"deltas of type {kind}")
 
-    def unannounced(self, index: Any, kind: str) -> Draft | None:
-        """A block whose start did not come; none for one that is left out on purpose."""
+    def open_late(self, index: Any, kind: str) -> Draft | None:
+        """Open a block whose start event is missing; ``None`` for a block that is left out on purpose."""
         make = None if index in self.open else _OPENED_BY.get(kind)
         if make is not None:
             self.open[index] = make(self.answer)
@@ -103,16 +103,16 @@ class Reader:
     def block_stop(self, data: Mapping[str, Any]) -> None:
         index = data.get("index")
         draft = self.open.get(index)
-        if draft is not None:  # one that is left out stays so
+        if draft is not None:  # None: the block is left out
             del self.open[index]
-            self.fill(index, draft)
+            self.add_input(index, draft)
             draft.end()
 
-    def fill(self, index: Any, draft: Draft) -> None:
-        """The input that stood in the start of a call counts where no piece followed, as in the SDK."""
-        given = self.inputs.pop(index, None)
-        if given and type(draft) is CallDraft and not draft.so_far:
-            draft.whole(given)
+    def add_input(self, index: Any, draft: Draft) -> None:
+        """Use the input from the start event of a call if no deltas followed, as the SDK does."""
+        value = self.inputs.pop(index, None)
+        if value and type(draft) is CallDraft and not draft.so_far:
+            draft.whole(value)
 
     def message_delta(self, data: Mapping[str, Any]) -> None:
         delta = data.get("delta") or {}
@@ -120,8 +120,8 @@ class Reader:
         details = delta.get("stop_details")
         if details:
             self.why = ": ".join(str(details[key]) for key in ("category", "explanation") if details.get(key))
-        self.take_usage(data.get("usage"))
-        self.take_transformations(data)
+        self.add_usage(data.get("usage"))
+        self.read_transformations(data)
 
     def message_stop(self, data: Mapping[str, Any]) -> None:
         for index in list(self.inputs):
@@ -135,17 +135,17 @@ class Reader:
     def error(self, data: Mapping[str, Any]) -> None:
         self.answer.fail(error_text(data))
 
-    def take_transformations(self, data: Mapping[str, Any]) -> None:
-        """``input_transformations``: thinking of the request that was dropped, or that failed a check. "When streaming,
+    def read_transformations(self, data: Mapping[str, Any]) -> None:
+        """Read ``input_transformations``: thinking in the request that was dropped or failed a check. "When streaming,
         the array is final in `message_start`; the final `message_delta` event carries it only when a server-side model
         fallback happened mid-stream, in which case it … replaces the one in `message_start`" (SDK anthropic 2.8.0,
-        ``beta_raw_message_delta_event.py``). It comes with the beta ``thinking-binding-controls-2026-08-01``."""
-        given = data.get("input_transformations")
-        if given is not None:
-            self.transformed = [dict(entry) for entry in given]
+        ``beta_raw_message_delta_event.py``). It is part of the beta ``thinking-binding-controls-2026-08-01``."""
+        entries = data.get("input_transformations")
+        if entries is not None:
+            self.transformed = [dict(entry) for entry in entries]
 
-    def take_usage(self, usage: Mapping[str, Any] | None) -> None:
-        """Usage is cumulative: what came last counts, field by field."""
+    def add_usage(self, usage: Mapping[str, Any] | None) -> None:
+        """Update the usage. It is cumulative: the last value of each field counts."""
         if not usage:
             return
         self.usage.update({name: count for name, count in usage.items() if count is not None})
@@ -164,7 +164,7 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "message_delta": Reader.message_delta,
     "message_stop": Reader.message_stop,
     "error": Reader.error,
-    # `ping` and what is new are ignored, as the documentation asks.
+    # `ping` and unknown events are ignored, as the documentation recommends.
 }
 
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
@@ -176,9 +176,9 @@ _OPENED_BY: dict[str, Callable[[Answer], Draft]] = {
 }
 
 
-# Blocks begin empty in a stream and whole in a whole answer. Tools that the provider runs itself (server_tool_use and
-# their results) have no place in the record.
-_SILENT = frozenset({"fallback"})  # which model answers: nothing that it said
+# Blocks are empty at their start in a stream, and complete in a whole answer. A message cannot hold tools that the
+# provider runs itself (server_tool_use and their results).
+_SILENT = frozenset({"fallback"})  # names the model that answers; it has no content
 
 
 def _text(answer: Answer, block: Mapping[str, Any]) -> Draft:
@@ -198,7 +198,7 @@ def _redacted(answer: Answer, block: Mapping[str, Any]) -> Draft:
 
 
 def _call(answer: Answer, block: Mapping[str, Any]) -> CallDraft:
-    return answer.call(block.get("id"), block.get("name"))  # its input: `Reader.fill`
+    return answer.call(block.get("id"), block.get("name"))  # for its input see `Reader.add_input`
 
 
 _BLOCKS: dict[str, Callable[[Answer, Any], Draft]] = {

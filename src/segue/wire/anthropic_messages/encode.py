@@ -1,7 +1,7 @@
 """A projected conversation to the body of ``POST /v1/messages``, valid under API versions 2023-06-01 and 2026-10-21.
 
-Here is what becomes of the messages; what a request asks for beside them is in ``options.py``, and what becomes of tool
-schemas in ``schema.py``. Rules are cited where they are obeyed, by their numbers in ``rules.py``.
+This file encodes the messages; ``options.py`` adds the options of a request, and ``schema.py`` adapts tool schemas.
+Rules are cited where they are applied, by their numbers in ``rules.py``.
 """
 
 from typing import Any, assert_never
@@ -23,8 +23,9 @@ from ...types import (
 )
 from ...types.content import plain_text
 from ...types.text import in_label
-from ...types.texts import CLOSING, ERROR, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ...types.texts import CLOSING, MOVED_IMAGES, OPENING
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Turns
 from .media import media_type
 from .options import add_options, max_tokens
@@ -32,7 +33,7 @@ from .schema import adapted
 
 Out = Outgoing[AnthropicMessages]
 Block = Any
-"""A dict, or a struct that is written like one. A stored text without a signature looks as the API has it."""
+"""A dict, or a struct that is written as an object. A stored text without a signature already has the API's form."""
 
 UNSENDABLE = "(image omitted: {} is not supported)"
 
@@ -81,7 +82,7 @@ def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
-    running tool loop begin with thinking (text beside results does not end a loop); ``replays``: any answer holds
+    running tool loop begin with thinking (text next to results does not end a loop); ``replays``: some answer contains
     thinking."""
 
     role: str = ""
@@ -91,7 +92,7 @@ class State(Struct, frozen=True, gc=False):
 
 
 class AnthropicTurns(Turns[AnthropicMessages, State]):
-    """Neighbours of one role are one message (ANT-03), in which results come first (ANT-19)."""
+    """Adjacent messages of one role are joined (ANT-03), with results first (ANT-19)."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
@@ -99,7 +100,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def add_result(self, message: ToolResultMessage) -> None:
         state, content = self.state, self._shown(message.content)
         if message.is_error or not self.dialect.images_in_results:
-            result = self._without_images(message, content)
+            result = self._text_result(message, content)
         else:
             result = Result(message.tool_call_id, content)
         if state.role == "user":
@@ -125,7 +126,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                     blocks.append(block)
                 elif block.text.strip():
                     blocks.append(plain_text(block.text))
-                else:  # ANT-08, ANT-09: it was kept for its signature, which this protocol does not have on texts
+                else:  # ANT-08, ANT-09: kept only for its signature, and texts have none in this protocol
                     dropped = True
             elif type(block) is ToolCall:
                 called = True
@@ -139,15 +140,15 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if behind and not thoughts and not same_origin(message, self.out.model):
             blocks = self._calls_last(blocks)
         if dropped:
-            self.note("empty-dropped", "a text without text")
+            self.note("empty-dropped", "an empty text")
         if thoughts and thoughts == len(blocks):
             # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.note("thinking-dropped", "an answer of nothing but thinking is refused")
+            self.note("thinking-dropped", "an answer that contains only thinking is refused")
             blocks, thoughts = [], 0
         self._add("assistant", blocks, thoughts > 0)
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
-        """Add a message; ``thinking``: it holds some."""
+        """Add a message; ``thinking``: it contains thinking."""
         state = self.state
         last, thinks = state.role, state.loop_thinks
         if blocks and last != role:
@@ -158,17 +159,17 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
             last = role
         elif blocks:
-            if not state.answered:  # otherwise the user speaks after results
+            if not state.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
         self.state = State(last, False, thinks, thinking or state.replays)
 
     def close(self) -> None:
-        """The user has the last word (ANT-14), also where nothing else is left to send (ANT-01), except before a
-        prefill on models that still accept one.
+        """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
+        prefill may end with an answer.
 
-        A prefill must not end in white space (ANT-13) or on thinking (ANT-15), and must hold no thinking at all while
-        thinking is off (ANT-39). No option plays a part in it.
+        A prefill must not end in white space (ANT-13) or with thinking (ANT-15), and must not contain thinking while
+        thinking is off (ANT-39). This does not depend on options.
         """
         if self.state.role == "user":
             return
@@ -179,24 +180,21 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.state = State("user", False, True, self.state.replays)
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
-        """ANT-16: what another model said after its calls would be read as a prefill. The target's own order is never
-        touched, nor is any order with thinking in it, which is signed as it is (ANT-37)."""
+        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
+
+        The order of the target's own answers is kept, and so is any order with thinking, which is signed (ANT-37).
+        """
         self.note("blocks-reordered", "calls come at the end of an answer")
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
 
     # -- users and results -------------------------------------------------------------------------------------------
 
-    def _without_images(self, message: ToolResultMessage, content: list[Block]) -> Result:
-        """ANT-28: 'all content must be type "text" if "is_error" is true'"""
-        images = [block for block in content if type(block) is dict]
-        if images:
-            self.note("image-moved", "this result holds text only; its images follow the results")
-            self.held += images
-            content = [block for block in content if type(block) is not dict] or [plain_text(IMAGES_BELOW)]
+    def _text_result(self, message: ToolResultMessage, content: list[Block]) -> Result:
+        """A result without images. ANT-28: 'all content must be type "text" if "is_error" is true'"""
+        content = hold_images(self, content, plain_text)
         flagged = message.is_error and self.dialect.error_flag
-        if message.is_error and not flagged and content and not content[0].text.startswith(ERROR):
-            self.note("error-as-text", "the target has no flag for a failed result")
-            content = [plain_text(as_error(content[0].text)), *content[1:]]
+        if message.is_error and not flagged and content:
+            content = mark_failed(self.note, content, plain_text)
         return Result(message.tool_call_id, content, flagged)
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
@@ -213,7 +211,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _image(self, block: ImageContent) -> Block:
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
-            self.note("image-downgraded", f"{block.mime_type} is none of the kinds that the target reads")
+            self.note("image-downgraded", f"the target does not read {block.mime_type}")
             return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
         return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
@@ -235,4 +233,4 @@ def _tool(_: AnthropicMessages, tool: ToolDefinition) -> tuple[dict[str, Any], s
         entry["description"] = tool.description
     entry["input_schema"] = schema
     # ANT-55
-    return entry, None if schema is stored else "written as the target reads JSON Schema, with an object as root"
+    return entry, None if schema is stored else "rewritten for the target, with an object as root"

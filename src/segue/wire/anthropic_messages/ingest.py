@@ -1,10 +1,10 @@
-"""The conversation in the body of ``POST /v1/messages``, as any client may have written it.
+"""Read the conversation in a body of ``POST /v1/messages``, written by any client.
 
-encode → ingest → encode gives the same body. What other clients write and a conversation cannot hold comes in as text
-that says so: remote and uploaded images, documents, search results, tools that the server ran. Left out are only cache
-markers, citations, ``caller`` and the other members of blocks, tools that the server runs itself (they are an option of
-a request, not part of the conversation), and all of the request that is not conversation: ``max_tokens``,
-``stop_sequences``, ``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
+encode → ingest → encode gives the same body. Content that a conversation cannot hold becomes text that describes it:
+remote and uploaded images, documents, search results, tools that the server ran. Only these are left out: cache
+markers, citations, ``caller`` and other fields of blocks, tools that the server runs itself (they are an option of a
+request, not part of the conversation), and the options of the request: ``max_tokens``, ``stop_sequences``,
+``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
 """
 
 from collections.abc import Callable
@@ -27,23 +27,21 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import Object, answer, as_list, as_object, as_text, text_in
 from .shapes import BLOCKS, SERVER_RESULTS
-
-Json = dict[str, Any]
 
 PROTOCOL_NAME = "anthropic-messages"
 UNKNOWN_TOOL = "unknown"
 
 
-def ingest(body: Json, model: Model | None, now: int) -> Context:
+def ingest(body: Object, model: Model | None, now: int) -> Context:
     """System prompt, messages and tools of a request body."""
     reader = _Reader(model, now)
-    prompts = [_texts(_given(body.get("system"), ""), "system")]
-    messages = _items(body.get("messages"), "messages")
+    prompts = [_texts(_or(body.get("system"), ""), "system")]
+    messages = as_list(body.get("messages"), "messages")
     for index, entry in enumerate(messages):
         path = f"messages[{index}]"
-        message = _object(entry, path)
+        message = as_object(entry, path)
         role = message.get("role")
         if role == "system":
             text = _texts(message.get("content"), f"{path}.content")
@@ -55,52 +53,52 @@ def ingest(body: Json, model: Model | None, now: int) -> Context:
             read = reader.user if role == "user" else reader.assistant
             read(_content(message.get("content"), f"{path}.content"), f"{path}.content")
         else:
-            raise FormatError(f"role {role!r} is none of user, assistant, system", path=f"{path}.role")
+            raise FormatError(f"role {role!r} is not user, assistant or system", path=f"{path}.role")
     tools = [
         _tool(tool, f"tools[{index}]")
-        for index, tool in enumerate(_items(_given(body.get("tools"), []), "tools"))
-        if _is_own(_object(tool, f"tools[{index}]"))
+        for index, tool in enumerate(as_list(_or(body.get("tools"), []), "tools"))
+        if _is_own(as_object(tool, f"tools[{index}]"))
     ]
     prompt = "\n\n".join(text for text in prompts if text)
     return Context(system_prompt=prompt or None, messages=reader.messages, tools=tools)
 
 
 class _Reader:
-    """The messages so far, and the names of the tools that were called in them."""
+    """The messages so far, and the names of the tools called in them."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
         self._names: dict[str, str] = {}
         self._model, self._now = model, now
 
-    def user(self, blocks: list[Json], path: str) -> None:
-        """Results are messages of their own here; what stands before, between and behind them is the user's."""
-        said: list[UserContent] = []
+    def user(self, blocks: list[Object], path: str) -> None:
+        """Read a user message. Results become separate messages; other blocks around them become user messages."""
+        content: list[UserContent] = []
         for index, block in enumerate(blocks):
             if block["type"] == "tool_result":
-                self._say(said)
-                said = []
+                self._add_user(content)
+                content = []
                 self.messages.append(self._result(block, f"{path}[{index}]"))
             else:
-                said += _shown(block, f"{path}[{index}]")
-        self._say(said)
+                content += _shown(block, f"{path}[{index}]")
+        self._add_user(content)
 
-    def _say(self, content: list[UserContent]) -> None:
+    def _add_user(self, content: list[UserContent]) -> None:
         if content:
             self.messages.append(UserMessage(content))
 
-    def _result(self, block: Json, path: str) -> ToolResultMessage:
-        call = _string(block, "tool_use_id", path)
-        inner = _content(_given(block.get("content"), []), f"{path}.content")
+    def _result(self, block: Object, path: str) -> ToolResultMessage:
+        call = text_in(block, "tool_use_id", path)
+        inner = _content(_or(block.get("content"), []), f"{path}.content")
         content = [shown for at, part in enumerate(inner) for shown in _shown(part, f"{path}.content[{at}]")]
         return ToolResultMessage(
             call, self._names.get(call, UNKNOWN_TOOL), content, is_error=block.get("is_error") is True
         )
 
-    def assistant(self, blocks: list[Json], path: str) -> None:
+    def assistant(self, blocks: list[Object], path: str) -> None:
         content: list[AssistantContent] = []
         for index, block in enumerate(blocks):
-            read = _ANSWER_BLOCKS.get(block["type"], _as_words)
+            read = _ANSWER_BLOCKS.get(block["type"], _as_text)
             content += read(block, f"{path}[{index}]")
         if not content:
             return
@@ -113,31 +111,31 @@ class _Reader:
 # -- blocks of an answer ---------------------------------------------------------------------------------------------
 
 
-def _text(block: Json, path: str) -> list[AssistantContent]:
-    return [TextContent(_string(block, "text", path))]
+def _text(block: Object, path: str) -> list[AssistantContent]:
+    return [TextContent(text_in(block, "text", path))]
 
 
-def _thinking(block: Json, path: str) -> list[AssistantContent]:
+def _thinking(block: Object, path: str) -> list[AssistantContent]:
     signature = block.get("signature")
-    if not isinstance(signature, str | None):
-        raise FormatError("must be a text", path=f"{path}.signature")
-    return [ThinkingContent(_string(block, "thinking", path), signature)]
+    if signature is not None:
+        signature = as_text(signature, f"{path}.signature")
+    return [ThinkingContent(text_in(block, "thinking", path), signature)]
 
 
-def _redacted(block: Json, path: str) -> list[AssistantContent]:
-    return [ThinkingContent("", _string(block, "data", path), redacted=True)]
+def _redacted(block: Object, path: str) -> list[AssistantContent]:
+    return [ThinkingContent("", text_in(block, "data", path), redacted=True)]
 
 
-def _call(block: Json, path: str) -> list[AssistantContent]:
-    arguments = _object(block.get("input"), f"{path}.input")
-    return [ToolCall(_string(block, "id", path), _string(block, "name", path), arguments)]
+def _call(block: Object, path: str) -> list[AssistantContent]:
+    arguments = as_object(block.get("input"), f"{path}.input")
+    return [ToolCall(text_in(block, "id", path), text_in(block, "name", path), arguments)]
 
 
-def _as_words(block: Json, path: str) -> list[AssistantContent]:
-    return [TextContent(_words(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
+def _as_text(block: Object, path: str) -> list[AssistantContent]:
+    return [TextContent(_description(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
 
 
-_ANSWER_BLOCKS: dict[str, Callable[[Json, str], list[AssistantContent]]] = {
+_ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
@@ -148,33 +146,33 @@ _ANSWER_BLOCKS: dict[str, Callable[[Json, str], list[AssistantContent]]] = {
 # -- blocks of users and tools ---------------------------------------------------------------------------------------
 
 
-def _shown(block: Json, path: str) -> list[UserContent]:
-    """A block as texts and images; what is neither becomes words about it."""
+def _shown(block: Object, path: str) -> list[UserContent]:
+    """A block as texts and images. Any other block becomes a text that describes it."""
     kind = block["type"]
     if kind == "text":
-        return [TextContent(_string(block, "text", path))]
+        return [TextContent(text_in(block, "text", path))]
     if kind in ("image", "document"):
-        source = _object(block.get("source"), f"{path}.source")
+        source = as_object(block.get("source"), f"{path}.source")
         return _image(source, path) if kind == "image" else _document(block, source, path)
     if kind == "search_result":
         inner = _texts(block.get("content"), f"{path}.content")
         return [TextContent(f"{block.get('title')} ({block.get('source')})\n{inner}")]
-    return [TextContent(_words(block))]
+    return [TextContent(_description(block))]
 
 
-def _image(source: Json, path: str) -> list[UserContent]:
+def _image(source: Object, path: str) -> list[UserContent]:
     if source.get("type") == "base64":
         return [
-            ImageContent(_string(source, "data", f"{path}.source"), _string(source, "media_type", f"{path}.source"))
+            ImageContent(text_in(source, "data", f"{path}.source"), text_in(source, "media_type", f"{path}.source"))
         ]
     return [TextContent(f"(image at {source.get('url') or source.get('file_id') or 'an unknown place'})")]
 
 
-def _document(block: Json, source: Json, path: str) -> list[UserContent]:
+def _document(block: Object, source: Object, path: str) -> list[UserContent]:
     kind, title = source.get("type"), block.get("title")
     head = f"{title}\n" if title else ""
     if kind == "text":
-        return [TextContent(head + _string(source, "data", f"{path}.source"))]
+        return [TextContent(head + text_in(source, "data", f"{path}.source"))]
     if kind == "content":
         inner = _content(source.get("content"), f"{path}.source.content")
         parts = [part for at, one in enumerate(inner) for part in _shown(one, f"{path}.source.content[{at}]")]
@@ -184,8 +182,8 @@ def _document(block: Json, source: Json, path: str) -> list[UserContent]:
     return [TextContent(f"(document {name}at {where})" if where else f"(document {name}{source.get('media_type')})")]
 
 
-def _words(block: Json) -> str:
-    """What is said in place of a block that a conversation cannot hold."""
+def _description(block: Object) -> str:
+    """A text in place of a block that a conversation cannot hold."""
     kind = block["type"]
     if kind in ("server_tool_use", "mcp_tool_use"):
         return f"(the server ran {block.get('name')}: {_json(block.get('input'))})"
@@ -208,66 +206,40 @@ def _json(value: Any) -> str:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _is_own(tool: Json) -> bool:
-    """Whether the caller runs it: tools that Anthropic defines have a type of their own and no schema."""
+def _is_own(tool: Object) -> bool:
+    """Whether the caller runs the tool: tools that Anthropic defines have their own type and no schema."""
     return tool.get("type") in (None, "custom") or "input_schema" in tool
 
 
-def _tool(entry: Json, path: str) -> ToolDefinition:
-    description = entry.get("description") or ""
-    if not isinstance(description, str):
-        raise FormatError("must be a text", path=f"{path}.description")
-    return ToolDefinition(
-        _string(entry, "name", path), description, _object(entry.get("input_schema"), f"{path}.input_schema")
-    )
+def _tool(entry: Object, path: str) -> ToolDefinition:
+    description = as_text(entry.get("description") or "", f"{path}.description")
+    schema = as_object(entry.get("input_schema"), f"{path}.input_schema")
+    return ToolDefinition(text_in(entry, "name", path), description, schema)
 
 
 # -- shapes ----------------------------------------------------------------------------------------------------------
 
 
-def _object(value: Any, path: str) -> Json:
-    if not isinstance(value, dict):
-        raise FormatError(f"must be an object, not {_kind(value)}", path=path)
-    return value
-
-
-def _items(value: Any, path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise FormatError(f"must be a list, not {_kind(value)}", path=path)
-    return value
-
-
-def _string(holder: Json, name: str, path: str) -> str:
-    value = holder.get(name)
-    if not isinstance(value, str):
-        raise FormatError(f"must be a text, not {_kind(value)}", path=f"{path}.{name}")
-    return value
-
-
-def _given(value: Any, otherwise: Any) -> Any:
+def _or(value: Any, otherwise: Any) -> Any:
     return otherwise if value is None else value
 
 
-def _kind(value: Any) -> str:
-    return "missing or null" if value is None else type(value).__name__
-
-
-def _content(value: Any, path: str) -> list[Json]:
-    """Content as a list of blocks that have a type; a bare text is one block."""
+def _content(value: Any, path: str) -> list[Object]:
+    """Content as a list of blocks that have a type; a plain text is one block."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}] if value else []
-    blocks = _items(value, path)
+    blocks = as_list(value, path)
     for index, block in enumerate(blocks):
-        if not isinstance(_object(block, f"{path}[{index}]").get("type"), str):
-            raise FormatError("a block says its type", path=f"{path}[{index}].type")
+        if not isinstance(as_object(block, f"{path}[{index}]").get("type"), str):
+            raise FormatError("a block must have a type", path=f"{path}[{index}].type")
     return blocks
 
 
 def _texts(value: Any, path: str) -> str:
-    """The texts of a system prompt, in one."""
+    """The texts of a system prompt, joined."""
     blocks = _content(value, path)
-    parts = [_string(block, "text", f"{path}[{at}]") for at, block in enumerate(blocks) if block["type"] == "text"]
-    others = [_words(block) for block in blocks if block["type"] != "text"]
+    parts = [text_in(block, "text", f"{path}[{at}]") for at, block in enumerate(blocks) if block["type"] == "text"]
+    others = [_description(block) for block in blocks if block["type"] != "text"]
     return "\n\n".join([*parts, *others])
 
 
@@ -281,8 +253,8 @@ _FOREIGN = frozenset(
 _OWN_BLOCKS = frozenset(BLOCKS) - {"text", "thinking", "image", "document"}
 
 
-def recognise(body: Json) -> int:
-    """How sure it is that a body is of this protocol: 0 for no, 1 where nothing tells it from chat completions."""
+def recognise(body: Object) -> int:
+    """How much a body looks like this protocol: 0 for not at all, 1 if it may also be chat completions."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not _FOREIGN.isdisjoint(body):
         return 0
@@ -300,7 +272,7 @@ def recognise(body: Json) -> int:
     return 50 if named else 1
 
 
-def _is_foreign(message: Json) -> bool:
+def _is_foreign(message: Object) -> bool:
     return message.get("role") in ("tool", "function") or "tool_calls" in message or "prefix" in message
 
 
@@ -309,11 +281,11 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _is_block(block: Any) -> bool:
-    """Blocks of Converse have no type; parts of chat completions have types of their own."""
+    """Whether a block may be of this protocol. Blocks of Converse have no type; chat completions has other types."""
     return isinstance(block, dict) and block.get("type") not in (None, "image_url", "input_audio", "file")
 
 
-def _is_own_block(block: Json) -> bool:
+def _is_own_block(block: Object) -> bool:
     kind = block["type"]
     if isinstance(kind, str) and kind in _OWN_BLOCKS:
         return True
@@ -321,7 +293,7 @@ def _is_own_block(block: Json) -> bool:
 
 
 def _has_thinking(thinking: Any) -> bool:
-    """Others say ``enabled``, too, but without a budget."""
+    """Whether ``thinking`` is of this protocol. Others also send ``enabled``, but without a budget."""
     return isinstance(thinking, dict) and (thinking.get("type") == "adaptive" or "budget_tokens" in thinking)
 
 

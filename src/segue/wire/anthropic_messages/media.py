@@ -1,4 +1,4 @@
-"""Which images the API reads: "Image does not match the provided media type" where the label lies (ANT-44)."""
+"""The images that the API reads. A wrong label is refused: "Image does not match the provided media type" (ANT-44)."""
 
 from ..common.images import sendable
 
@@ -7,5 +7,5 @@ MEDIA_TYPES = ("image/jpeg", "image/png", "image/gif", "image/webp")
 
 
 def media_type(data: str, label: str) -> str | None:
-    """The media type to send: what the bytes say, else the label; ``None`` where the API reads neither."""
+    """The media type to send: as the bytes show, otherwise the label; ``None`` if the API does not read it."""
     return sendable(data, label, MEDIA_TYPES)

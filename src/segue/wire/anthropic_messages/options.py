@@ -1,6 +1,6 @@
-"""What a request asks for beside the conversation: each option is mapped, or left out and reported.
+"""Map each option of a request, or leave it out and report that.
 
-Nothing here touches a message, except to put cache markers on blocks.
+Messages are not changed here, except for cache markers on their blocks.
 """
 
 from typing import Any
@@ -9,7 +9,8 @@ from msgspec import to_builtins
 
 from ...dialects import AnthropicMessages
 from ...types.text import scrub
-from ..common.binding import UNBOUND_OFF
+from ..common.binding import add_binding
+from ..common.options import BUDGETS, NOT_FORCED, ToolChoice, forbid_stub, limited_tokens, nearest_level, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[AnthropicMessages]
@@ -19,22 +20,17 @@ DEFAULT_MAX_TOKENS = 8_192
 # SDK anthropic 2.8.0 refuses to wait for more than this without a stream: "Streaming is required for operations that
 # may take longer than 10 minutes" (128,000 tokens an hour).
 MOST_WITHOUT_STREAM = 21_333
-# Tokens of thinking for each level, on models that think by budget (ANT-41: at least 1024, below max_tokens).
-BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
-LEAST_BUDGET = 1_024
-EFFORT = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}
-_EFFORT_ORDER = ("low", "medium", "high", "xhigh", "max")
+LEAST_BUDGET = 1_024  # ANT-41: a budget is at least this, and below max_tokens
 
 
 def max_tokens(out: Out) -> int:
-    """ANT-49: required, and at most what the model can put out. Thinking is output, too, so it adds to the default."""
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is None:
-        default = DEFAULT_MAX_TOKENS + _expected_thinking(out)
-        return min(default, limit) if out.options.stream else min(default, limit, MOST_WITHOUT_STREAM)
-    if wanted > limit:
-        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-    return min(wanted, limit)
+    """``max_tokens`` is required and limited by the model (ANT-49). Thinking is output, so it adds to the default."""
+    limit = out.model.max_tokens
+    wanted = limited_tokens(out, limit)
+    if wanted is not None:
+        return wanted
+    default = DEFAULT_MAX_TOKENS + _expected_thinking(out)
+    return min(default, limit) if out.options.stream else min(default, limit, MOST_WITHOUT_STREAM)
 
 
 def _expected_thinking(out: Out) -> int:
@@ -45,14 +41,14 @@ def _expected_thinking(out: Out) -> int:
 
 
 def add_options(out: Out, body: Body, prefilled: bool, thinks: bool, replays: bool) -> None:
-    """Everything that the options ask for. The order matters: a forced tool yields to thinking.
+    """Add all options. The order matters: thinking has priority over a forced tool.
 
     ``prefilled``: the last turn is an answer to be continued; ``thinks``: all answers of the running tool loop begin
-    with thinking; ``replays``: some answer holds thinking.
+    with thinking; ``replays``: some answer contains thinking.
     """
     _add_thinking(out, body, prefilled, thinks)
     if out.dialect.prefix_bound:
-        _add_binding(out, body, replays)
+        add_binding(out, body, replays)
     _add_tool_choice(out, body)
     _drop_sampling(out)
     _add_stops(out, body)
@@ -78,33 +74,14 @@ def _add_thinking(out: Out, body: Body, prefilled: bool, thinks: bool) -> None:
         out.drop_option("reasoning", "this model does not think")
     elif prefilled:
         # ANT-14, ANT-38: a prefill and thinking exclude each other, and messages do not depend on options.
-        out.drop_option("reasoning", "an answer that is to be continued began without thinking")
+        out.drop_option("reasoning", "the answer to be continued began without thinking")
     elif "adaptive" in modes:
         body["thinking"] = {"type": "adaptive"}
-        effort = _nearest_effort(EFFORT[level], out.dialect.effort)
+        effort = nearest_level(level, out.dialect.effort)  # ANT-41: "This model does not support effort level 'xhigh'."
         if effort is not None:
             body["output_config"] = {"effort": effort}
     else:
         _add_budget(out, body, BUDGETS[level], thinks)
-
-
-def _add_binding(out: Out, body: Body, replays: bool) -> None:
-    """ANT-40: what becomes of thinking that is bound to something else than what is before it now. The model thinks
-    adaptively also where it is not asked to, so that asking changes nothing else ("Fix a thinking block bound to a
-    different conversation", platform.claude.com, 2026-11). While thinking is off, nothing can be asked for."""
-    thinking = body.setdefault("thinking", {"type": "adaptive"})
-    if thinking["type"] == "disabled":
-        if not replays:
-            return
-        out.drop_option("reasoning", UNBOUND_OFF)
-        thinking = body["thinking"] = {"type": "adaptive"}
-    thinking["block_binding"] = {"prefix_mismatch_behavior": out.dialect.prefix_mismatch}
-
-
-def _nearest_effort(wanted: str, known: tuple[str, ...]) -> str | None:
-    """ANT-41: "This model does not support effort level 'xhigh'." The next lower one stands for it."""
-    below = [level for level in _EFFORT_ORDER[: _EFFORT_ORDER.index(wanted) + 1] if level in known]
-    return below[-1] if below else known[0] if known else None
 
 
 def _add_budget(out: Out, body: Body, budget: int, thinks: bool) -> None:
@@ -122,29 +99,22 @@ def _add_budget(out: Out, body: Body, budget: int, thinks: bool) -> None:
 
 
 def _add_tool_choice(out: Out, body: Body) -> None:
-    choice = out.options.tool_choice
-    if out.stubbed:  # ANT-25: the stand-in is not to be called
-        body["tool_choice"] = {"type": "none"}
-        if choice not in (None, "none"):
-            out.drop_option("tool_choice", "no tool is defined")
-        return
-    if choice is None:
-        return
-    forced = out.forced_tool()
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")  # ANT-27
-    elif choice in ("auto", "none"):
-        body["tool_choice"] = {"type": choice}
-    elif choice != "required" and forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
-    elif not out.dialect.forced_tool_choice:
-        # ANT-27: 'tool_choice: type "tool" and "any" are not supported for this model.'
-        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")
-    elif body.get("thinking", {}).get("type") == "enabled":
-        # ANT-27: "Thinking may not be enabled when tool_choice forces tool use."
-        out.drop_option("tool_choice", "no tool can be forced while the model thinks by budget")
-    else:
-        body["tool_choice"] = {"type": "any"} if forced is None else {"type": "tool", "name": forced}
+    def refusal(choice: ToolChoice) -> str | None:
+        if not choice.forces:
+            return None
+        if not out.dialect.forced_tool_choice:
+            # ANT-27: 'tool_choice: type "tool" and "any" are not supported for this model.'
+            return NOT_FORCED
+        if body.get("thinking", {}).get("type") == "enabled":
+            # ANT-27: "Thinking may not be enabled when tool_choice forces tool use."
+            return "no tool can be forced while the model thinks by budget"
+        return None
+
+    # ANT-25: the placeholder tool is not to be called; ANT-27
+    choice = forbid_stub(out) if out.stubbed else tool_choice(out, bool(out.tools), refusal)
+    if choice is not None:
+        kind = "any" if choice.mode == "required" else choice.mode
+        body["tool_choice"] = {"type": kind} if choice.name is None else {"type": kind, "name": choice.name}
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
@@ -153,13 +123,13 @@ def _add_tool_choice(out: Out, body: Body) -> None:
 def _drop_sampling(out: Out) -> None:
     if out.options.temperature is not None:
         # ANT-48: "temperature: Extra inputs are not permitted" from API version 2026-10-21 on.
-        out.drop_option("temperature", "the newest API version has none")
+        out.drop_option("temperature", "the newest API version does not have it")
 
 
 def _add_stops(out: Out, body: Body) -> None:
     stops = [scrub(text) for text in out.options.stop if text.strip()]
     if len(stops) < len(out.options.stop):
-        out.drop_option("stop", "a stop sequence must hold more than white space")
+        out.drop_option("stop", "a stop sequence must not be blank")
     if stops:
         body["stop_sequences"] = stops
 
@@ -170,14 +140,14 @@ def _add_metadata(out: Out, body: Body) -> None:
         body["metadata"] = {"user_id": scrub(metadata["user_id"])}
     others = [name for name in metadata if name != "user_id"]
     if others:
-        out.drop_option("metadata", f"only user_id is known, not {', '.join(others)}")  # ANT-05
+        out.drop_option("metadata", f"the API has user_id only, not {', '.join(others)}")  # ANT-05
 
 
 def _mark_cache(out: Out, body: Body) -> None:
-    """Markers behind what stays (tools and system) and behind the last two turns of the user: three at most (ANT-46).
+    """Put cache markers after tools and system, and after the last two user turns: three at most (ANT-46).
 
-    Of the two, one reads what the request before has written, however many results were appended since; the other one
-    writes for the next. All have the same lifetime (ANT-47), and none stands inside a result (ANT-28).
+    Of the last two, one reads what the previous request wrote, however many results were added since; the other one
+    writes for the next request. All have the same lifetime (ANT-47), and none is inside a result (ANT-28).
     """
     if out.options.cache in (None, "none"):
         return

@@ -1,4 +1,4 @@
-"""Rules about messages: who speaks, which blocks stand where, and that nothing is empty."""
+"""Rules about messages: roles, which blocks are allowed where, and empty content."""
 
 from ...dialects import AnthropicMessages
 from ...rules import Rule
@@ -9,13 +9,13 @@ from .walk import Found, Json, blocks, content, items, kind, messages, nested, o
 MOST_MESSAGES = 100_000
 # Each row of its tests was measured against the live API.
 PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests), 2026-09"
-UNQUOTED = "(refused with status 400; its words were not recorded)"
+UNQUOTED = "(refused with status 400; the error text was not recorded)"
 ENCODER = "wire/anthropic_messages/encode.py"
 TEXTS = "projection/passes/text.py"
 
 
 def dialect(model: Model) -> AnthropicMessages:
-    """The dialect of a model, or the careful default where it speaks another protocol."""
+    """The dialect of a model, or the default if it uses another protocol."""
     return model.dialect if isinstance(model.dialect, AnthropicMessages) else AnthropicMessages()
 
 
@@ -25,18 +25,18 @@ def dialect(model: Model) -> AnthropicMessages:
 def _some_messages(body: Json, model: Model | None) -> Found:
     value = body.get("messages")
     if not isinstance(value, list) or not value:
-        yield "messages", "messages is a list with at least one message"
+        yield "messages", "messages must be a list with at least one message"
     elif len(value) > MOST_MESSAGES:
         yield "messages", f"{len(value)} messages; at most {MOST_MESSAGES} are allowed"
     for path, message in items(value, "messages"):
         if not isinstance(message, dict):
-            yield path, "a message is an object"
+            yield path, "a message must be an object"
 
 
 def _roles(body: Json, model: Model | None) -> Found:
     for path, message in messages(body):
         if message.get("role") not in ("user", "assistant", "system"):
-            yield f"{path}.role", f"role {message.get('role')!r} is none of user and assistant"
+            yield f"{path}.role", f"role {message.get('role')!r} is not user or assistant"
 
 
 def _alternation(body: Json, model: Model | None) -> Found:
@@ -61,20 +61,20 @@ def _placement(body: Json, model: Model | None) -> Found:
     for path, role, block in blocks(body):
         allowed, name = shapes.BY_ROLE.get(role), kind(block)
         if allowed is not None and role != "system" and name and name not in allowed:
-            yield path, f"a {name} block may not stand in a message of the {role}"
+            yield path, f"a {name} block is not allowed in a message of the {role}"
 
 
 def _newer_placement(body: Json, model: Model | None) -> Found:
     for path, role, block in nested(body):
         if role == "user" and kind(block) == "text" and block.get("citations"):
-            yield f"{path}.citations", "texts of the user have no citations"
+            yield f"{path}.citations", "texts of the user must not have citations"
     for path, role, block in blocks(body):
         if role == "assistant" and kind(block) == "document":
-            yield path, "a document block may not stand in a message of the assistant"
+            yield path, "a document block is not allowed in a message of the assistant"
 
 
 def newest_version(model: Model) -> bool:
-    """Whether requests to this model go out under the API version that took these things away."""
+    """Whether requests to this model use the API version that removed these features."""
     return dialect(model).api_version >= "2026-10-21"
 
 
@@ -83,7 +83,7 @@ def newest_version(model: Model) -> bool:
 
 def _empty_texts(body: Json, model: Model | None) -> Found:
     for path, role, block in nested(body):
-        bare = path.endswith(".content")  # content that is a bare text: ANT-10 and ANT-12
+        bare = path.endswith(".content")  # content that is a plain text: ANT-10 and ANT-12
         if role != "system" and kind(block) == "text" and block.get("text") == "" and not bare:
             yield path, ""
 
@@ -124,7 +124,7 @@ def _no_prefill(body: Json, model: Model | None) -> Found:
 
 
 def _is_paused(found: list[tuple[str, Json]]) -> bool:
-    """Whether a tool of the server still runs: such an answer is sent back as it is."""
+    """Whether a server tool is still running: such an answer is sent back unchanged."""
     answered = {text(block, "tool_use_id") for _, block in found if kind(block) in shapes.SERVER_RESULTS}
     return any(kind(block) == "server_tool_use" and text(block, "id") not in answered for _, block in found)
 
@@ -138,9 +138,9 @@ def _thinking_at_the_end(body: Json, model: Model | None) -> Found:
         if turn.role != "assistant" or not turn.blocks:
             continue
         if at == len(joined) - 1 and kind(turn.blocks[-1][1]) in THOUGHTS:
-            yield turn.blocks[-1][0], "the request ends on thinking"
+            yield turn.blocks[-1][0], "the request ends with thinking"
         elif all(kind(block) in THOUGHTS for _, block in turn.blocks):
-            yield turn.path, "an answer of thinking alone"
+            yield turn.path, "an answer that contains only thinking"
 
 
 # -- system ----------------------------------------------------------------------------------------------------------
@@ -155,26 +155,26 @@ def _system_messages(body: Json, model: Model | None) -> Found:
             before = roles[index]
             continue
         if model is not None and not dialect(model).system_in_messages:
-            yield path, "this model does not take (or does not read) a system message"
+            yield path, "this model does not accept (or ignores) a system message"
         empty_directive = message.get("content") == [] and "output_config" in message
         if index == 0 and not empty_directive:
-            yield path, "the first system prompt stands in `system`"
+            yield path, "the first system prompt belongs in `system`"
         if index and before != "user" and not empty_directive:
-            yield path, "a system message follows a message of the user"
+            yield path, "a system message must follow a user message"
         if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):
-            yield path, "a system message stands at the end or before an answer"
+            yield path, "a system message must be last or come before an answer"
         yield from _system_content(path, message, empty_directive)
 
 
 def _system_content(path: str, message: Json, empty_directive: bool) -> Found:
     inside = list(content(message, path))
     if not inside and not empty_directive:
-        yield path, "a system message holds at least one block"
+        yield path, "a system message must have at least one block"
     for where, block in inside:
         if kind(block) not in shapes.IN_SYSTEM:
-            yield where, f"a {kind(block)} block may not stand in a system message"
+            yield where, f"a {kind(block)} block is not allowed in a system message"
         elif kind(block) == "text" and not text(block, "text").strip():
-            yield where, "a system text holds more than white space"
+            yield where, "a system text must not be blank"
 
 
 def _system(body: Json, model: Model | None) -> Found:
@@ -182,20 +182,20 @@ def _system(body: Json, model: Model | None) -> Found:
         return
     value = body["system"]
     if not isinstance(value, str | list):
-        yield "system", "system is a text or a list of texts"
+        yield "system", "system must be a text or a list of texts"
     elif isinstance(value, str) and value.isspace():
-        yield "system", "a system prompt holds more than white space"
+        yield "system", "a system prompt must not be blank"
     for path, block in items(value, "system"):
         if not isinstance(block, dict) or kind(block) != "text" or not isinstance(block.get("text"), str):
-            yield path, "system holds texts only"
+            yield path, "system may contain texts only"
         elif not block["text"].strip():
-            yield path, "a text of system holds more than white space"
+            yield path, "a text of system must not be blank"
 
 
 MESSAGES: tuple[Rule, ...] = (
     Rule(
         number="ANT-01",
-        title="A request holds at least one message, and at most 100,000.",
+        title="A request has at least one message and at most 100,000.",
         answers="messages: at least one message is required",
         source=f"{PROBED}; SDK anthropic 2.8.0, 2026-11",
         prevented_by="projection/project.py",
@@ -211,7 +211,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-03",
-        title="Neighbours of one role are joined by Anthropic, and refused by some hosts and compatible servers.",
+        title="Adjacent messages of one role are joined by Anthropic and refused by some hosts and compatible servers.",
         answers='messages: roles must alternate between "user" and "assistant"',
         source="jtsang4/claude-to-chatgpt#30; SDK anthropic 2.8.0 (docstring of messages), 2026-11",
         prevented_by=ENCODER,
@@ -220,7 +220,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-04",
-        title="The user begins.",
+        title="The first message is a user message.",
         answers='messages: first message must use the "user" role',
         source="jtsang4/claude-to-chatgpt#30; seen again in 2026",
         prevented_by=ENCODER,
@@ -228,7 +228,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-07",
-        title="Calls and thinking stand in answers, results and images with the user.",
+        title="Calls and thinking are in assistant messages, results and images in user messages.",
         answers="`tool_use` blocks can only be in `assistant` messages",
         source="seen in public source code, 2026; SDK anthropic 2.8.0, 2026-11",
         prevented_by="types/messages.py",
@@ -236,7 +236,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-07b",
-        title="Answers hold no documents, and texts of the user no citations, from API version 2026-10-21 on.",
+        title="From API version 2026-10-21 on, assistant messages have no documents and user texts no citations.",
         answers=UNQUOTED,
         source="documentation, Migrating to API version 2026-10-21, 2026-11",
         prevented_by="types/messages.py",
@@ -245,7 +245,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-08",
-        title="No empty text.",
+        title="Texts are not empty.",
         answers="messages: text content blocks must be non-empty",
         source="claude-code#59812; anthropic-sdk-python#461; aliasrobotics/cai#182",
         prevented_by=TEXTS,
@@ -253,7 +253,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-09",
-        title="No text of white space only.",
+        title="Texts are not blank.",
         answers="messages: text content blocks must contain non-whitespace text",
         source="claude-code#23440; anomalyco/opencode#31259; nick1udwig/kibitz#78",
         prevented_by=TEXTS,
@@ -261,7 +261,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-10",
-        title="A turn of the user is not empty.",
+        title="A user turn is not empty.",
         answers="user messages must have non-empty content",
         source=PROBED,
         prevented_by=TEXTS,
@@ -269,7 +269,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-12",
-        title="A result holds something, or has no content at all.",
+        title="A result has content, or no content field.",
         answers=UNQUOTED,
         source="sources of pydantic-ai and litellm, 2026",
         prevented_by=TEXTS,
@@ -285,7 +285,7 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-14",
-        title="The user has the last word.",
+        title="The last message is a user message.",
         answers="This model does not support assistant message prefill. The conversation must end with a user message.",
         source="vybestack/llxprt-code#3695; agenticloops-ai/agentic-ai-engineering#43; SDK anthropic 2.8.0, 2026-11",
         prevented_by=ENCODER,
@@ -294,16 +294,16 @@ MESSAGES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-15",
-        title="A request does not end on thinking, and no answer holds nothing else.",
+        title="A request does not end with thinking, and no answer contains only thinking.",
         answers="The final block in an assistant message cannot be `thinking`.",
         source="claude-code#10199; tailcallhq/forgecode#2107; before other messages accepted in a probe of 2026-07, "
-        "refused behind GitHub Copilot: of thinking alone the stricter reading",
+        "refused behind GitHub Copilot; for answers with only thinking, the stricter reading",
         prevented_by=ENCODER,
         check=_thinking_at_the_end,
     ),
     Rule(
         number="ANT-17",
-        title="A system message in messages follows the user, ends them or precedes an answer, and holds texts.",
+        title="A system message in messages follows a user message, is last or precedes an answer, and has texts only.",
         answers="role 'system' must precede an 'assistant' message or end the array / role 'system' is not supported",
         source=f"claude-code#73821, 2026-07; {PROBED}; sources of litellm, pydantic-ai and bifrost, 2026",
         prevented_by=ENCODER,
@@ -313,7 +313,7 @@ MESSAGES: tuple[Rule, ...] = (
         number="ANT-18",
         title="`system` is a text or a list of texts that are not empty.",
         answers="system: Input should be a valid array / system: text content blocks must contain non-whitespace text",
-        source=f"{PROBED}; for a lone text the stricter reading",
+        source=f"{PROBED}; for a single text the stricter reading",
         prevented_by=ENCODER,
         check=_system,
     ),

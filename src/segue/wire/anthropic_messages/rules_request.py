@@ -29,7 +29,7 @@ def _images(body: Json, model: Model | None) -> Found:
     for path, block in found:
         source = block.get("source")
         if not isinstance(source, dict) or source.get("type") not in ("base64", "url", "file"):
-            yield f"{path}.source", "the source of an image is base64, url or file"
+            yield f"{path}.source", "the source of an image must be base64, url or file"
         elif source["type"] == "base64":
             yield from _base64(f"{path}.source", source, known.max_image_bytes if known is not None else None)
         else:
@@ -39,7 +39,7 @@ def _images(body: Json, model: Model | None) -> Found:
 def _base64(path: str, source: Json, most: int | None) -> Found:
     label, data = source.get("media_type"), text(source, "data")
     if label not in MEDIA_TYPES:
-        yield f"{path}.media_type", f"{shown(label)!r} is none of {', '.join(MEDIA_TYPES)}"
+        yield f"{path}.media_type", f"{shown(label)!r} is not one of {', '.join(MEDIA_TYPES)}"
     elif fault := data_fault(data, label):
         yield f"{path}.data", fault
     size = len(data) * 3 // 4
@@ -49,13 +49,13 @@ def _base64(path: str, source: Json, most: int | None) -> Found:
 
 def _address(path: str, source: Json) -> Found:
     if source.get("type") == "url" and not text(source, "url").lower().startswith(("https://", "http://")):
-        yield f"{path}.url", "a url begins with https:// or http://"
+        yield f"{path}.url", "a url must begin with https:// or http://"
     elif source.get("type") == "file" and not text(source, "file_id"):
-        yield f"{path}.file_id", "a file has an id"
+        yield f"{path}.file_id", "a file must have an id"
 
 
 MANY = 20
-"""How many images a request may have before the smaller limit of pixels holds."""
+"""Requests with more images than this have a lower limit of pixels."""
 
 
 def _pixels(body: Json, model: Model | None) -> Found:
@@ -66,7 +66,7 @@ def _pixels(body: Json, model: Model | None) -> Found:
         source = block.get("source")
         size = size_of(text(source, "data")) if isinstance(source, dict) and kind(source) == "base64" else None
         if limit is not None and size is not None and max(size) > limit:
-            yield f"{path}.source.data", f"{size[0]} x {size[1]} pixels; at most {limit} in a request like this"
+            yield f"{path}.source.data", f"{size[0]} x {size[1]} pixels; at most {limit} are allowed in this request"
 
 
 def _document_sources(body: Json, model: Model | None) -> Found:
@@ -78,9 +78,9 @@ def _document_sources(body: Json, model: Model | None) -> Found:
         if name == "base64" and (fault := data_fault(text(source, "data"), "application/pdf")):
             yield f"{where}.data", fault
         elif name == "text" and not text(source, "data").strip():
-            yield f"{where}.data", "a document holds more than white space"
+            yield f"{where}.data", "a document must not be blank"
         elif name == "content" and not source.get("content"):
-            yield f"{where}.content", "a document is not empty"
+            yield f"{where}.content", "a document must not be empty"
         elif name in ("url", "file"):
             yield from _address(where, source)
 
@@ -98,7 +98,7 @@ def _documents(body: Json, model: Model | None) -> Found:
 
 @shared
 def _marked(body: Json) -> list[tuple[str, Json, Any]]:
-    """Path, holder and marker of everything that is marked, in the order in which the API reads."""
+    """Path, holder and marker of everything that has a cache marker, in the order in which the API reads them."""
     return [
         (f"{path}.cache_control".lstrip("."), holder, holder["cache_control"])
         for path, holder in _holders(body)
@@ -125,7 +125,7 @@ def _good_markers(body: Json, model: Model | None) -> Found:
     for path, holder, marker in _marked(body):
         ttl = marker.get("ttl", "5m") if isinstance(marker, dict) else None
         if ttl not in ("5m", "1h") or marker.get("type") != "ephemeral":
-            yield path, "a marker is of type ephemeral, with a ttl of 5m or 1h"
+            yield path, "a marker must be of type ephemeral, with a ttl of 5m or 1h"
         if kind(holder) in ("thinking", "redacted_thinking"):
             yield path, "thinking cannot be marked"
         if kind(holder) == "text" and holder.get("text") == "":
@@ -139,12 +139,12 @@ def _good_markers(body: Json, model: Model | None) -> Found:
 
 
 def _sampling(body: Json, model: Model | None) -> Found:
-    """Where a body names its API version, as Bedrock and Vertex want it, that one holds: both are the old one."""
+    """Check sampling options. A body with ``anthropic_version`` is for Bedrock or Vertex, on the old API version."""
     if "anthropic_version" in body and (model is None or dialect(model).sampling):
         return
     for name in SAMPLING:
         if name in body:
-            yield name, "gone from API version 2026-10-21 on, and refused by newer models on the old one"
+            yield name, "removed in API version 2026-10-21, and refused by newer models on the old version"
 
 
 def _limit(body: Json, model: Model | None) -> Found:
@@ -152,7 +152,7 @@ def _limit(body: Json, model: Model | None) -> Found:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         yield "max_tokens", "a number of tokens is required"
     elif model is not None and value > model.max_tokens:
-        yield "max_tokens", f"{value} is more than the {model.max_tokens} that the model can put out"
+        yield "max_tokens", f"{value} is more than the {model.max_tokens} that the model can generate"
 
 
 def _stops(body: Json, model: Model | None) -> Found:
@@ -169,7 +169,7 @@ def _half_characters(body: Json, model: Model | None) -> Found:
 REQUEST: tuple[Rule, ...] = (
     Rule(
         number="ANT-44",
-        title="Images are JPEG, PNG, GIF or WebP in base64, as they say, or have an address; and are not too many.",
+        title="Images are JPEG, PNG, GIF or WebP, correctly labelled base64 or an address; their number is limited.",
         answers="image.source.base64: Image does not match the provided media type / invalid base64 data / "
         "image cannot be empty",
         source="claude-code#15746 and #12750, 2025-12; anthropic-sdk-typescript#603; gajae-code#2813, 2026-07; SDK "
@@ -188,7 +188,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-45",
-        title="Beside a document stands a text; certain on Bedrock.",
+        title="A message with a document also has a text (certain on Bedrock).",
         answers="A text block must be included when using documents",
         source="source of bifrost, 2026",
         prevented_by=ENCODER,
@@ -197,15 +197,15 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-45b",
-        title="A document has data, of the kind that it says, or an address.",
+        title="A document has data of the type that its label states, or an address.",
         answers="document.source.base64: PDF cannot be empty / invalid base64 data",
-        source="as of images (ANT-44); SDK anthropic 2.8.0 (DocumentBlockParam), 2026-11",
+        source="as for images (ANT-44); SDK anthropic 2.8.0 (DocumentBlockParam), 2026-11",
         prevented_by=ENCODER,
         check=_document_sources,
     ),
     Rule(
         number="ANT-46",
-        title="At most four cache markers.",
+        title="There are at most four cache markers.",
         answers="A maximum of 4 blocks with cache_control may be provided.",
         source="lisette#34; source of bifrost, 2026",
         prevented_by=OPTIONS,
@@ -213,7 +213,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-47",
-        title="Cache markers stand on blocks that can be marked, the longer-lived first.",
+        title="Cache markers are on blocks that accept them, longer lifetimes first.",
         answers="a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block",
         source="SDK anthropic 2.8.0, 2026-11",
         prevented_by=OPTIONS,
@@ -221,7 +221,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-48",
-        title="No temperature, top_p or top_k from API version 2026-10-21 on, and on newer models.",
+        title="From API version 2026-10-21 on, and on newer models, there is no temperature, top_p or top_k.",
         answers="temperature: Extra inputs are not permitted",
         source="documentation, Migrating to API version 2026-10-21; MinusPod#926",
         prevented_by=OPTIONS,
@@ -230,7 +230,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-49",
-        title="max_tokens is required, and at most what the model can put out.",
+        title="max_tokens is required and is at most the model's limit.",
         answers="max_tokens: Field required",
         source="SDK anthropic 2.8.0, 2026-11",
         prevented_by=OPTIONS,
@@ -238,7 +238,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-51",
-        title="No half characters.",
+        title="There are no half characters.",
         answers="The request body is not valid JSON: no low surrogate in string",
         source="seen in public source code, 2026",
         prevented_by="projection/passes/text.py",
@@ -246,7 +246,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-56",
-        title="A stop sequence holds more than white space.",
+        title="A stop sequence is not blank.",
         answers="stop_sequences: each stop sequence must contain non-whitespace",
         source="documentation; seen in public source code, 2026",
         prevented_by=OPTIONS,

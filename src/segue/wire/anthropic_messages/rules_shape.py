@@ -14,7 +14,7 @@ _PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests
 
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
-    """On Bedrock and Vertex, which have the version in the body, the model is in the path."""
+    """Check the fields. On Bedrock and Vertex, where the body has the version, the model is in the path."""
     hosted = isinstance(body, dict) and "anthropic_version" in body
     for fault in faults(body, load(_TABLE)):
         if not (hosted and fault.path == "model"):
@@ -24,7 +24,7 @@ def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
 SHAPE: tuple[Rule, ...] = (
     Rule(
         number="ANT-05",
-        title="No member that the API does not know, anywhere.",
+        title="There are no fields that the API does not know.",
         answers="Extra inputs are not permitted",
         source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11",
         prevented_by=_ENCODER,
@@ -33,7 +33,7 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-06",
-        title="Every member holds what it may hold; a block is of a type that has a place there.",
+        title="Every field has a valid value; every block has a type that is allowed in its place.",
         answers="messages.content: Input should be a valid array",
         source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11",
         prevented_by=_ENCODER,
@@ -42,7 +42,7 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-60",
-        title="No required member is missing.",
+        title="No required field is missing.",
         answers="max_tokens: Field required",
         source="SDK anthropic 2.8.0, 2026-11; error texts in public clients",
         prevented_by=_ENCODER,

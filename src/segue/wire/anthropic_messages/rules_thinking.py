@@ -17,9 +17,9 @@ def _mode(body: Json) -> str:
 def _signed(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "thinking"):
         if not text(block, "signature"):
-            yield f"{path}.signature", "thinking has a signature"
+            yield f"{path}.signature", "thinking must have a signature"
         if not isinstance(block.get("thinking"), str):
-            yield f"{path}.thinking", "thinking is a text"
+            yield f"{path}.thinking", "thinking must be a text"
 
 
 def _redacted(body: Json, model: Model | None) -> Found:
@@ -29,7 +29,7 @@ def _redacted(body: Json, model: Model | None) -> Found:
 
 
 def _loop(joined: list[Turn]) -> list[Turn]:
-    """The answers of the tool loop that is still running, the first one first."""
+    """The answers of the running tool loop, oldest first."""
     answers: list[Turn] = []
     for turn in reversed(joined):
         if turn.role == "assistant":
@@ -52,25 +52,25 @@ def _off(body: Json, model: Model | None) -> Found:
     if _mode(body) in ("", "disabled") and last and last[0].role == "assistant":
         for path, block in last[0].blocks:
             if kind(block) in THOUGHTS:
-                yield path, "the last answer holds thinking, and thinking is off"
+                yield path, "the last answer contains thinking, and thinking is off"
 
 
 def _binding(body: Json, model: Model | None) -> Found:
-    """The header that the field needs is not part of a body, so that it cannot be checked here."""
+    """Check ``block_binding``. The header that it needs is not part of a body and cannot be checked."""
     thinking = body.get("thinking")
     if not isinstance(thinking, dict) or thinking.get("block_binding") is None:
         return
     asked, path = thinking["block_binding"], "thinking.block_binding"
     if _mode(body) not in ("adaptive", "enabled"):
-        yield path, "only a model that is asked to think has it"
+        yield path, "allowed only if thinking is enabled or adaptive"
     elif not isinstance(asked, dict):
-        yield path, "an object"
+        yield path, "must be an object"
     else:
         for name in asked:
             if name != "prefix_mismatch_behavior":
-                yield f"{path}.{name}", "unknown"
+                yield f"{path}.{name}", "unknown field"
         if asked.get("prefix_mismatch_behavior") not in (None, "drop_block", "error"):
-            yield f"{path}.prefix_mismatch_behavior", "drop_block or error"
+            yield f"{path}.prefix_mismatch_behavior", "must be drop_block or error"
 
 
 def _config(body: Json, model: Model | None) -> Found:
@@ -78,7 +78,7 @@ def _config(body: Json, model: Model | None) -> Found:
     if mode == "enabled" and isinstance(thinking, dict):
         budget, limit = thinking.get("budget_tokens"), body.get("max_tokens")
         if not isinstance(budget, int) or budget < 1_024:
-            yield "thinking.budget_tokens", "a budget of at least 1024 tokens"
+            yield "thinking.budget_tokens", "a budget must be at least 1024 tokens"
         elif isinstance(limit, int) and limit <= budget:
             yield "thinking.budget_tokens", "max_tokens must be greater than the budget"
     if model is None:
@@ -97,7 +97,7 @@ def _config(body: Json, model: Model | None) -> Found:
 THINKING: tuple[Rule, ...] = (
     Rule(
         number="ANT-35",
-        title="Thinking carries its signature.",
+        title="Thinking has its signature.",
         answers="thinking.signature: Field required",
         source="opencode#25005; oh-my-pi#10486",
         prevented_by=REASONING,
@@ -113,7 +113,7 @@ THINKING: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-39",
-        title="With thinking off, an answer that ends the request holds none.",
+        title="With thinking off, a final answer contains no thinking.",
         answers="When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
         source="tailcallhq/forgecode#1853, 2025-11",
         prevented_by=ENCODER,
@@ -121,8 +121,8 @@ THINKING: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-40",
-        title="What becomes of thinking that is bound to another prefix is asked for in modes that think; the header "
-        "`anthropic-beta: thinking-binding-controls-2026-08-01` goes with it.",
+        title="`block_binding` is set only in modes that think, with the header "
+        "`anthropic-beta: thinking-binding-controls-2026-08-01`.",
         answers="block_binding: Extra inputs are not permitted",
         source="SDK anthropic 2.8.0, types/beta/beta_thinking_block_binding_param.py; sub2api#6677, 2026-09",
         prevented_by=OPTIONS,
@@ -130,7 +130,7 @@ THINKING: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-41",
-        title="Thinking and effort are asked for as the model knows them.",
+        title="The model supports the requested thinking mode and effort.",
         answers='"thinking.type.enabled" is not supported for this model.',
         source="SDK anthropic 2.8.0, 2026-11; recorded answers of pydantic-ai, 2026",
         prevented_by=OPTIONS,
@@ -138,7 +138,7 @@ THINKING: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-42",
-        title="Redacted thinking carries its data.",
+        title="Redacted thinking has its data.",
         answers=UNQUOTED,
         source="SDK anthropic 2.8.0, 2026-11",
         prevented_by=REASONING,

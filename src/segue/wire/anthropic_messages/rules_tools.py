@@ -31,7 +31,7 @@ def _calls(turn: Turn | None) -> list[tuple[str, str]]:
 
 
 def _leading_results(turn: Turn | None) -> set[str]:
-    """The ids of the results that the first message of a turn begins with: the first other block ends them."""
+    """The ids of the results at the start of the first message of a turn, before any other block."""
     found: set[str] = set()
     if turn is None or turn.role != "user":
         return found
@@ -56,7 +56,7 @@ def _orphans(body: Json, model: Model | None) -> Found:
     for turn in turns(body):
         for path, block in turn.blocks:
             if turn.role == "user" and kind(block) == "tool_result" and text(block, "tool_use_id") not in before:
-                yield path, f"no call {text(block, 'tool_use_id')!r} stands in the turn before"
+                yield path, f"no call {text(block, 'tool_use_id')!r} in the turn before"
         before = {call for _, call in _calls(turn)}
 
 
@@ -79,7 +79,7 @@ def _id_pattern(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use", "tool_result"):
         name = "id" if kind(block) == "tool_use" else "tool_use_id"
         if not _ID(text(block, name)):
-            yield f"{path}.{name}", f"{shown(block.get(name))!r} is no valid id"
+            yield f"{path}.{name}", f"{shown(block.get(name))!r} is not a valid id"
 
 
 def _inputs(body: Json, model: Model | None) -> Found:
@@ -92,11 +92,11 @@ def _result_content(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_result"):
         for where, inner in content(block, path):
             if kind(inner) not in shapes.IN_RESULT:
-                yield where, f"a {kind(inner)} block may not stand in a result"
+                yield where, f"a {kind(inner)} block is not allowed in a result"
             elif block.get("is_error") is True and kind(inner) != "text":
-                yield where, "a failed result holds texts only"
+                yield where, "a failed result may contain texts only"
             if inner.get("cache_control") is not None:
-                yield f"{where}.cache_control", "a marker stands on the result itself"
+                yield f"{where}.cache_control", "a cache marker must be on the result itself"
 
 
 # -- definitions -----------------------------------------------------------------------------------------------------
@@ -113,10 +113,10 @@ def _has_definitions(body: Json, model: Model | None) -> Found:
 def _names(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use"):
         if not _NAME(text(block, "name")):
-            yield f"{path}.name", f"{shown(block.get('name'))!r} is no valid name"
+            yield f"{path}.name", f"{shown(block.get('name'))!r} is not a valid name"
     for path, tool in tools(body):
         if tool.get("type") in (None, "custom") and not _NAME(text(tool, "name")):
-            yield f"{path}.name", f"{shown(tool.get('name'))!r} is no valid name"
+            yield f"{path}.name", f"{shown(tool.get('name'))!r} is not a valid name"
     yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in tools(body)), "the tool")
 
 
@@ -125,7 +125,7 @@ def _choice(body: Json, model: Model | None) -> Found:
     if choice is None:
         return
     if not isinstance(choice, dict) or choice.get("type") not in ("auto", "any", "tool", "none"):
-        yield "tool_choice", "tool_choice is an object of type auto, any, tool or none"
+        yield "tool_choice", "tool_choice must be an object of type auto, any, tool or none"
         return
     if not body.get("tools"):
         yield "tool_choice", "no tool is defined"
@@ -136,7 +136,7 @@ def _choice(body: Json, model: Model | None) -> Found:
     if forces and isinstance(thinking, dict) and thinking.get("type") == "enabled":
         yield "tool_choice", "no tool can be forced while thinking is enabled"
     if forces and model is not None and not dialect(model).forced_tool_choice:
-        yield "tool_choice", "this model does not let itself be forced to call a tool"
+        yield "tool_choice", "this model cannot be forced to call a tool"
 
 
 def _references(body: Json, model: Model | None) -> Found:
@@ -146,10 +146,10 @@ def _references(body: Json, model: Model | None) -> Found:
         if text(block, "tool_name") not in names:
             yield f"{path}.tool_name", f"no tool is called {block.get('tool_name')!r}"
     if defined and all(tool.get("defer_loading") is True for _, tool in defined):
-        yield "tools", "at least one tool is loaded from the start"
+        yield "tools", "at least one tool must not be deferred"
     for path, tool in defined:
         if tool.get("defer_loading") is True and tool.get("cache_control") is not None:
-            yield f"{path}.cache_control", "a deferred tool has no cache marker"
+            yield f"{path}.cache_control", "a deferred tool must not have a cache marker"
 
 
 def _schemas(body: Json, model: Model | None) -> Found:
@@ -159,7 +159,7 @@ def _schemas(body: Json, model: Model | None) -> Found:
             continue
         strict += tool.get("strict") is True
         if not _is_schema(tool.get("input_schema")):
-            yield f"{path}.input_schema", "no valid schema of draft 2020-12 with an object as root"
+            yield f"{path}.input_schema", "not a valid schema of draft 2020-12 with an object as root"
     if strict > 20:
         yield "tools", f"{strict} strict tools; at most 20 are allowed"
 
@@ -171,9 +171,9 @@ def _is_schema(schema: Any) -> bool:
         return False
 
 
-# -- tools of the server ---------------------------------------------------------------------------------------------
+# -- server tools ----------------------------------------------------------------------------------------------------
 
-# By name of the tool that was used: how the type of its definition begins (SDK anthropic 2.8.0, ServerToolUseBlock).
+# For each tool name, the beginning of the type of its definition (SDK anthropic 2.8.0, ServerToolUseBlock).
 _SERVER_TOOLS = {
     "advisor": "advisor",
     "bash_code_execution": "code_execution",
@@ -194,15 +194,15 @@ def _server_pairs(body: Json, model: Model | None) -> Found:
             if kind(block) == "server_tool_use":
                 open_calls[text(block, "id")] = path
             elif kind(block) in shapes.SERVER_RESULTS and open_calls.pop(text(block, "tool_use_id"), None) is None:
-                yield path, f"no server_tool_use {block.get('tool_use_id')!r} stands before it"
-        running = index == len(joined) - 1 or bool(_calls(turn))  # it may still go on
+                yield path, f"no server_tool_use {block.get('tool_use_id')!r} before it"
+        running = index == len(joined) - 1 or bool(_calls(turn))  # it may still continue
         if not running:
             for path in open_calls.values():
                 yield path, "a server_tool_use without its result"
 
 
 def _server_tools(body: Json, model: Model | None) -> Found:
-    """Pairs of earlier turns stay, whatever is defined now; of the advisor and of a running tool the API reads them."""
+    """Check that server tools are defined. The API checks the advisor and running tools, not pairs of earlier turns."""
     types = [text(tool, "type") for _, tool in tools(body)]
     for path, _ in of_type(body, "advisor_tool_result"):
         if not any(name.startswith("advisor") for name in types):
@@ -226,7 +226,7 @@ def _mixed_turns(body: Json, model: Model | None) -> Found:
             continue
         for path, block in after.blocks:
             if kind(block) != "tool_result":
-                yield path, "while a tool of the server runs, only results follow"
+                yield path, "while a server tool runs, only results may follow"
 
 
 def _compactions(body: Json, model: Model | None) -> Found:
@@ -236,14 +236,14 @@ def _compactions(body: Json, model: Model | None) -> Found:
             continue
         full += block.get("content") is not None
         if role != "assistant" or not path.endswith("[0]"):
-            yield path, "a compaction is the first block of an answer"
+            yield path, "a compaction must be the first block of an answer"
         if block.get("content") == "":
-            yield f"{path}.content", "a compaction is not empty"
+            yield f"{path}.content", "a compaction must not be empty"
         elif full > 1 and block.get("content") is not None:
             yield path, "a second compaction with content"
     for path, block in objects(body.get("system"), "system"):
         if kind(block) == "compaction":
-            yield path, "no compaction stands in system"
+            yield path, "system must not contain a compaction"
     if "compaction" in body and "context_management" in body:
         yield "compaction", "compaction and context_management exclude each other"
 
@@ -251,11 +251,11 @@ def _compactions(body: Json, model: Model | None) -> Found:
 TOOLS: tuple[Rule, ...] = (
     Rule(
         number="ANT-19",
-        title="Every call has its result at the beginning of the next message, all of a batch in that one.",
+        title="Every call has its result at the start of the next message; all results of a batch are in that message.",
         answers="`tool_use` ids were found without `tool_result` blocks immediately after. Each `tool_use` block must "
         "have a corresponding `tool_result` block in the next message.",
         source="claude-code#8612; claude-code#8210; claude-code#1237; langchain-aws#451. One probe of 2026-07 found a "
-        "batch in two messages accepted; Bedrock refuses it, and the words do: the stricter reading",
+        "batch in two messages accepted; Bedrock and the error text refuse it: the stricter reading",
         prevented_by=INTERACTIONS,
         check=_answered,
     ),
@@ -277,7 +277,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-22",
-        title="Ids of calls are unique in a request.",
+        title="Call ids are unique in a request.",
         answers="messages: `tool_use` ids must be unique",
         source="litellm#19324 and its source, 2026",
         prevented_by=IDS,
@@ -285,7 +285,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-23",
-        title="Ids are made of letters, digits, underscores and hyphens.",
+        title="Ids consist of letters, digits, underscores and hyphens.",
         answers="tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
         source="huggingface/tau#385; langchain-ai/langchain#37756",
         prevented_by=IDS,
@@ -301,7 +301,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-25",
-        title="Where the history has calls, tools are defined.",
+        title="If the history has calls, tools are defined.",
         answers="Requests which include `tool_use` or `tool_result` blocks must define tools",
         source="seen in public source code, 2026",
         prevented_by="projection/pipeline.py",
@@ -309,7 +309,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-26",
-        title="Names of tools are valid and unique.",
+        title="Tool names are valid and unique.",
         answers="tools.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
         source="seen in public source code, 2026 (64 characters before, and on Bedrock and Vertex)",
         prevented_by="projection/passes/names.py",
@@ -317,7 +317,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-27",
-        title="A tool choice names a tool that is defined, and forces only where thinking and model allow it.",
+        title="A tool choice names a defined tool, and forces a call only if thinking and model allow it.",
         answers="Thinking may not be enabled when tool_choice forces tool use.",
         source="can1357/oh-my-pi#333; source of pydantic-ai, 2026",
         prevented_by="wire/anthropic_messages/options.py",
@@ -325,7 +325,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-28",
-        title="A result holds what it may hold, a failed one texts only, and no cache marker inside.",
+        title="A result has only blocks that are allowed there, a failed one texts only, without cache markers inside.",
         answers='all content must be type "text" if "is_error" is true',
         source="SDK anthropic 2.8.0, 2026-11; source of bifrost, 2026",
         prevented_by=ENCODER,
@@ -341,7 +341,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-30",
-        title="A tool of the server and its result stand in one answer, in this order.",
+        title="A server tool use and its result are in one answer, in this order.",
         answers="Each result block must have a corresponding `server_tool_use` block before it.",
         source="claude-code#64383",
         prevented_by=ENCODER,
@@ -349,7 +349,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-31",
-        title="A tool of the server that still runs is defined, and the advisor where the history has its results.",
+        title="A running server tool is defined, and the advisor if the history has its results.",
         answers="but no `web_search` tool was provided",
         source="sources of pydantic-ai and litellm, 2026",
         prevented_by=ENCODER,
@@ -357,7 +357,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-32",
-        title="While a tool of the server runs, only results follow.",
+        title="While a server tool runs, only results follow.",
         answers=UNQUOTED,
         source="documentation, 2026",
         prevented_by=ENCODER,
@@ -365,7 +365,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-52",
-        title="There is one compaction, at the beginning of an answer.",
+        title="There is at most one compaction, at the start of an answer.",
         answers="compaction_block_misplaced; compaction_block_ambiguous",
         source="SDK anthropic 2.8.0 (error codes), 2026-11",
         prevented_by=ENCODER,
@@ -373,7 +373,7 @@ TOOLS: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-55",
-        title="A tool's schema is valid, with an object as root and no alternatives there.",
+        title="A tool's schema is valid and has an object without alternatives as root.",
         answers="tools.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
         source="claude-code#63673; claude-code#40075; Dokploy/mcp#74; homeassistant-ai/ha-mcp#2361, 2026-09",
         prevented_by="wire/anthropic_messages/schema.py",

@@ -1,9 +1,8 @@
-"""Tool schemas as the API reads them: JSON Schema draft 2020-12 with an object as its root (ANT-55).
+"""Convert tool schemas to what the API accepts: JSON Schema draft 2020-12 with an object as root (ANT-55).
 
 "JSON schema is invalid. It must match JSON Schema draft 2020-12" (claude-code#63673, Dokploy/mcp#74, 2026): what older
-drafts and other dialects write differently is put in its newer form, and a root of alternatives becomes one object that
-allows all of them. Whatever is fine already is handed back as it is, so that ``adapted(schema) is schema`` says that
-there was nothing to do.
+drafts and other dialects write differently is converted, and a root of alternatives becomes one object that allows all
+of them. A valid schema is returned unchanged, so ``adapted(schema) is schema`` means that it was valid.
 """
 
 from collections.abc import Callable
@@ -14,7 +13,7 @@ Schema = dict[str, Any]
 TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
 ALTERNATIVES = ("allOf", "anyOf", "oneOf")
 
-# By keyword, where schemas stand below it.
+# Keywords that contain schemas: one, a list, or an object of them.
 _ONE = ("additionalProperties", "items", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
         "unevaluatedProperties")  # fmt: skip
 _LIST = (*ALTERNATIVES, "prefixItems")
@@ -22,7 +21,7 @@ _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentS
 
 
 def adapted(schema: Any) -> Schema:
-    """``schema`` itself where the API takes it, else a copy that it takes."""
+    """``schema`` itself if the API accepts it, otherwise a copy that it accepts."""
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}
     valid = _valid(schema)
@@ -41,7 +40,7 @@ def _rooted(schema: Schema) -> Schema:
 
 
 def _merge(root: Schema, parts: list[Schema], *, every: bool) -> None:
-    """Let ``root`` name all properties of its parts, and demand what all (of ``allOf``: any) of them demand."""
+    """Add the properties of all parts to ``root``, and require what all parts (for ``allOf``: any part) require."""
     properties: Schema = {}
     for part in parts:
         for name, below in part.get("properties", {}).items():
@@ -60,7 +59,7 @@ def _merge(root: Schema, parts: list[Schema], *, every: bool) -> None:
 
 
 def _valid(schema: Any) -> Any:
-    """A schema below the root: an object or a boolean; anything else allows everything."""
+    """A valid schema below the root: an object or a boolean. Anything else becomes ``{}``, which allows everything."""
     if isinstance(schema, bool):
         return schema
     if not isinstance(schema, dict):
@@ -79,7 +78,7 @@ _GONE: Any = object()
 
 
 def _keyword(key: str, value: Any, schema: Schema) -> Any:
-    """The value as it should be: the same object where it is fine, ``_GONE`` where the keyword is to be left out."""
+    """A valid value for the keyword: the same object if it is valid, ``_GONE`` if the keyword is left out."""
     if key in _ONE:
         return list(map(_valid, value)) if key == "items" and isinstance(value, list) else _valid(value)
     if key in _LIST:
@@ -125,7 +124,7 @@ _KEYWORDS: dict[str, Callable[[Any], bool]] = {
     "description": lambda value: isinstance(value, str),
     "title": lambda value: isinstance(value, str),
 }
-"""Keywords whose values other drafts write differently, with what draft 2020-12 wants."""
+"""Keywords whose values other drafts write differently, with a check for draft 2020-12."""
 
 
 def _repaired(key: str, value: Any, schema: Schema) -> Any:

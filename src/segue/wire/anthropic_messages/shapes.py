@@ -1,5 +1,7 @@
-"""Names of a request: arguments of the SDK, and which blocks have a place where. What each is made of is in shape.json.
-State: SDK anthropic 2.8.0, betas included."""
+"""Names in a request: arguments of the SDK, and which blocks are allowed where. Their fields are in shape.json.
+
+Taken from SDK anthropic 2.8.0, betas included.
+"""
 
 SDK_FIELDS = frozenset(
     {"cache_control", "container", "diagnostics", "inference_geo", "max_tokens", "messages", "metadata", "model",
@@ -23,7 +25,7 @@ SERVER_RESULTS = frozenset(
 )
 """Blocks that answer a ``server_tool_use`` in the same message."""
 
-# Which blocks may stand where. A document directly in an answer is refused since API version 2026-10-21 (ANT-07b).
+# Which blocks are allowed where. A document directly in an answer is refused since API version 2026-10-21 (ANT-07b).
 IN_USER = frozenset(
     {"text", "image", "document", "search_result", "tool_result", "container_upload", "mcp_tool_result"}
 )

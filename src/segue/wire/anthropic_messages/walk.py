@@ -1,6 +1,6 @@
-"""Ways through a body that may be any JSON: whatever is not of the shape that is looked for is passed over.
+"""Iterate over the parts of a body that may be any JSON. Values of an unexpected shape are skipped.
 
-The walks over all messages are shared by the rules of one run.
+The lists for all messages are computed once per run and shared by the rules.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ Found = Iterator[tuple[str, str]]
 
 
 class Turn(NamedTuple):
-    """Messages of one role in a row, as the API joins them before it looks at them."""
+    """Adjacent messages of one role, which the API joins before it checks them."""
 
     role: str
     path: str
@@ -24,14 +24,14 @@ class Turn(NamedTuple):
 
 
 def items(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The entries of a list with their paths."""
+    """The items of a list, with their paths."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield f"{path}[{index}]", item
 
 
 def objects(value: Any, path: str) -> Iterator[tuple[str, Json]]:
-    """The entries of a list that are objects."""
+    """The items of a list that are objects, with their paths."""
     return ((where, item) for where, item in items(value, path) if isinstance(item, dict))
 
 
@@ -41,7 +41,7 @@ def messages(body: Json) -> list[tuple[str, Json]]:
 
 
 def content(holder: Json, path: str) -> Iterator[tuple[str, Json]]:
-    """The blocks of a message or result; a bare text is one block."""
+    """The blocks of a message or result; a plain text is one block."""
     value = holder.get("content")
     if isinstance(value, str):
         return iter([(f"{path}.content", {"type": "text", "text": value})])
@@ -50,7 +50,7 @@ def content(holder: Json, path: str) -> Iterator[tuple[str, Json]]:
 
 @shared
 def blocks(body: Json) -> list[tuple[str, str, Json]]:
-    """Path, role and block of every block that stands directly in a message."""
+    """Path, role and block for every block directly in a message."""
     found = []
     for path, message in messages(body):
         role = message.get("role")
@@ -61,7 +61,7 @@ def blocks(body: Json) -> list[tuple[str, str, Json]]:
 
 @shared
 def nested(body: Json) -> list[tuple[str, str, Json]]:
-    """The same with the blocks inside of results and search results."""
+    """The same, including blocks inside results and search results."""
     found = []
     for path, role, block in blocks(body):
         found.append((path, role, block))
@@ -79,14 +79,14 @@ def _by_type(body: Json) -> dict[str, list[tuple[str, Json]]]:
 
 
 def of_type(body: Json, *kinds: str) -> Iterator[tuple[str, Json]]:
-    """Blocks of these types, inside of results, too; those of the first type first."""
+    """Blocks of these types, also inside results; those of the first type first."""
     found = _by_type(body)
     return chain.from_iterable(found.get(name, ()) for name in kinds)
 
 
 @shared
 def turns(body: Json) -> list[Turn]:
-    """All messages, joined by role. A ``system`` message in between separates nothing."""
+    """All messages, joined by role. A ``system`` message does not separate them."""
     joined: list[Turn] = []
     for path, message in messages(body):
         role = message.get("role")
@@ -110,6 +110,6 @@ def tools(body: Json) -> Iterator[tuple[str, Json]]:
 
 
 def text(block: Json, name: str) -> str:
-    """A member that is a text, or ""."""
+    """A field if it is a text, otherwise ""."""
     value = block.get(name)
     return value if isinstance(value, str) else ""

@@ -1,7 +1,7 @@
 """Answers of Converse (whole) and ConverseStream (named events in binary frames, see ``frames.py``; no ``[DONE]``).
 
-Events and fields as in botocore 1.44.0, ``ConverseStreamOutput``; bytes are base64 text on the wire, which is the form
-that the encoder sends back. Blocks of text and of reasoning are opened by their first delta: only calls have a start.
+Events and fields as in botocore 1.44.0, ``ConverseStreamOutput``. Bytes are base64 text on the wire, and the encoder
+sends them back in that form. Blocks of text and reasoning begin with their first delta; only calls have a start.
 """
 
 from base64 import b64decode, b64encode
@@ -28,8 +28,8 @@ STOPS: StopWords = {
 class Reader:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
-        # By contentBlockIndex. Proxies leave it out (hermes-agent#115290, 2026-09): then it is None, and what has none
-        # belongs to the block that is open.
+        # By contentBlockIndex. Proxies leave it out (hermes-agent#115290, 2026-09): then the key is None, and events
+        # without an index belong to the open block.
         self.open: dict[int | None, Draft] = {}
         self.foreign: set[int | None] = set()  # blocks of tools that the provider runs itself
         self.stopped = False
@@ -40,9 +40,9 @@ class Reader:
         act = _EVENTS.get(name)
         if act is not None:
             act(self, data)
-        elif ":" in name or name.endswith("Exception"):  # the latter from proxies that send them as events
+        elif ":" in name or name.endswith("Exception"):  # proxies send exceptions as events
             self.failed(name.rpartition(":")[2], data)
-        # `initial-response` and what is new are ignored.
+        # `initial-response` and unknown events are ignored.
 
     def whole(self, body: Mapping[str, Any]) -> None:
         output = body.get("output")
@@ -77,7 +77,7 @@ class Reader:
         self.answer.begin()
 
     def block_start(self, data: Mapping[str, Any]) -> None:
-        # Some proxies start a text, too, with nothing in it (mulgadc/spinifex#844, 2026-08).
+        # Some proxies also send an empty start for a text (mulgadc/spinifex#844, 2026-08).
         start = data.get("start") or {}
         if start.get("toolUse"):
             self.call(data.get("contentBlockIndex"), start["toolUse"])
@@ -103,29 +103,29 @@ class Reader:
         self.stopped = True
         word = data.get("stopReason")
         self.stop = None if word is None else str(word)
-        self.finish_if_told()
+        self.finish_if_complete()
 
     def metadata(self, data: Mapping[str, Any]) -> None:
-        """Usage, after ``messageStop``; there may be more than one of these, with and without it (opencode#38712)."""
-        self.take_usage(data.get("usage"))
+        """Read the usage, after ``messageStop``. There may be several such events (opencode#38712)."""
+        self.add_usage(data.get("usage"))
         trace = data.get("trace") or {}
         self.why = (trace.get("guardrail") or {}).get("actionReason") or self.why
         routed = (trace.get("promptRouter") or {}).get("invokedModelId")
         self.answer.response_model = routed or self.answer.response_model
-        self.finish_if_told()
+        self.finish_if_complete()
 
     def failed(self, kind: str, data: Mapping[str, Any]) -> None:
-        """The body of an error, or an exception in the stream: ``modelStreamErrorException`` has the model's words."""
+        """Read the body of an error, or an exception in the stream. Some include the model's own message."""
         kind = kind or str(data.get("__type") or "").partition(":")[0].rpartition("#")[2]  # "com.amazon.coral#Kind:…"
-        told = error_text({**data, "type": kind})
+        text = error_text({**data, "type": kind})
         original = data.get("originalMessage")
-        self.answer.fail(f"{told}: {original}" if original and original != data.get("message") else told)
+        self.answer.fail(f"{text}: {original}" if original and original != data.get("message") else text)
 
-    def finish_if_told(self) -> None:
+    def finish_if_complete(self) -> None:
         if self.stopped and self.answer.usage is not None:
             self.answer.finish(self.stop, STOPS, self.why)
 
-    def take_usage(self, usage: Mapping[str, Any] | None) -> None:
+    def add_usage(self, usage: Mapping[str, Any] | None) -> None:
         if not usage:
             return
         spent, made, read, written = (
@@ -146,7 +146,7 @@ class Reader:
         draft.add(text)
 
     def call(self, index: int | None, use: Mapping[str, Any]) -> None:
-        """A call, or only its beginning. One of a server tool (it has a ``type``) has no place in the record."""
+        """Read a call, or its start. A call of a server tool (it has a ``type``) is left out."""
         answer = self.beginning(index)
         if use.get("type"):
             self.answer.left_out(f"{use['type']}, a call that the provider makes itself")
@@ -180,11 +180,11 @@ class Reader:
         if type(draft) is not ThinkingDraft or draft.redacted:
             draft = self.open[index] = self.beginning(index).thinking()
         draft.add(text or "")
-        if signature and [signature] != draft.signed:  # in one piece from Claude; strands adds pieces up
+        if signature and [signature] != draft.signed:  # Claude sends it in one piece; strands joins pieces
             draft.sign_more(signature)
 
     def beginning(self, index: int | None) -> Answer:
-        """The answer, for a new block: what was open in its place is whole."""
+        """End the open block at this index, and return the answer for a new one."""
         before = self.open.pop(index, None)
         if before is not None:
             before.end()
@@ -192,7 +192,7 @@ class Reader:
 
 
 def _joined(pieces: list[str]) -> str:
-    """Pieces of bytes in base64 as one; what is no base64 stays as it came."""
+    """Join pieces of base64. Pieces that are not base64 are joined as text."""
     try:
         return b64encode(b"".join(map(b64decode, pieces))).decode()
     except ValueError:
@@ -208,7 +208,7 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "metadata": Reader.metadata,
 }
 
-# Others are left out, with a diagnostic: `citation`, `toolResult` (of server tools), `image`.
+# Other deltas are left out, with a diagnostic: `citation`, `toolResult` (of server tools), `image`.
 _DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
     "text": Reader.text,
     "toolUse": Reader.arguments,
@@ -216,7 +216,7 @@ _DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
 }
 
 
-# Blocks of whole answers; those that are not here are left out, with a diagnostic.
+# Blocks of whole answers. Other blocks are left out, with a diagnostic.
 
 
 def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
@@ -224,7 +224,7 @@ def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
 
 
 def _cited(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
-    """Text with its sources; a stream has the text in deltas like any other."""
+    """Read text with citations. In a stream it arrives as text deltas."""
     if value.get("citations"):
         reader.answer.left_out("citation")
     for piece in value.get("content") or ():

@@ -1,4 +1,4 @@
-"""Which models a rule holds for: questions to a dialect, for the ``only`` of rules."""
+"""Helpers for rules that apply to some models only (``only`` of a rule)."""
 
 from collections.abc import Callable
 
@@ -6,17 +6,17 @@ from ...dialects import BedrockConverse
 from ...types import Model
 
 
-def where(holds: Callable[[BedrockConverse], bool]) -> Callable[[Model], bool]:
-    """``holds``, asked of a model; false for a model of another protocol."""
+def where(condition: Callable[[BedrockConverse], bool]) -> Callable[[Model], bool]:
+    """A condition on the dialect as a condition on the model; false for a model of another protocol."""
 
-    def asked(model: Model) -> bool:
-        return isinstance(model.dialect, BedrockConverse) and holds(model.dialect)
+    def applies(model: Model) -> bool:
+        return isinstance(model.dialect, BedrockConverse) and condition(model.dialect)
 
-    return asked
+    return applies
 
 
 def dialect_of(model: Model | None) -> BedrockConverse:
-    """The model's dialect; that of a model nobody has described where there is none."""
+    """The dialect of a model, or the default dialect."""
     dialect = None if model is None else model.dialect
     return dialect if isinstance(dialect, BedrockConverse) else BedrockConverse()
 

@@ -1,7 +1,7 @@
 """A projected conversation to the body of ``POST /model/{id}/converse`` (or ``/converse-stream``).
 
-Here stands what becomes of the messages; ``options.py`` has the rest of the body. Bytes are base64 text, as the REST
-API has them. Rules are cited where they are obeyed, by their numbers in ``rules.py``.
+This file encodes the messages; ``options.py`` adds the rest of the body. Bytes are base64 text, as in the REST API.
+Rules are cited where they are applied, by their numbers in ``rules.py``.
 """
 
 import json
@@ -25,22 +25,23 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import in_label
-from ...types.texts import BETWEEN, CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING, as_error
+from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
 from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Turns
 from .options import complete
 
 Out = Outgoing[BedrockConverse]
 Block = Any
-"""A dict, or a struct that is written like one."""
+"""A dict, or a struct that is written as an object."""
 
 FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
-# Where a model has no tools (BED-14), these stand for its calls and their results.
+# Calls and results as text, for models without tools (BED-14).
 CALL_AS_TEXT = "[Call to {}] {}"
 RESULT_AS_TEXT = "[Result of the call to {}]"
 
-# Nothing in a turn points back to it, so that the collector of cycles need not look at turns.
+# Turns contain no reference cycles, so the garbage collector does not track them (gc=False).
 
 
 class Turn(Struct, gc=False):
@@ -78,17 +79,17 @@ class Reasoning(Struct, gc=False, rename="camel"):
 
 def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
     """The request body around the turns."""
-    # What is said beside results ends a loop, also where it is said only because the request ends here.
-    speaks = type(turns.turns[-1].content[-1]) is not ToolResult
-    return complete(out, turns.turns, turns.state.loop_thinks or speaks, turns.state.replays)
+    # Text after results ends a tool loop, also if it was added only because the request ends here.
+    ends_with_text = type(turns.turns[-1].content[-1]) is not ToolResult
+    return complete(out, turns.turns, turns.state.loop_thinks or ends_with_text, turns.state.replays)
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
 class State(Struct, frozen=True, gc=False):
-    """``role``: of the last turn; ``tools``: it holds tool blocks; ``loop_thinks``: the answers since the user's last
-    words all begin with thinking; ``filled``: a filler opens the conversation; ``replays``: any answer holds
+    """``role``: of the last turn; ``tools``: it contains tool blocks; ``loop_thinks``: all answers since the last user
+    message begin with thinking; ``filled``: a filler opens the conversation; ``replays``: some answer contains
     thinking."""
 
     role: str = ""
@@ -99,12 +100,12 @@ class State(Struct, frozen=True, gc=False):
 
 
 class BedrockTurns(Turns[BedrockConverse, State]):
-    """Neighbours of one role are one turn (BED-02); where tool blocks need turns of their own, a filler separates
+    """Adjacent messages of one role are joined (BED-02). If tool blocks need their own turns, a filler separates
     them."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
-        self._prompt = None if out.dialect.system_prompt else out.system  # where the prompt opens the conversation
+        self._prompt = None if out.dialect.system_prompt else out.system  # a prompt that opens the conversation
         self._mixed = out.dialect.mixed_turns
 
     def add_result(self, message: ToolResultMessage) -> None:
@@ -116,22 +117,22 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def add_answer(self, message: AssistantMessage) -> None:
         blocks, called = self._answer(message)
         if called and not self._mixed:
-            before = [block for block in blocks if type(block) is not ToolUse]
-            if Text in map(type, before):
-                self._add("assistant", before)
-                blocks = blocks[len(before) :]
+            others = [block for block in blocks if type(block) is not ToolUse]
+            if Text in map(type, others):
+                self._add("assistant", others)
+                blocks = blocks[len(others) :]
         self._add("assistant", blocks, called)
 
     def add_images(self, images: list[Block], last: int) -> None:
-        """Images that cannot be in their results follow the whole batch (BED-17)."""
+        """Add images that are not allowed in results after the batch (BED-17)."""
         if not self._mixed:
-            other, words = _apart("user")
-            self.out.note("filler-inserted", last, ALONE.format(words))
-            self._add(other, [Text(words)])
+            other, filler = _separator("user")
+            self.out.note("filler-inserted", last, ALONE.format(filler))
+            self._add(other, [Text(filler)])
         self._add("user", [Text(MOVED_IMAGES), *images], packed=True)
 
     def _add(self, role: str, blocks: list[Block], tools: bool = False, packed: bool = False) -> None:
-        """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: joining them is not a change."""
+        """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: joining them is not reported."""
         if not blocks:
             return
         last = self.state
@@ -149,13 +150,13 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         self.state = State(role, tools, thinks or (role == "user" and not tools), filled, replays)
 
     def _begin(self, role: str, blocks: list[Block]) -> bool:
-        """Add what the first turn, or a second one of the same role, needs before it; whether a filler opens the
-        conversation."""
+        """Add whatever is needed before the first turn, or between two turns of one role. Returns whether a filler
+        opens the conversation."""
         last = self.state
         if last.role == role:
-            other, words = _apart(role)
-            self.note("filler-inserted", ALONE.format(words))
-            self._add(other, [Text(words)])
+            other, filler = _separator(role)
+            self.note("filler-inserted", ALONE.format(filler))
+            self._add(other, [Text(filler)])
         elif self._prompt is not None and role == "user":
             blocks.insert(0, Text(self._prompt))
         elif self._prompt is not None:
@@ -166,10 +167,10 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         return last.filled
 
     def close(self) -> None:
-        """The conversation ends with the user (BED-23), except as a prefill on models that still accept one."""
+        """End with a user turn (BED-23), except for a prefill on models that still accept one."""
         if self._prompt is not None:
             # BED-22: "This model doesn't support system messages."
-            self.out.note("system-as-text", None, "this model takes no system prompt; it opens the conversation")
+            self.out.note("system-as-text", None, "this model accepts no system prompt, so it opens the conversation")
             self.turns = self.turns or [Turn("user", [Text(self._prompt)])]
         if self.state.filled:
             # BED-01: "A conversation must start with a user message."
@@ -181,13 +182,13 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
-        """The blocks of an answer, and whether there are tool blocks among them."""
+        """The blocks of an answer, and whether any of them is a call."""
         blocks: list[Block] = []
-        called = late = late_thinking = False  # whether there are calls, and anything or thinking after the last
+        called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is not None and not block.text.strip():
-                    self.note("empty-dropped", "a text without text")  # BED-04
+                    self.note("empty-dropped", "an empty text")  # BED-04
                     continue
                 blocks.append(Text(block.text))
                 late = called
@@ -202,9 +203,9 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             else:
                 assert_never(block)
         if late_thinking or (blocks and type(blocks[-1]) is Reasoning):
-            # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`."; all of it goes, or none
-            # (ANT-37: blocks of an answer cannot be modified).
-            self.note("thinking-dropped", "an answer cannot end with thinking, nor have it after its calls")
+            # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`." All thinking is dropped,
+            # not a part of it (ANT-37: blocks of an answer cannot be modified).
+            self.note("thinking-dropped", "an answer cannot have thinking at its end or after its calls")
             blocks = [block for block in blocks if type(block) is not Reasoning]
             are_calls = [type(block) is ToolUse for block in blocks]
             late = are_calls != sorted(are_calls)
@@ -212,21 +213,21 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.note("tools-as-text", "this model has no tools")  # BED-14
             return [_call_as_text(block) if type(block) is ToolUse else block for block in blocks], False
         if late and not (self._mixed and same_origin(message, self.out.model)):
-            # ANT-16: what another model said after its calls would be read as a prefill; its own order is never
-            # touched, unless text cannot be between calls and results at all (BED-15).
+            # ANT-16: text of another model after its calls would be read as a prefill. The order of the target's own
+            # answers is kept, unless it allows no text between calls and results (BED-15).
             self.note("blocks-reordered", "calls come at the end of an answer")
             blocks.sort(key=lambda block: type(block) is ToolUse)
         return blocks, called
 
     def _thinking(self, block: ThinkingContent) -> Reasoning | None:
-        """What can go back of thinking."""
+        """Thinking in a form that the target accepts, if there is one."""
         dialect = self.dialect
         if dialect.own_reasoning == "none":
-            self.note("thinking-dropped", "this model does not take its own thinking back")
+            self.note("thinking-dropped", "this model does not accept its own thinking")
             return None
         if dialect.redacted_reasoning:
             if not block.redacted:
-                self.note("thinking-dropped", "this model takes its thinking back only as it came, encrypted")
+                self.note("thinking-dropped", "this model accepts its thinking only in encrypted form")
             return _reasoning(block) if block.redacted else None
         if dialect.reasoning_signature or block.thinking_signature is None:
             return _reasoning(block)
@@ -234,7 +235,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if block.redacted or not block.thinking.strip():
             self.note("thinking-dropped", "this model does not read signed thinking")
             return None
-        self.note("signature-dropped", "this model takes no signature")
+        self.note("signature-dropped", "this model accepts no signature")
         return Reasoning({"reasoningText": {"text": block.thinking}})
 
     # -- users and results -------------------------------------------------------------------------------------------
@@ -246,44 +247,25 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             return self._result_as_text(message, content)
         # ANT-28: 'all content must be type "text" if "is_error" is true'
         if not dialect.images_in_results or (message.is_error and dialect.anthropic_backend):
-            content = self._without_images(content)
+            content = hold_images(self, content, Text)
         result = Result(message.tool_call_id, content)
         if message.is_error and dialect.error_flag:
             result.status = "error"
-        elif message.is_error:
-            self._say_error(content)  # BED-18: "This model doesn't support the status field."
+        elif message.is_error:  # BED-18: "This model doesn't support the status field."
+            result.content = mark_failed(self.note, content, Text)
         elif dialect.json_results and len(content) == 1 and type(content[0]) is Text:
             result.content = [_as_json(content[0])]
         return [ToolResult(result)]
 
-    def _without_images(self, content: list[Block]) -> list[Block]:
-        images = [block for block in content if type(block) is not Text]
-        if not images:
-            return content
-        self.note("image-moved", "images do not stand in a result")
-        self.held += images
-        return [block for block in content if type(block) is Text] or [Text(IMAGES_BELOW)]
-
     def _result_as_text(self, message: ToolResultMessage, content: list[Block]) -> list[Block]:
-        """A result in words, for a model that has no tools (BED-14)."""
+        """A result as text, for a model without tools (BED-14)."""
         self.note("tools-as-text", "this model has no tools")
         if message.is_error:
-            self._say_error(content)
+            content = mark_failed(self.note, content, Text)
         title = RESULT_AS_TEXT.format(in_label(message.tool_name))
         if content and type(content[0]) is Text:
             return [Text(f"{title}\n{content[0].text}"), *content[1:]]
         return [Text(title), *content]
-
-    def _say_error(self, content: list[Block]) -> None:
-        for block in content:
-            if type(block) is Text:
-                marked = as_error(block.text)
-                if marked != block.text:
-                    self.note("error-as-text", "there is no flag for a failed result")
-                    block.text = marked
-                return
-        self.note("error-as-text", "there is no flag for a failed result")
-        content.insert(0, Text(as_error(IMAGES_BELOW)))
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
         blocks: list[Block] = []
@@ -308,11 +290,11 @@ class BedrockTurns(Turns[BedrockConverse, State]):
 
 
 # BED-15: "Conversation blocks and tool result blocks cannot be provided in the same turn.", and so for calls.
-ALONE = "tool blocks stand alone in their turn: {!r}"
+ALONE = "tool blocks need their own turn: {!r}"
 
 
-def _apart(role: str) -> tuple[str, str]:
-    """Who says what between two turns of ``role``."""
+def _separator(role: str) -> tuple[str, str]:
+    """Role and text of the filler between two turns of ``role``."""
     return ("assistant", BETWEEN) if role == "user" else ("user", CLOSING)
 
 
@@ -344,7 +326,7 @@ def _reasoning(block: ThinkingContent) -> Reasoning:
 
 
 def payload(stored: str) -> str:
-    """A redacted payload in base64, as it arrived; one that was stored as plain text is put back into it."""
+    """A redacted payload in base64. A payload that was stored as plain text is encoded."""
     try:
         b64decode(stored, validate=True)
     except (Error, ValueError):
@@ -353,7 +335,7 @@ def payload(stored: str) -> str:
 
 
 def _as_json(block: Text) -> Block:
-    """A result that is a JSON object, as one; anything else is refused there and stays text (BED-11)."""
+    """A result that is a JSON object, as JSON. Anything else stays text, because it would be refused (BED-11)."""
     if not block.text.lstrip().startswith("{"):
         return block
     try:

@@ -1,7 +1,8 @@
 """The AWS event stream: binary frames in, events out.
 
-A frame is its length, the length of its headers, a checksum of these two, the headers, the payload, and a checksum of
-all before it; numbers are big-endian, checksums CRC-32 (https://smithy.io/2.0/aws/amazon-eventstream.html, 2026-11).
+A frame consists of its length, the length of its headers, a checksum of both, the headers, the payload, and a checksum
+of everything before. Numbers are big-endian, checksums CRC-32
+(https://smithy.io/2.0/aws/amazon-eventstream.html, 2026-11).
 """
 
 from struct import Struct, error
@@ -12,35 +13,35 @@ from msgspec.json import encode
 from ..common.frame import MAX_FRAME, BrokenStream, Frame
 
 MAX_HEADERS = 128 * 1024
-"""Bytes of the headers of one frame, as in botocore 1.44.0."""
+"""Limit for the headers of one frame in bytes, as in botocore 1.44.0."""
 
 _PRELUDE = Struct("!III")
 _CHECKSUM = Struct("!I")
 _LENGTH = Struct("!H")
-_AROUND = _PRELUDE.size + _CHECKSUM.size  # what a frame has beside headers and payload
+_AROUND = _PRELUDE.size + _CHECKSUM.size  # bytes of a frame besides headers and payload
 _KEPT = 32
 
-# Sizes of the values of headers by their type: true, false, byte, short, integer, long, timestamp, uuid. A byte array
-# and a string say theirs.
+# Sizes of header values by type: true, false, byte, short, integer, long, timestamp, uuid. Byte arrays and strings
+# include their own size.
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _BYTES, _STRING = 6, 7
 
 
 class EventStream:
-    """A parser that may be fed in pieces of any size.
+    """A parser that accepts pieces of any size.
 
-    An event's frame is named after its ``:event-type``. What went wrong is ``exception:`` with the ``:exception-type``,
-    or ``error:`` with the ``:error-code``: events that nobody knows may be ignored, these may not.
+    The name of a frame is its ``:event-type``. Failures are named ``exception:`` plus the ``:exception-type``, or
+    ``error:`` plus the ``:error-code``, because unknown events may be ignored, but failures may not.
     """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
-        self._needed = _PRELUDE.size  # with fewer bytes in the buffer, there is nothing to do
+        self._needed = _PRELUDE.size  # bytes in the buffer before the next frame can be read
         self._broken: BrokenStream | None = None
-        self._kinds: dict[bytes, tuple[str, bytes]] = {}  # by headers: nearly all frames of a stream have the same few
+        self._kinds: dict[bytes, tuple[str, bytes]] = {}  # by headers; most frames of a stream share a few
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that are complete now. Those before a damaged one are handed out before it is complained of."""
+        """Add bytes and return the frames that are now complete. A damaged frame raises after those before it."""
         if self._broken is not None:
             raise self._broken
         if self._buffer:
@@ -50,7 +51,7 @@ class EventStream:
             data = bytes(self._buffer)
             self._buffer.clear()
         else:
-            data = bytes(data)  # the very object, unless somebody feeds another kind of buffer
+            data = bytes(data)  # no copy if it is bytes already
         frames: list[Frame] = []
         try:
             done = self._read(data, frames)
@@ -63,7 +64,7 @@ class EventStream:
         return frames
 
     def close(self) -> list[Frame]:
-        """Nothing: a stream that ends inside a frame is broken."""
+        """Return nothing, or raise if the stream ends inside a frame."""
         if self._broken is not None:
             raise self._broken
         if self._buffer:
@@ -71,7 +72,7 @@ class EventStream:
         return []
 
     def _read(self, data: bytes, frames: list[Frame]) -> int:
-        """Adds the frames that ``data`` holds; how many bytes they take."""
+        """Add the frames in ``data`` to ``frames``, and return how many bytes they had."""
         at, size = 0, len(data)
         while size - at >= 12:
             total, length, checksum = _PRELUDE.unpack_from(data, at)
@@ -88,13 +89,13 @@ class EventStream:
             headers = data[at + 12 : at + 12 + length]
             kind = self._kinds.get(headers)
             if kind is None:
-                kind = self._learned(headers)
+                kind = self._remember(headers)
             frames.append((kind[0], data[at + 12 + length : end - 4] or kind[1]))
             at = end
         self._needed = _PRELUDE.size
         return at
 
-    def _learned(self, headers: bytes) -> tuple[str, bytes]:
+    def _remember(self, headers: bytes) -> tuple[str, bytes]:
         kind = _kind(strings(headers))
         if len(self._kinds) < _KEPT:
             self._kinds[headers] = kind
@@ -102,7 +103,7 @@ class EventStream:
 
 
 def strings(block: bytes) -> dict[str, str]:
-    """The headers that are strings; Bedrock has no others, but they may stand there."""
+    """The headers that are strings. Bedrock sends no others, but others are allowed."""
     found: dict[str, str] = {}
     at = 0
     try:
@@ -115,7 +116,7 @@ def strings(block: bytes) -> dict[str, str]:
                 at = start + _LENGTH.unpack_from(block, at)[0]
                 if kind == _STRING:
                     if name in found:
-                        raise BrokenStream(f"two headers {name}")
+                        raise BrokenStream(f"the header {name} is repeated")
                     found[name] = block[start:at].decode()
             else:
                 at += _SIZES[kind]
@@ -127,10 +128,10 @@ def strings(block: bytes) -> dict[str, str]:
 
 
 def _kind(headers: dict[str, str]) -> tuple[str, bytes]:
-    """A frame's name, and its data where it has no payload."""
+    """The name of a frame, and its data if it has no payload."""
     kind = headers.get(":message-type")
     if kind == "exception":
         return f"exception:{headers.get(':exception-type', '')}", b"{}"
-    if kind == "error":  # one that the service's model does not know: all of it stands in the headers
+    if kind == "error":  # not in the service model; everything is in the headers
         return f"error:{headers.get(':error-code', '')}", encode({"message": headers.get(":error-message", "")})
     return headers.get(":event-type", ""), b"{}"

@@ -1,8 +1,9 @@
-"""A Converse body to the conversation that it holds.
+"""Read the conversation in a Converse body.
 
-encode → ingest → encode gives the same body, apart from what is no part of a conversation: ``inferenceConfig``,
-``toolChoice``, ``additionalModelRequestFields``, ``requestMetadata`` and cache points. What only Converse knows
-(documents, videos, remote images, citations, server tools) becomes words or its nearest canonical kin, never nothing.
+encode → ingest → encode gives the same body, except for parts that do not belong to a conversation:
+``inferenceConfig``, ``toolChoice``, ``additionalModelRequestFields``, ``requestMetadata`` and cache points. Content
+that only Converse has (documents, videos, remote images, citations, server tools) becomes text or the nearest canonical
+block.
 """
 
 from base64 import b64encode
@@ -26,7 +27,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer, as_list, as_object, as_text
+from ..common.reading import answer, as_list, as_object, as_text
 from .shapes import BLOCKS, OWN_FIELDS, blocks
 
 NAME = "bedrock-converse"
@@ -34,7 +35,7 @@ Block = dict[str, Any]
 
 
 def recognise(body: dict[str, Any]) -> int:
-    """Content blocks say what they are by their one key and have no ``type``; some fields have names of their own."""
+    """How much a body looks like this protocol: blocks have one key and no ``type``; some fields are unique."""
     if not isinstance(body.get("messages"), list) or "contents" in body:
         return 0
     found = [each.block for each in blocks(body)]
@@ -59,48 +60,50 @@ def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
 
 
 class _Reader:
-    """Turns to messages. A turn may hold results and words: it becomes as many messages as it needs."""
+    """Turns to messages. A turn with results and other content becomes several messages."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
         self._model, self._now = model, now
-        self._names: dict[str, str] = {}  # of the tools called so far, by the id of the call
+        self._names: dict[str, str] = {}  # of the tools called so far, by call id
 
     def turn(self, turn: Any, path: str) -> None:
         role = as_object(turn, path).get("role")
         if role not in ("user", "assistant", "system"):
-            raise FormatError(f"the role is user, assistant or system, not {role!r}", path=f"{path}.role")
-        said: list[Any] = []
+            raise FormatError(f"the role must be user, assistant or system, not {role!r}", path=f"{path}.role")
+        content: list[Any] = []
         for index, block in enumerate(as_list(turn.get("content"), f"{path}.content")):
             where = f"{path}.content[{index}]"
             key, value = _member(block, where)
             if key == "toolResult":
-                self._say(role, said)
-                said = []
+                self._add(role, content)
+                content = []
                 self.messages.append(self._result(as_object(value, f"{where}.{key}"), f"{where}.{key}"))
             elif role == "assistant":
-                said += self._answered(key, value, f"{where}.{key}")
+                content += self._answer_block(key, value, f"{where}.{key}")
             else:
-                said += _said(key, value, f"{where}.{key}")
-        self._say(role, said)
+                content += _user_blocks(key, value, f"{where}.{key}")
+        self._add(role, content)
 
-    def _say(self, role: str, said: list[Any]) -> None:
-        if not said:
+    def _add(self, role: str, content: list[Any]) -> None:
+        if not content:
             return
         if role != "assistant":
-            self.messages.append(UserMessage(said))
+            self.messages.append(UserMessage(content))
             return
-        self.messages.append(answer(NAME, self._model, said, self._now))
+        self.messages.append(answer(NAME, self._model, content, self._now))
 
-    def _answered(self, key: str, value: Any, path: str) -> list[AssistantContent]:
+    def _answer_block(self, key: str, value: Any, path: str) -> list[AssistantContent]:
         if key == "toolUse":
             call = _call(as_object(value, path), path)
             self._names[call.id] = call.name
             return [call]
         if key == "reasoningContent":
             return [_thinking(as_object(value, path), path)]
-        # An answer holds no images: one is told in words.
-        return [block if type(block) is TextContent else TextContent(f"({key})") for block in _said(key, value, path)]
+        # An answer cannot have images or documents: they become text.
+        return [
+            block if type(block) is TextContent else TextContent(f"({key})") for block in _user_blocks(key, value, path)
+        ]
 
     def _result(self, value: Block, path: str) -> ToolResultMessage:
         call_id = as_text(value.get("toolUseId"), f"{path}.toolUseId")
@@ -108,7 +111,7 @@ class _Reader:
         for index, block in enumerate(as_list(value.get("content"), f"{path}.content")):
             where = f"{path}.content[{index}]"
             key, inner = _member(block, where)
-            content += _said(key, inner, f"{where}.{key}")
+            content += _user_blocks(key, inner, f"{where}.{key}")
         return ToolResultMessage(
             call_id, self._names.get(call_id, ""), content, is_error=value.get("status") == "error"
         )
@@ -120,7 +123,7 @@ class _Reader:
 def _call(value: Block, path: str) -> ToolCall:
     arguments = value.get("input")
     if not isinstance(arguments, dict):
-        raise FormatError("the input of a call is an object", path=f"{path}.input")
+        raise FormatError("the input of a call must be an object", path=f"{path}.input")
     return ToolCall(
         as_text(value.get("toolUseId"), f"{path}.toolUseId"), as_text(value.get("name"), f"{path}.name"), arguments
     )
@@ -137,17 +140,17 @@ def _thinking(value: Block, path: str) -> ThinkingContent:
     return ThinkingContent(as_text(inner.get("text"), f"{path}.reasoningText.text"), signature)
 
 
-# -- what anyone may say ---------------------------------------------------------------------------------------------
+# -- text, images and others -----------------------------------------------------------------------------------------
 
 
-def _said(key: str, value: Any, path: str) -> list[UserContent]:
-    reader = _SAID.get(key)
+def _user_blocks(key: str, value: Any, path: str) -> list[UserContent]:
+    reader = _READERS.get(key)
     if reader is None:
         return [TextContent(f"({key} block)")]
     return reader(value, path)
 
 
-def _words(value: Any, path: str) -> list[UserContent]:
+def _text(value: Any, path: str) -> list[UserContent]:
     return [TextContent(as_text(value, path))]
 
 
@@ -199,7 +202,7 @@ def _guarded(value: Any, path: str) -> list[UserContent]:
     if "image" in guarded:
         return _image(guarded["image"], f"{path}.image")
     inner = as_object(guarded.get("text"), f"{path}.text")
-    return _words(inner.get("text"), f"{path}.text.text")
+    return _text(inner.get("text"), f"{path}.text.text")
 
 
 def _tool_change(verb: str) -> Callable[[Any, str], list[UserContent]]:
@@ -214,8 +217,8 @@ def _nothing(value: Any, path: str) -> list[UserContent]:
     return []
 
 
-_SAID: dict[str, Callable[[Any, str], list[UserContent]]] = {
-    "text": _words,
+_READERS: dict[str, Callable[[Any, str], list[UserContent]]] = {
+    "text": _text,
     "json": _json,
     "image": _image,
     "document": _document,
@@ -239,8 +242,8 @@ def _system(value: Any) -> str | None:
     texts: list[str] = []
     for index, block in enumerate(as_list(value, "system")):
         key, inner = _member(block, f"system[{index}]")
-        said = _said(key, inner, f"system[{index}].{key}")
-        texts += [block.text for block in said if type(block) is TextContent]
+        found = _user_blocks(key, inner, f"system[{index}].{key}")
+        texts += [block.text for block in found if type(block) is TextContent]
     return "\n\n".join(texts) or None
 
 
@@ -268,10 +271,10 @@ def _tools(value: Any) -> list[ToolDefinition]:
 
 
 def _member(block: Any, path: str) -> tuple[str, Any]:
-    """The one member of a union; an empty or absent one beside it does not count."""
+    """The one field of a union. Fields that are null do not count."""
     found = [(key, value) for key, value in as_object(block, path).items() if value is not None]
     if len(found) != 1:
-        raise FormatError(f"a block has exactly one member, not {len(found)}", path=path)
+        raise FormatError(f"a block must have exactly one field, not {len(found)}", path=path)
     return found[0]
 
 
@@ -286,5 +289,5 @@ def _uri(source: Block) -> str:
 
 
 def _base64(value: Any, path: str) -> str:
-    """Bytes as the REST API has them (base64 text) or as boto3 has them."""
+    """Data as base64; it is base64 in the REST API and ``bytes`` in boto3."""
     return b64encode(value).decode() if isinstance(value, bytes | bytearray) else as_text(value, path)

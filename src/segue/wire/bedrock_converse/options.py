@@ -1,4 +1,5 @@
-"""What stands in a Converse body beside the messages: the system prompt, tools, and every option, mapped or told."""
+"""Everything in a Converse body except the messages: system prompt, tools, and options (mapped, or left out and
+reported)."""
 
 import re
 from collections.abc import Callable
@@ -8,33 +9,33 @@ from msgspec.structs import replace
 
 from ...dialects import BedrockConverse
 from ...dialects.bedrock_converse import ReasoningSwitch
-from ...types import Model, Options, ToolDefinition
-from ..common.binding import BETA, UNBOUND_OFF
+from ...types import Model, Options, ReasoningLevel, ToolDefinition
+from ..common.binding import BETA, add_binding
+from ..common.options import BUDGETS, NOT_FORCED, Mode, ToolChoice, limited_tokens, nearest_level, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[BedrockConverse]
 Fields = dict[str, Any]
 
-# Tokens of thinking for each level, on models that think by budget (ANT-41: at least 1024, below max_tokens).
-BUDGETS = {"minimal": 1_024, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 32_768, "max": 32_768}
 ROOM_TO_ANSWER = 8_192
-LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
 # requestMetadata: 1 to 16 entries of at most 256 of these characters (botocore 1.44.0).
 METADATA = re.compile(r"[a-zA-Z0-9\s:_@$#=/+,\-.]{0,256}")
 
 
 def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[str, Any]:
-    """The body around ``turns``. The model's id goes into the path, not into the body.
+    """The body around ``turns``. The model's id is in the path, not in the body.
 
-    ``thinks``: the answers since the user's last words all begin with thinking; ``replays``: some answer holds any.
+    ``thinks``: all answers since the last user message begin with thinking; ``replays``: some answer contains thinking.
     """
     body: dict[str, Any] = {"messages": turns}
     if out.system is not None and out.dialect.system_prompt:
         body["system"] = [{"text": out.system}]
     config = _limits(out)
     fields = _reasoning(out, config, turns[-1].role == "assistant", thinks)
-    if out.dialect.prefix_bound and out.dialect.anthropic_backend:
-        _add_binding(out, fields, replays)
+    if out.dialect.prefix_bound and out.dialect.anthropic_backend and add_binding(out, fields, replays):
+        # "pass the beta value and thinking.block_binding through additionalModelRequestFields" (docs.aws.amazon.com,
+        # "Preserved thinking", 2026-11)
+        fields["anthropic_beta"] = [BETA]
     _add_sampling(out, config, fields)
     if config:
         body["inferenceConfig"] = config
@@ -44,31 +45,29 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
     _add_metadata(out, body)
     _mark_cache(out, body)
     if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
-        out.drop_option("stream", "this model uses tools only in whole answers")  # BED-14
+        out.drop_option("stream", "this model cannot stream when the request has tools")  # BED-14
     return body
 
 
 def streams(model: Model, options: Options, tools: bool) -> bool:
-    """Whether the answer will be streamed: some models do not stream where the request has tools (BED-14)."""
+    """Whether the answer is streamed: some models do not stream when the request has tools (BED-14)."""
     dialect = model.dialect
     return options.stream and not (tools and isinstance(dialect, BedrockConverse) and not dialect.tools_while_streaming)
 
 
 def _limits(out: Out) -> dict[str, Any]:
     config: dict[str, Any] = {}
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is not None:  # left out, it is the most that the model can write (botocore 1.44.0)
-        if wanted > limit:  # ANT-49
-            out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-        config["maxTokens"] = min(wanted, limit)
-    # No empty one (botocore 1.44.0), and behind it Claude wants more than white space.
+    wanted = limited_tokens(out, out.model.max_tokens)  # ANT-49
+    if wanted is not None:  # the default is the model's limit (botocore 1.44.0)
+        config["maxTokens"] = wanted
+    # Empty ones are not allowed (botocore 1.44.0), and Claude does not accept blank ones.
     stops = [text for text in out.options.stop if text.strip()]
     if stops and not out.dialect.stop:  # BED-24
-        out.drop_option("stop", "this model takes no stop sequences")
+        out.drop_option("stop", "this model accepts no stop sequences")
     elif stops:
         config["stopSequences"] = stops
     if len(stops) < len(out.options.stop):
-        out.drop_option("stop", "a stop sequence must hold more than white space")
+        out.drop_option("stop", "a stop sequence must not be blank")
     return config
 
 
@@ -77,18 +76,18 @@ def _add_sampling(out: Out, config: dict[str, Any], fields: Fields) -> None:
     if wanted is None:
         return
     if not out.dialect.sampling:  # BED-24, ANT-48
-        out.drop_option("temperature", "this model takes none")
+        out.drop_option("temperature", "this model does not accept it")
     elif wanted != 1 and fields.get("thinking", {}).get("type") in ("enabled", "adaptive"):  # ANT-48
-        out.drop_option("temperature", "it can only be 1 while the model thinks")
+        out.drop_option("temperature", "it must be 1 while the model thinks")
     else:
         config["temperature"] = min(max(wanted, 0), 1)  # from 0 to 1 (botocore 1.44.0)
         if config["temperature"] != wanted:
             out.drop_option("temperature", f"{wanted} is not between 0 and 1")
 
 
-# -- reasoning: fields that go to the model as they are (BED-24) -----------------------------------------------------
+# -- reasoning: fields that are passed to the model (BED-24) ---------------------------------------------------------
 
-_Switch = Callable[[Out, str, dict[str, Any], bool, bool], Fields]
+_Switch = Callable[[Out, ReasoningLevel, dict[str, Any], bool, bool], Fields]
 
 
 def _reasoning(out: Out, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
@@ -104,18 +103,18 @@ def _reasoning(out: Out, config: dict[str, Any], prefilled: bool, thinks: bool) 
     return {}
 
 
-def _no_switch(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
+def _no_switch(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     out.drop_option(
-        "reasoning", "this model decides itself how it thinks" if out.model.reasoning else "this model does not think"
+        "reasoning", "this model decides how much it thinks" if out.model.reasoning else "this model does not think"
     )
     return {}
 
 
-def _budget(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
+def _budget(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
     room = config.get("maxTokens", min(BUDGETS[level] + ROOM_TO_ANSWER, out.model.max_tokens))
     if prefilled:
-        # Thinking and an answer begun by the caller exclude each other (Anthropic's documentation of thinking).
-        out.drop_option("reasoning", "an answer that is to be continued cannot begin with thinking")
+        # Thinking and a prefill exclude each other (Anthropic's documentation of thinking).
+        out.drop_option("reasoning", "the answer to be continued began without thinking")
     elif not thinks:
         # ANT-38: "When `thinking` is enabled, a final `assistant` message must start with a thinking block".
         out.drop_option("reasoning", "the running tool loop began without thinking")
@@ -127,36 +126,17 @@ def _budget(out: Out, level: str, config: dict[str, Any], prefilled: bool, think
     return {}
 
 
-def _adaptive(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
-    effort = _nearest(level, out.dialect.effort)
+def _adaptive(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
+    effort = nearest_level(level, out.dialect.effort)
     return {"thinking": {"type": "adaptive"}} | ({} if effort is None else {"output_config": {"effort": effort}})
 
 
-def _add_binding(out: Out, fields: Fields, replays: bool) -> None:
-    """ANT-40, as on Anthropic's own API: "pass the beta value and thinking.block_binding through
-    additionalModelRequestFields" (docs.aws.amazon.com, "Preserved thinking", 2026-11)."""
-    thinking = fields.setdefault("thinking", {"type": "adaptive"})
-    if thinking["type"] == "disabled":
-        if not replays:
-            return
-        out.drop_option("reasoning", UNBOUND_OFF)
-        thinking = fields["thinking"] = {"type": "adaptive"}
-    thinking["block_binding"] = {"prefix_mismatch_behavior": out.dialect.prefix_mismatch}
-    fields["anthropic_beta"] = [BETA]
-
-
 def _named(field: str) -> _Switch:
-    def ask(out: Out, level: str, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
-        effort = _nearest(level, out.dialect.effort)
+    def ask(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
+        effort = nearest_level(level, out.dialect.effort)
         return {} if effort is None else {field: effort}
 
     return ask
-
-
-def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The highest known level that is not above the wanted one, else the lowest."""
-    below = [level for level in LEVELS[: LEVELS.index(wanted) + 1] if level in known]
-    return below[-1] if below else known[0] if known else None
 
 
 _SWITCHES: dict[ReasoningSwitch, _Switch] = {
@@ -172,36 +152,33 @@ _SWITCHES: dict[ReasoningSwitch, _Switch] = {
 
 
 def _add_tools(out: Out, body: dict[str, Any], fields: Fields) -> None:
-    choice = out.options.tool_choice
+    wanted = out.options.tool_choice
     if not out.tools or not out.dialect.tools:
         if out.tools and not out.stubbed:
             out.drop_option("tools", "this model has no tools")  # BED-14
-        if choice not in (None, "none"):
+        if wanted not in (None, "none"):
             out.drop_option("tool_choice", "no tool is defined")
         return
     body["toolConfig"] = {"tools": out.each_tool(_tool)}
+    choice = tool_choice(out, not out.stubbed, lambda choice: _refusal(out, choice, fields))
     if choice is not None:
-        chosen = _tool_choice(out, choice, fields)
-        if chosen is not None:
-            body["toolConfig"]["toolChoice"] = chosen
+        kind = _CHOICES[choice.mode]
+        body["toolConfig"]["toolChoice"] = {kind: {} if choice.name is None else {"name": choice.name}}
 
 
-def _tool_choice(out: Out, choice: str, fields: Fields) -> dict[str, Any] | None:
-    forced = out.forced_tool()
-    kind = "auto" if choice == "auto" else "any" if choice == "required" else "tool"
-    if out.stubbed:
-        out.drop_option("tool_choice", "no tool is defined")
-    elif choice == "none":
-        out.drop_option("tool_choice", "the protocol cannot forbid calls")  # BED-12
-    elif kind == "tool" and forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")  # BED-13
-    elif kind not in out.dialect.tool_choice:  # BED-13: "This model doesn't support the toolConfig.toolChoice.… field."
-        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")
-    elif kind != "auto" and fields.get("thinking", {}).get("type") == "enabled":
+_CHOICES: dict[Mode, str] = {"auto": "auto", "none": "", "required": "any", "tool": "tool"}
+"""The member of ``toolChoice`` for each mode; calls cannot be forbidden."""
+
+
+def _refusal(out: Out, choice: ToolChoice, fields: Fields) -> str | None:
+    """Why the target does not accept a choice."""
+    if choice.mode == "none":
+        return "the protocol cannot forbid calls"  # BED-12
+    if _CHOICES[choice.mode] not in out.dialect.tool_choice:
+        return NOT_FORCED  # BED-13: "This model doesn't support the toolConfig.toolChoice.… field."
+    if choice.forces and fields.get("thinking", {}).get("type") == "enabled":
         # ANT-27: "Thinking may not be enabled when tool_choice forces tool use."
-        out.drop_option("tool_choice", "a model that thinks by budget cannot be forced to call a tool")
-    else:
-        return {kind: {} if forced is None else {"name": forced}}
+        return "no tool can be forced while the model thinks by budget"
     return None
 
 
@@ -237,11 +214,11 @@ def _add_metadata(out: Out, body: dict[str, Any]) -> None:
         body["requestMetadata"] = kept
     lost = [name for name, _ in items if name not in kept]
     if lost:
-        out.drop_option("metadata", f"at most 16 short entries of plain characters, not {', '.join(lost)}")
+        out.drop_option("metadata", f"at most 16 short entries of plain characters; left out: {', '.join(lost)}")
 
 
 def _mark_cache(out: Out, body: dict[str, Any]) -> None:
-    """Markers at the end of the system prompt (which covers the tools) and of what the user said last (BED-21)."""
+    """Put cache points after the system prompt (which covers the tools) and the last user turn (BED-21)."""
     wanted, known = out.options.cache, out.dialect.cache_points
     if wanted in (None, "none"):
         return
@@ -252,7 +229,7 @@ def _mark_cache(out: Out, body: dict[str, Any]) -> None:
     if wanted == "long" and known == "1h":
         point["ttl"] = "1h"
     elif wanted == "long":  # "Extended TTL prompt caching is only supported for Anthropic models"
-        out.drop_option("cache", "this model keeps it for five minutes")
+        out.drop_option("cache", "this model caches for five minutes only")
     if "system" in body:
         body["system"].append({"cachePoint": point})
     turns = body["messages"]

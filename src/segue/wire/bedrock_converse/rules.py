@@ -1,14 +1,14 @@
-"""The rules of Converse that can be seen in a body, in the order of their numbers.
+"""The rules of Converse that can be checked in a body, ordered by number.
 
-BED is what the service model and Converse itself check; ANT is what Claude's API checks behind it. A letter after a
-number is a part of that rule that holds for other models than the rest.
+BED rules are checked by the service model and Converse itself; ANT rules by Claude's API behind it. A letter after a
+number marks a part of a rule that applies to other models.
 
-Not here, because no body shows them:
-BED-14's second half (tools while streaming: the path says so, not the body). BED-24: which models take ``strict`` is
-listed nowhere. BED-25: the model's id stands in the path. BED-26: tokens are counted by the provider; preview
-estimates them. BED-27: what server tools answer; no client makes such blocks up. ANT-36, ANT-37, ANT-40 and ANT-43:
-whether a signature verifies, and what the answer was like when it was made.
-The same as a rule that is here: ANT-08, ANT-09 (BED-04), ANT-14 (BED-23), ANT-15, ANT-35 (BED-20), ANT-20 (BED-07),
+These cannot be checked in a body:
+The second half of BED-14 (tools while streaming: streaming is in the path, not in the body). BED-24: which models
+accept ``strict`` is not documented. BED-25: the model's id is in the path. BED-26: the provider counts tokens; preview
+estimates them. BED-27: answers of server tools; no client writes such blocks. ANT-36, ANT-37, ANT-40 and ANT-43:
+whether a signature verifies, and the original form of the answer.
+These are covered by another rule: ANT-08, ANT-09 (BED-04), ANT-14 (BED-23), ANT-15, ANT-35 (BED-20), ANT-20 (BED-07),
 ANT-21 (BED-08), ANT-24 (BED-11), ANT-25 (BED-12), ANT-46 (BED-21).
 """
 

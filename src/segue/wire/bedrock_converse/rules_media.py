@@ -26,22 +26,22 @@ def _images_in_results(body: Body, model: Model | None) -> Found:
 
 def _refused_media(body: Body, model: Model | None) -> Found:
     for placed, _ in of_kind(body, "video"):
-        yield placed.path, "this model sees no video"
+        yield placed.path, "this model does not accept video"
     for kind in ("image", "document"):
         for placed, media in of_kind(body, kind):
             if "s3Location" in part(media, "source"):
-                yield f"{placed.path}.{kind}.source.s3Location", "this model takes bytes only"
+                yield f"{placed.path}.{kind}.source.s3Location", "this model accepts bytes only"
 
 
 def _documents(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         if turn.of("document") and "text" not in turn.kinds():
-            yield f"{turn.path}.content", "a document without a text beside it"
+            yield f"{turn.path}.content", "a message with a document must also have a text"
     seen: set[str] = set()
     for placed, document in of_kind(body, "document"):
         path, name = f"{placed.path}.document.name", document.get("name")
         if not isinstance(name, str) or not DOCUMENT_NAME.fullmatch(name) or len(name) > 200:
-            yield path, f"{shown(name)!r} is no name of a document"
+            yield path, f"{shown(name)!r} is not a valid name of a document"
         elif name in seen:
             yield path, f"two documents are called {name!r}"
         else:
@@ -53,17 +53,17 @@ def _limits(body: Body, model: Model | None) -> Found:
         for kind, most in (("image", MAX_IMAGES), ("document", MAX_DOCUMENTS)):
             count = len(turn.of(kind))
             if count > most:
-                yield f"{turn.path}.content", f"{count} blocks with {kind}, at most {most}"
+                yield f"{turn.path}.content", f"{count} {kind} blocks; at most {most} are allowed"
     most_bytes = dialect_of(model).max_image_bytes
     for kind, limit in (("image", most_bytes), ("document", MAX_DOCUMENT_BYTES)):
         for placed, media in of_kind(body, kind):
             size = _size(media)
             if limit is not None and size > limit:
-                yield f"{placed.path}.{kind}", f"{size} bytes, at most {limit}"
+                yield f"{placed.path}.{kind}", f"{size} bytes; at most {limit} are allowed"
 
 
 def _size(media: dict[str, Any]) -> int:
-    """How many bytes a source holds: base64 text on the wire, bytes in boto3."""
+    """The size of a source in bytes. It is base64 text on the wire and ``bytes`` in boto3."""
     data = part(media, "source").get("bytes")
     if isinstance(data, str):
         return len(data) * 3 // 4 - data[-2:].count("=")
@@ -74,18 +74,18 @@ def _shown_by_assistant(body: Body, model: Model | None) -> Found:
     for kind in ("image", "document"):
         for placed, _ in of_kind(body, kind):
             if placed.role != "user" and ".toolResult." not in placed.path:
-                yield placed.path, f"a block with {kind} in an {placed.role} message"
+                yield placed.path, f"{kind} in a message of the role {placed.role}"
 
 
 def _formats(body: Body, model: Model | None) -> Found:
     for placed, image in of_kind(body, "image"):
         kind = image.get("format")
         if not isinstance(kind, str) or kind not in IMAGE_FORMATS:
-            yield f"{placed.path}.image.format", f"{shown(kind)!r} is none of {', '.join(sorted(IMAGE_FORMATS))}"
+            yield f"{placed.path}.image.format", f"{shown(kind)!r} is not one of {', '.join(sorted(IMAGE_FORMATS))}"
 
 
 def _sources(body: Body, model: Model | None) -> Found:
-    """Bytes are base64 on the wire and bytes in boto3; an address in S3 begins with s3://."""
+    """Check sources. Data is base64 on the wire and ``bytes`` in boto3; an address in S3 begins with s3://."""
     for kind in ("image", "document", "video"):
         for placed, media in of_kind(body, kind):
             source, path = part(media, "source"), f"{placed.path}.{kind}.source"
@@ -96,16 +96,16 @@ def _sources(body: Body, model: Model | None) -> Found:
                     yield f"{path}.bytes", fault
             elif "s3Location" in source:
                 if not str(part(source, "s3Location").get("uri")).startswith("s3://"):
-                    yield f"{path}.s3Location.uri", "an address in S3 begins with s3://"
+                    yield f"{path}.s3Location.uri", "an address in S3 must begin with s3://"
             elif not (kind == "document" and (source.get("text") or source.get("content"))):
-                yield path, f"the source of a block with {kind} holds bytes or an address"
+                yield path, f"the source of {kind} must have bytes or an address"
 
 
-def _label(kind: str, given: Any) -> str | None:
-    """The media type that a format stands for, where its bytes can be known."""
-    if kind == "image" and isinstance(given, str) and given in IMAGE_FORMATS:
-        return f"image/{given}"
-    return "application/pdf" if (kind, given) == ("document", "pdf") else None
+def _label(kind: str, name: Any) -> str | None:
+    """The media type of a format whose first bytes can be recognised."""
+    if kind == "image" and isinstance(name, str) and name in IMAGE_FORMATS:
+        return f"image/{name}"
+    return "application/pdf" if (kind, name) == ("document", "pdf") else None
 
 
 def _pixels(body: Body, model: Model | None) -> Found:
@@ -114,13 +114,13 @@ def _pixels(body: Body, model: Model | None) -> Found:
         data = part(image, "source").get("bytes")
         size = size_of(data) if isinstance(data, str | bytes) else None
         if limit is not None and size is not None and max(size) > limit:
-            yield f"{placed.path}.image", f"{size[0]} x {size[1]} pixels, at most {limit}"
+            yield f"{placed.path}.image", f"{size[0]} x {size[1]} pixels; at most {limit} are allowed"
 
 
 MEDIA = (
     Rule(
         number="BED-17",
-        title="some models see no images inside a result",
+        title="some models accept no images inside a result",
         answers="Malformed input request: extraneous key [toolResult]",
         source="recorded by pydantic-ai, table by family, as known 2026-11; wording not seen",
         prevented_by=ENCODER,
@@ -129,7 +129,7 @@ MEDIA = (
     ),
     Rule(
         number="BED-17b",
-        title="some models see no video, and nothing in S3",
+        title="some models accept no video and no S3 locations",
         answers="This model doesn't support the video content block that you provided.",
         source="recorded by pydantic-ai, as known 2026-11",
         prevented_by=ENCODER,
@@ -138,7 +138,7 @@ MEDIA = (
     ),
     Rule(
         number="BED-19",
-        title="a document has a text beside it and a plain name of its own",
+        title="a message with a document also has a text; a document has a plain, unique name",
         answers="A text block must be included when using documents.",
         source="archestra-ai/archestra#4220; botocore 1.44.0, Message and DocumentBlock, 2026-11",
         prevented_by=ENCODER,
@@ -154,7 +154,7 @@ MEDIA = (
     ),
     Rule(
         number="BED-19c",
-        title="only the user shows images and documents",
+        title="images and documents are in user messages only",
         answers="The provided request is not valid",
         source="botocore 1.44.0, Message, 2026-11; wording not seen",
         prevented_by=ENCODER,
@@ -162,7 +162,7 @@ MEDIA = (
     ),
     Rule(
         number="BED-19d",
-        title="an image, a document or a video has bytes of its kind, or an address",
+        title="an image, document or video has bytes of its format, or an address",
         answers="Could not process image / Image does not match the provided media type / The provided request is not "
         "valid",
         source="claude-code#15746, 2025-12 (Claude's text, behind Converse); botocore 1.44.0, ImageSource and "

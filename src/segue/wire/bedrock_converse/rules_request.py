@@ -16,7 +16,7 @@ OPTIONS = "wire/bedrock_converse/options.py"
 
 @shared
 def _lists(body: Body) -> list[tuple[str, list[Any]]]:
-    """Every list that may hold cache points, in the order in which they count: tools, system, messages."""
+    """Every list that may contain cache points, in the order in which they count: tools, system, messages."""
     found = [("toolConfig.tools", items(part(body, "toolConfig").get("tools"))), ("system", items(body.get("system")))]
     for turn in turns(body):
         found.append((f"{turn.path}.content", turn.content))
@@ -37,13 +37,16 @@ def _points(body: Body) -> list[tuple[str, dict[str, Any]]]:
 def _misplaced_points(body: Body, model: Model | None) -> Found:
     found = _points(body)
     if len(found) > 4:
-        yield found[4][0], f"{len(found)} cache points, at most 4"
+        yield found[4][0], f"{len(found)} cache points; at most 4 are allowed"
     for path, blocks in _lists(body):
         before = ""
         for index, block in enumerate(blocks):
             kind = kind_of(block) or ("other" if isinstance(block, dict) else "")
             if kind == "cachePoint" and before in ("", "cachePoint", "document", "video"):
-                yield f"{path}[{index}]", f"a cache point after {before or 'nothing'}"
+                yield (
+                    f"{path}[{index}]",
+                    f"a cache point after {before}" if before else "a cache point without a block before it",
+                )
             before = kind
 
 
@@ -59,7 +62,7 @@ def _long_after_short(body: Body, model: Model | None) -> Found:
     short = False
     for path, point in _points(body):
         if point.get("ttl") == "1h" and short:
-            yield f"{path}.ttl", "an hour after five minutes"
+            yield f"{path}.ttl", "a cache point of 1h after one of 5m"
         short = short or point.get("ttl") != "1h"
 
 
@@ -67,7 +70,7 @@ def _unknown_parameters(body: Body, model: Model | None) -> Found:
     config = part(body, "inferenceConfig")
     for name, value in config.items():
         if name not in INFERENCE:
-            yield f"inferenceConfig.{name}", "no parameter of this name"
+            yield f"inferenceConfig.{name}", "unknown parameter"
         elif name in ("temperature", "topP") and not (isinstance(value, int | float) and 0 <= value <= 1):
             yield f"inferenceConfig.{name}", f"{value!r} is not between 0 and 1"
         elif name == "maxTokens" and not (isinstance(value, int) and value >= 1):
@@ -111,7 +114,7 @@ def _too_many_tokens(body: Body, model: Model | None) -> Found:
 REQUEST = (
     Rule(
         number="BED-21",
-        title="at most 4 cache points, none first, after a document or video, or after another",
+        title="there are at most 4 cache points, none of them first, after a document or video, or after another one",
         answers="A maximum of 4 blocks with cache_control may be provided. Found 5.",
         source="bifrost and pydantic-ai, measured on Bedrock, 2026; lisette#34",
         prevented_by=OPTIONS,
@@ -128,7 +131,7 @@ REQUEST = (
     ),
     Rule(
         number="BED-21c",
-        title="some models keep a cache for five minutes only",
+        title="some models cache for five minutes only",
         answers="Extended TTL prompt caching is only supported for Anthropic models",
         source="bifrost, measured on Bedrock, as known 2026-11",
         prevented_by=OPTIONS,
@@ -145,7 +148,7 @@ REQUEST = (
     ),
     Rule(
         number="BED-24b",
-        title="some models take no stop sequences",
+        title="some models accept no stop sequences",
         answers="This model doesn't support the stopSequences field. Remove stopSequences and try again.",
         source="pydantic-ai models/bedrock.py on GLM, as known 2026-11; wording not seen",
         prevented_by=OPTIONS,
@@ -154,7 +157,7 @@ REQUEST = (
     ),
     Rule(
         number="BED-28",
-        title="no half characters",
+        title="there are no half characters",
         answers="The request body is not valid JSON: no low surrogate in string",
         source="Anthropic's error text; the AWS SDKs cannot write one; wording of Converse not seen, 2026-11",
         prevented_by="projection/passes/text.py",
@@ -171,7 +174,7 @@ REQUEST = (
     ),
     Rule(
         number="ANT-48",
-        title="some models take no temperature, top_p or top_k",
+        title="some models accept no temperature, top_p or top_k",
         answers="temperature: Extra inputs are not permitted",
         source="Anthropic's error text from Opus 4.7 on; litellm 1.108.4, 2026-11",
         prevented_by=OPTIONS,
@@ -189,7 +192,7 @@ REQUEST = (
     ),
     Rule(
         number="ANT-49",
-        title="maxTokens is at most what the model can write",
+        title="maxTokens is at most the model's limit",
         answers="max_tokens is more than the maximum allowed number of output tokens",
         source="Anthropic's error text, behind Converse, as known 2026-11; wording not seen",
         prevented_by=OPTIONS,

@@ -22,32 +22,32 @@ def _misplaced(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         for path, reasoning in turn.of("reasoningContent"):
             if turn.role != "assistant":
-                yield path, "only an assistant reasons"
+                yield path, "reasoning is allowed in assistant messages only"
             text = reasoning.get("reasoningText")
             if isinstance(text, dict) and not isinstance(text.get("text"), str):
-                yield f"{path}.reasoningText.text", "the text is there even if it is empty"
+                yield f"{path}.reasoningText.text", "the text is required, even if it is empty"
         if turn.role == "assistant":
             yield from _late(turn)
 
 
 def _late(turn: Turn) -> Found:
-    """Reasoning is not the last block, and does not come after the last call."""
+    """Check that reasoning is not the last block and does not come after the last call."""
     kinds = turn.kinds()
     if kinds[-1:] == ["reasoningContent"]:
-        yield f"{turn.path}.content[{len(kinds) - 1}]", "reasoning is not the last block"
+        yield f"{turn.path}.content[{len(kinds) - 1}]", "reasoning must not be the last block"
         return
     for at in range(len(kinds) - 1, -1, -1) if "toolUse" in kinds else ():
         if kinds[at] == "toolUse":
             return
         if kinds[at] == "reasoningContent":
-            yield f"{turn.path}.content[{at}]", "reasoning comes before the calls that it led to"
+            yield f"{turn.path}.content[{at}]", "reasoning must come before the calls"
 
 
 def _blobs(body: Body, model: Model | None) -> Found:
     for path, data in _redacted(body):
         whole = is_base64(data) if isinstance(data, str) else isinstance(data, bytes | bytearray) and bool(data)
         if not whole:
-            yield path, "redacted reasoning is a blob: base64 of at least one byte"
+            yield path, "redacted reasoning must be base64 of at least one byte"
 
 
 def _any_redacted(body: Body, model: Model | None) -> Found:
@@ -89,13 +89,13 @@ def _binding(body: Body, model: Model | None) -> Found:
         return
     betas = body["additionalModelRequestFields"].get("anthropic_beta")
     if not isinstance(betas, list) or BETA not in betas:
-        yield path, f"anthropic_beta has {BETA}"
+        yield path, f"anthropic_beta must contain {BETA}"
     if _asked(body).get("type") not in ("adaptive", "enabled"):
-        yield path, "only a model that is asked to think has it"
+        yield path, "allowed only if thinking is enabled or adaptive"
 
 
 def _loop_without_thinking(body: Body, model: Model | None) -> Found:
-    """The answers since the user's last words must all begin with thinking, if it is enabled."""
+    """Check that all answers since the last user message begin with thinking, if it is enabled."""
     if _asked(body).get("type") != "enabled":
         return
     for turn in reversed(turns(body)):
@@ -122,7 +122,7 @@ def _modes(body: Body, model: Model | None) -> Found:
     if dialect.reasoning_off != "none":
         known = (*known, "disabled")
     if dialect.reasoning_switch == "thinking-adaptive" and dialect.sampling:
-        known = (*known, "enabled")  # 4.6: deprecated, but still taken
+        known = (*known, "enabled")  # 4.6: deprecated, but still accepted
     kind = asked.get("type")
     if asked and kind not in known:
         yield "additionalModelRequestFields.thinking.type", f"{kind!r} is not supported for this model"
@@ -134,7 +134,7 @@ def _budgets(body: Body, model: Model | None) -> Found:
         return
     budget, limit = asked.get("budget_tokens"), part(body, "inferenceConfig").get("maxTokens")
     if not isinstance(budget, int) or budget < 1_024:
-        yield path, "at least 1024 tokens"
+        yield path, "a budget must be at least 1024 tokens"
     elif isinstance(limit, int) and budget >= limit:
         yield path, f"maxTokens ({limit}) must be greater than the budget ({budget})"
 
@@ -142,21 +142,21 @@ def _budgets(body: Body, model: Model | None) -> Found:
 def _levels(body: Body, model: Model | None) -> Found:
     dialect = dialect_of(model)
     fields = part(body, "additionalModelRequestFields")
-    given = {
+    levels = {
         "reasoning_config": fields.get("reasoning_config"),
         "reasoning_effort": fields.get("reasoning_effort"),
         "output_config.effort": part(fields, "output_config").get("effort"),
     }
-    for name, level in given.items():
+    for name, level in levels.items():
         if level is not None and level not in dialect.effort:
             known = ", ".join(dialect.effort) or "none"
-            yield f"additionalModelRequestFields.{name}", f"{shown(level)!r} is none of {known}"
+            yield f"additionalModelRequestFields.{name}", f"{shown(level)!r} is not one of {known}"
 
 
 THINKING = (
     Rule(
         number="BED-20",
-        title="reasoning stands in an answer, with a text, and not at its end",
+        title="reasoning is in an answer, has a text, and is not at the end",
         answers="User messages cannot contain reasoning content. Please remove the reasoning content and try again.",
         source="vercel/ai#7034, #17591; bifrost#6342; claude-code#10199, as known 2026-11",
         prevented_by=ENCODER,
@@ -173,7 +173,7 @@ THINKING = (
     ),
     Rule(
         number="BED-20c",
-        title="some models take no signature",
+        title="some models accept no signature",
         answers="This model doesn't support the reasoningContent.reasoningText.signature field.",
         source="bifrost's Bedrock provider, as known 2026-11",
         prevented_by=ENCODER,
@@ -190,16 +190,16 @@ THINKING = (
     ),
     Rule(
         number="BED-20e",
-        title="some models take no redacted reasoning",
+        title="some models accept no redacted reasoning",
         answers="This model doesn't support the reasoningContent.redactedContent field.",
-        source="as of the signature: bifrost's Bedrock provider, as known 2026-11; wording not seen",
+        source="as for the signature: bifrost's Bedrock provider, as known 2026-11; wording not seen",
         prevented_by="projection/passes/reasoning.py",
         check=_any_redacted,
         only=where(lambda dialect: not dialect.reasoning_signature),
     ),
     Rule(
         number="BED-24c",
-        title="models differ in the levels of reasoning that they know",
+        title="models support different levels of reasoning",
         answers="This model does not support effort level",
         source="pydantic-ai models/bedrock.py; litellm 1.108.4, 2026-11; wording not seen",
         prevented_by=OPTIONS,
@@ -217,7 +217,7 @@ THINKING = (
     ),
     Rule(
         number="ANT-39",
-        title="an answer to be continued holds no thinking, if thinking is off",
+        title="with thinking off, a prefill contains no thinking",
         answers="When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`.",
         source="tailcallhq/forgecode#1853, as known 2026-11",
         prevented_by=ENCODER,
@@ -226,7 +226,7 @@ THINKING = (
     ),
     Rule(
         number="ANT-40",
-        title="what becomes of thinking bound to another prefix is asked for with its beta, in modes that think",
+        title="block_binding is set only with its beta and in modes that think",
         answers="thinking.adaptive.block_binding: Extra inputs are not permitted",
         source="docs.aws.amazon.com, Preserved thinking, 2026-11",
         prevented_by=OPTIONS,
@@ -235,7 +235,7 @@ THINKING = (
     ),
     Rule(
         number="ANT-41",
-        title="models differ in the modes in which they think",
+        title="models support different modes of thinking",
         answers='"thinking.type.enabled" is not supported for this model.',
         source="Anthropic's error text; AWS user guide on adaptive thinking, as known 2026-11",
         prevented_by=OPTIONS,

@@ -30,7 +30,7 @@ def _unanswered(body: Body, model: Model | None) -> Found:
         answered = {result for _, result in ids(after, "toolResult")} if after and after.role == "user" else set()
         missing = [call for call in called if call not in answered]
         if missing:
-            yield f"{turn.path}.content", f"no result directly after for {', '.join(map(shown, missing))}"
+            yield f"{turn.path}.content", f"no result in the next message for {', '.join(map(shown, missing))}"
 
 
 def _surplus(body: Body, model: Model | None) -> Found:
@@ -39,7 +39,7 @@ def _surplus(body: Body, model: Model | None) -> Found:
         if turn.role == "user":
             for path, result in ids(turn, "toolResult"):
                 if result not in called:
-                    yield path, f"{shown(result)} answers no call of the turn before"
+                    yield path, f"{shown(result)} does not answer a call of the turn before"
         called = {call for _, call in ids(turn, "toolUse")} if turn.role == "assistant" else set()
 
 
@@ -61,8 +61,8 @@ def _all_ids(body: Body) -> Found:
         for kind in ("toolUse", "toolResult"):
             value = placed.block.get(kind)
             if isinstance(value, dict):
-                given = value.get("toolUseId")
-                yield f"{placed.path}.{kind}.toolUseId", given if isinstance(given, str) else ""
+                name = value.get("toolUseId")
+                yield f"{placed.path}.{kind}.toolUseId", name if isinstance(name, str) else ""
 
 
 def _bad_ids(body: Body, model: Model | None) -> Found:
@@ -87,7 +87,7 @@ def _all_names(body: Body) -> Iterator[tuple[str, Any]]:
 def _bad_names(body: Body, model: Model | None) -> Found:
     for path, name in _all_names(body):
         if not isinstance(name, str) or not NAME.fullmatch(name):
-            yield path, f"{shown(name)!r} is no name of a tool"
+            yield path, f"{shown(name)!r} is not a valid tool name"
     for path, spec in tools(body):
         if spec.get("description") == "":
             yield f"{path}.description", "an empty description; leave it out"
@@ -117,25 +117,25 @@ def _no_objects(body: Body, model: Model | None) -> Found:
     for placed in with_results(body):
         call = placed.block.get("toolUse")
         if isinstance(call, dict) and not isinstance(call.get("input"), dict):
-            yield f"{placed.path}.toolUse.input", "the input of a call is an object"
+            yield f"{placed.path}.toolUse.input", "the input of a call must be an object"
         if "json" in placed.block and not isinstance(placed.block["json"], dict):
-            yield f"{placed.path}.json", "only an object goes as json"
+            yield f"{placed.path}.json", "json must be an object"
     for path, spec in tools(body):
         schema = part(spec, "inputSchema").get("json")
         if not isinstance(schema, dict):
-            yield f"{path}.inputSchema.json", "a schema is an object"
+            yield f"{path}.inputSchema.json", "a schema must be an object"
 
 
 def _bad_schemas(body: Body, model: Model | None) -> Found:
     for path, spec in tools(body):
         schema = part(spec, "inputSchema", "json")
         if schema.get("type") != "object":
-            yield f"{path}.inputSchema.json.type", "the root of a schema is of type object"
+            yield f"{path}.inputSchema.json.type", "the root of a schema must be of type object"
         if not isinstance(schema.get("properties", {}), dict):
-            yield f"{path}.inputSchema.json.properties", "properties are an object"
+            yield f"{path}.inputSchema.json.properties", "properties must be an object"
         for word in ("oneOf", "anyOf", "allOf"):
             if word in schema:
-                yield f"{path}.inputSchema.json.{word}", "no alternatives at the root of a schema"
+                yield f"{path}.inputSchema.json.{word}", "alternatives are not allowed at the root of a schema"
 
 
 def _tool_blocks(body: Body) -> list[str]:
@@ -146,9 +146,9 @@ def _no_tools(body: Body, model: Model | None) -> Found:
     used = _tool_blocks(body)
     if "toolConfig" in body:
         if not items(part(body, "toolConfig").get("tools")):
-            yield "toolConfig.tools", "at least one tool"
+            yield "toolConfig.tools", "at least one tool is required"
     elif used:
-        yield "toolConfig", f"missing, with tool blocks from {used[0]} on"
+        yield "toolConfig", f"required, because {used[0]} is a tool block"
 
 
 def _choices(body: Body, model: Model | None) -> Found:
@@ -197,7 +197,7 @@ def _results_first(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         kinds = [kind for kind in turn.kinds() if kind != "cachePoint"]
         if turn.role == "user" and "toolResult" in kinds[kinds.count("toolResult") :]:
-            yield f"{turn.path}.content", "something stands before a result"
+            yield f"{turn.path}.content", "results must come first"
 
 
 def _errors_with_images(body: Body, model: Model | None) -> Found:
@@ -205,13 +205,13 @@ def _errors_with_images(body: Body, model: Model | None) -> Found:
         result = part(placed.block, "toolResult")
         for index, block in enumerate(items(result.get("content"))):
             if result.get("status") == "error" and isinstance(block, dict) and not {"text", "json"} & set(block):
-                yield f"{placed.path}.toolResult.content[{index}]", "a failed result holds text only"
+                yield f"{placed.path}.toolResult.content[{index}]", "a failed result may contain text only"
 
 
 TOOLS = (
     Rule(
         number="BED-06",
-        title="every call is answered in the next message",
+        title="every call has its result in the next message",
         answers="Expected toolResult blocks at messages.content for the following Ids",
         source="agno#6698, camel#3954, pydantic-ai#1645, hermes-agent#108584, as known 2026-11",
         prevented_by=PAIRING,
@@ -227,7 +227,7 @@ TOOLS = (
     ),
     Rule(
         number="BED-08",
-        title="an id stands once in a turn",
+        title="an id is used once in a turn",
         answers="The toolUse blocks contain duplicate Ids",
         source="litellm#20048, #20049, as known 2026-11; wording not seen",
         prevented_by="projection/passes/ids.py",
@@ -276,7 +276,7 @@ TOOLS = (
     ),
     Rule(
         number="BED-12",
-        title="tool blocks need tools that are defined",
+        title="if there are tool blocks, tools are defined",
         answers="The toolConfig field must be defined when using toolUse and toolResult content blocks.",
         source="pydantic-ai#1966, dify#17545, pentagi#196, as known 2026-11",
         prevented_by="projection/pipeline.py",
@@ -284,7 +284,7 @@ TOOLS = (
     ),
     Rule(
         number="BED-13",
-        title="some models do not know every choice of tools",
+        title="some models do not support every tool choice",
         answers="This model doesn't support the toolConfig.toolChoice.any field. Remove it and try again.",
         source="strands-agents/harness-sdk#1241, as known 2026-11",
         prevented_by=OPTIONS,
@@ -310,7 +310,7 @@ TOOLS = (
     ),
     Rule(
         number="BED-18",
-        title="some models do not know the status of a result",
+        title="some models do not support the status of a result",
         answers="This model doesn't support the status field. Remove status and try again.",
         source="botocore 1.44.0, ToolResultBlock, 2026-11; pydantic-ai models/bedrock.py",
         prevented_by=ENCODER,
@@ -328,7 +328,7 @@ TOOLS = (
     Rule(
         number="ANT-12",
         title="a result has content",
-        answers="(refused with status 400; its words were not recorded)",
+        answers="(refused with status 400; the error text was not recorded)",
         source="sources of pydantic-ai and litellm, 2026",
         prevented_by="projection/passes/text.py",
         check=_empty_results,
@@ -336,7 +336,7 @@ TOOLS = (
     ),
     Rule(
         number="ANT-19",
-        title="results stand before anything else in their turn",
+        title="results come first in their turn",
         answers="`tool_use` ids were found without `tool_result` blocks immediately after",
         source="claude-code#8612, langchain-aws#451, as known 2026-11",
         prevented_by=ENCODER,
@@ -380,7 +380,7 @@ TOOLS = (
     ),
     Rule(
         number="ANT-28",
-        title="a failed result holds text only",
+        title="a failed result contains text only",
         answers='all content must be type "text" if "is_error" is true',
         source="Anthropic's error text, behind Converse, as known 2026-11",
         prevented_by=ENCODER,

@@ -1,4 +1,4 @@
-"""Rules about the order of turns, and about blocks that are empty or stand in the wrong turn."""
+"""Rules about the order of turns, and about blocks that are empty or in the wrong turn."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -23,7 +23,7 @@ def _no_messages(body: Body, model: Model | None) -> Found:
 def _begins_with_another(body: Body, model: Model | None) -> Found:
     for turn in turns(body)[:1]:
         if turn.role == "assistant":
-            yield turn.path, "the assistant speaks first"
+            yield turn.path, "the first message is of the assistant"
 
 
 def _neighbours(body: Body, model: Model | None) -> Found:
@@ -35,7 +35,7 @@ def _neighbours(body: Body, model: Model | None) -> Found:
 def _roles(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         if turn.role not in ("user", "assistant", "system"):
-            yield f"{turn.path}.role", f"{shown(turn.role)!r} is no role"
+            yield f"{turn.path}.role", f"{shown(turn.role)!r} is not a valid role"
 
 
 def _system_turns(body: Body, model: Model | None) -> Found:
@@ -73,7 +73,7 @@ def _mixed(body: Body, model: Model | None) -> Found:
         kinds = {kind for kind in turn.kinds() if kind not in ("", "cachePoint", "reasoningContent")}
         tool = kinds & {"toolUse", "toolResult"}
         if tool and kinds - tool:
-            yield f"{turn.path}.content", f"{', '.join(sorted(kinds - tool))} beside {', '.join(sorted(tool))}"
+            yield f"{turn.path}.content", f"{', '.join(sorted(kinds - tool))} together with {', '.join(sorted(tool))}"
 
 
 def _files_beside_results(body: Body, model: Model | None) -> Found:
@@ -82,9 +82,9 @@ def _files_beside_results(body: Body, model: Model | None) -> Found:
             continue
         for path, document in turn.of("document"):
             if document.get("format") != "pdf":
-                yield path, "only a pdf may stand beside results"
+                yield path, "only a pdf is allowed together with results"
         for path, _ in turn.of("video"):
-            yield path, "a video may not stand beside results"
+            yield path, "a video is not allowed together with results"
 
 
 def _wrong_side(body: Body, model: Model | None) -> Found:
@@ -119,7 +119,7 @@ def _refuses_prefill(model: Model) -> bool:
 TURNS = (
     Rule(
         number="BED-01",
-        title="a conversation begins with the user",
+        title="the first message is a user message",
         answers="A conversation must start with a user message.",
         source="pydantic-ai providers/bedrock.py, by family, 2026-07",
         prevented_by=ENCODER,
@@ -128,7 +128,7 @@ TURNS = (
     ),
     Rule(
         number="BED-01b",
-        title="a request has a message",
+        title="a request has at least one message",
         answers="A conversation must start with a user message.",
         source="pydantic-ai providers/bedrock.py, 2026-07",
         prevented_by="projection/pipeline.py",
@@ -136,7 +136,7 @@ TURNS = (
     ),
     Rule(
         number="BED-02",
-        title="user and assistant take turns",
+        title="user and assistant messages alternate",
         answers="A conversation must alternate between user and assistant roles.",
         source="Converse's error text; pydantic-ai models/bedrock.py on the families that merge, as known 2026-11",
         prevented_by=ENCODER,
@@ -153,7 +153,7 @@ TURNS = (
     ),
     Rule(
         number="BED-04",
-        title="a text holds more than white space",
+        title="a text is not blank",
         answers="The text field in the ContentBlock object is blank. Add text to the text field, and try again.",
         source="OpenHands#5339, boto/botocore#3525, hermes-agent#55092, #63983, as known 2026-11",
         prevented_by="projection/passes/text.py",
@@ -169,7 +169,7 @@ TURNS = (
     ),
     Rule(
         number="BED-15",
-        title="tool blocks stand alone in their turn",
+        title="tool blocks are not mixed with other blocks in a turn",
         answers="Conversation blocks and tool result blocks cannot be provided in the same turn.",
         source="browser-use#710, quarkus-langchain4j#1983, as known 2026-11",
         prevented_by=ENCODER,
@@ -178,7 +178,7 @@ TURNS = (
     ),
     Rule(
         number="BED-16",
-        title="beside results stand no files but pdf",
+        title="the only files together with results are pdf",
         answers="`tool_use` ids were found without `tool_result` blocks immediately after",
         source="pydantic-ai#6098, #6081, #3253, as known 2026-11",
         prevented_by=ENCODER,
@@ -187,7 +187,7 @@ TURNS = (
     ),
     Rule(
         number="BED-22",
-        title="some models take no system prompt",
+        title="some models accept no system prompt",
         answers="This model doesn't support system messages. Try again without a system message",
         source="Converse's error text, measured by family, 2026-10",
         prevented_by=ENCODER,
@@ -196,7 +196,7 @@ TURNS = (
     ),
     Rule(
         number="BED-22b",
-        title="some models take no system role inside messages",
+        title="some models accept no system role in messages",
         answers="This model doesn't support system messages. Try again without a system message",
         source="Converse's error text; botocore 1.44.0, ConversationRole, 2026-11",
         prevented_by=ENCODER,
@@ -205,7 +205,7 @@ TURNS = (
     ),
     Rule(
         number="BED-23",
-        title="a conversation ends with the user",
+        title="the last message is a user message",
         answers="This model does not support assistant message prefill. The conversation must end with a user message.",
         source="vybestack/llxprt-code#3695, as known 2026-11",
         prevented_by=ENCODER,
@@ -214,7 +214,7 @@ TURNS = (
     ),
     Rule(
         number="ANT-07",
-        title="calls stand in assistant messages, results in user messages",
+        title="calls are in assistant messages, results in user messages",
         answers="`tool_use` blocks can only be in `assistant` messages",
         source="Anthropic's error text, behind Converse, as known 2026-11; for other families the stricter reading",
         prevented_by=ENCODER,
@@ -222,7 +222,7 @@ TURNS = (
     ),
     Rule(
         number="ANT-13",
-        title="an answer to be continued does not end in white space",
+        title="a prefill does not end in white space",
         answers="messages: final assistant content cannot end with trailing whitespace",
         source="Anthropic's error text, behind Converse, as known 2026-11",
         prevented_by=ENCODER,

@@ -1,5 +1,5 @@
-"""The body as keyword arguments of boto3's ``converse`` and ``converse_stream``: bytes are bytes, and the model's id
-stands with the rest."""
+"""The body as keyword arguments of boto3's ``converse`` and ``converse_stream``: with ``bytes`` instead of base64, and
+with the model's id."""
 
 from base64 import b64decode
 from typing import Any
@@ -8,7 +8,7 @@ from ...types import Model, Options
 
 
 def sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str, Any]:
-    """Copies only what holds bytes."""
+    """Convert the body. Only blocks that contain bytes are copied."""
     messages = [turn | {"content": [_block(block) for block in turn["content"]]} for turn in body["messages"]]
     return {"modelId": model.id, **body, "messages": messages}
 

@@ -1,4 +1,4 @@
-"""The names in a Converse body, and walks over it that take any JSON. State: botocore 1.44.0."""
+"""Names in a Converse body, and iteration over any JSON as such a body. Taken from botocore 1.44.0."""
 
 from typing import Any, NamedTuple
 
@@ -8,7 +8,7 @@ BLOCKS = frozenset(
     {"text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent", "cachePoint",
      "reasoningContent", "citationsContent", "searchResult", "toolAddition", "toolRemoval"}
 )  # fmt: skip
-"""A content block is a union: it has exactly one of these."""
+"""The fields of a content block, which is a union: it has exactly one of them."""
 
 OWN_FIELDS = ("inferenceConfig", "toolConfig", "additionalModelRequestFields", "guardrailConfig", "requestMetadata")
 INFERENCE = frozenset({"maxTokens", "temperature", "topP", "stopSequences"})
@@ -16,7 +16,7 @@ IMAGE_FORMATS = frozenset({"png", "jpeg", "gif", "webp"})
 
 
 class Turn(NamedTuple):
-    """A message of the body, with where it stands."""
+    """A message of the body, with its path."""
 
     at: int
     path: str
@@ -24,7 +24,7 @@ class Turn(NamedTuple):
     content: list[Any]
 
     def of(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
-        """The members of this kind that are objects, each with its path."""
+        """The blocks of this kind that are objects, each with its path."""
         return [
             (f"{self.path}.content[{index}].{kind}", block[kind])
             for index, block in enumerate(self.content)
@@ -32,12 +32,12 @@ class Turn(NamedTuple):
         ]
 
     def kinds(self) -> list[str]:
-        """What each block is; "" for what is none."""
+        """The kind of each block; "" if it has none."""
         return [kind_of(block) for block in self.content]
 
 
 class Placed(NamedTuple):
-    """A content block, with where it stands."""
+    """A content block, with its path."""
 
     path: str
     role: Any
@@ -45,13 +45,13 @@ class Placed(NamedTuple):
 
 
 def kind_of(block: Any) -> str:
-    """The first known member of a block."""
+    """The first known field of a block."""
     return next((key for key in block if key in BLOCKS), "") if isinstance(block, dict) else ""
 
 
 @shared
 def turns(body: dict[str, Any]) -> list[Turn]:
-    """The messages that have the shape of one; content that is no list counts as empty."""
+    """The messages that are objects. Content that is not a list counts as empty."""
     messages = body.get("messages")
     found = []
     for at, message in enumerate(messages if isinstance(messages, list) else []):
@@ -74,7 +74,7 @@ def blocks(body: dict[str, Any]) -> list[Placed]:
 
 @shared
 def with_results(body: dict[str, Any]) -> list[Placed]:
-    """The content blocks of all messages, and what stands inside results."""
+    """The content blocks of all messages, including those inside results."""
     found = []
     for placed in blocks(body):
         found.append(placed)
@@ -95,12 +95,12 @@ def _by_kind(body: dict[str, Any]) -> dict[str, list[tuple[Placed, dict[str, Any
 
 
 def of_kind(body: dict[str, Any], kind: str) -> list[tuple[Placed, dict[str, Any]]]:
-    """Members of this kind that are objects, inside results too."""
+    """Blocks of this kind that are objects, also inside results."""
     return _by_kind(body).get(kind, [])
 
 
 def part(value: Any, *names: str) -> dict[str, Any]:
-    """The object at the end of these names; an empty one where there is none."""
+    """The object at this path of names, or an empty one."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
@@ -112,7 +112,7 @@ def items(value: Any) -> list[Any]:
 
 @shared
 def tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """The specifications of tools, each with its path."""
+    """The tool specifications, each with its path."""
     return [
         (f"toolConfig.tools[{index}].toolSpec", tool["toolSpec"])
         for index, tool in enumerate(items(part(body, "toolConfig").get("tools")))
@@ -121,7 +121,7 @@ def tools(body: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
 
 
 def ids(turn: Turn, kind: str) -> list[tuple[str, str]]:
-    """The ids of calls or results that the caller has to do with, each with its path; server tools are no such."""
+    """The ids of calls or results, each with its path, without those of server tools."""
     return [
         (path, value["toolUseId"])
         for path, value in turn.of(kind)

@@ -1,1 +1,1 @@
-"""What protocols share."""
+"""Code that several protocols share."""

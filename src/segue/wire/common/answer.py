@@ -1,7 +1,7 @@
-"""An answer as it grows: what decoders write to, and what consumers see as ``event.partial``.
+"""An answer as it grows: decoders write to it, and consumers see it as ``event.partial``.
 
-A decoder opens blocks, adds deltas, and says how the answer ended; the events, the ids, the names that tools have in
-the stored conversation, the reading of arguments and the finished message are made here, for all protocols alike.
+A decoder opens blocks, adds deltas, and reports how the answer ended. This module does the rest for all protocols:
+events, ids, the stored names of tools, the arguments of calls, and the finished message.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -40,31 +40,31 @@ from ...types.events import (
     ToolCallStart,
 )
 from ...types.secret import NO_SECRETS, Secrets
-from ...types.text import REPLACED, scrub, scrub_json
+from ...types.text import REPLACEMENT, scrub, scrub_json
 from .arguments import Reading, read_arguments, read_so_far
 
 StopWords = Mapping[str, StopReason]
-"""What a provider's words for the end of an answer mean; one that is not there is `stop`, with a diagnostic."""
+"""The stop reason for each word of a provider. An unknown word means `stop`, with a diagnostic."""
 
 
 def _text(value: str) -> str:
     if type(value) is not str:
-        raise TypeError(f"text is needed, not {type(value).__name__}")
+        raise TypeError(f"expected text, not {type(value).__name__}")
     return scrub(value)
 
 
 Failure = Literal["refused", "provider", "broken"]
-"""Whether the model would not answer, the provider failed, or the stream broke."""
+"""Whether the model refused to answer, the provider failed, or the stream broke."""
 
 CUT = "the stream ended before the answer was complete"
-_HIGH = ("\ud800", "\udbff")  # what the first half of a character may be
+_HIGH = ("\ud800", "\udbff")  # range of the first half of a surrogate pair
 
 
 class Draft:
-    """A block as it grows. What is no text is refused at once, so that a block can always be made.
+    """A block as it grows. Anything but text is refused immediately, so a block can always be built.
 
-    Servers that slice strings by UTF-16 units send the halves of a character in two deltas. A half at the end of a
-    delta waits here for the other one; deltas and blocks have whole characters only.
+    Servers that slice strings by UTF-16 units may send the halves of a character in two deltas. A half at the end of a
+    delta is held back until the other half arrives; deltas and blocks contain whole characters only.
     """
 
     _start: ClassVar[Callable[..., Event]]
@@ -89,10 +89,10 @@ class Draft:
         self._emit(self._start(self.index, answer))
 
     def add(self, delta: str) -> None:
-        """More of the block's text (of a call: of its arguments, as JSON text)."""
+        """Add text to the block, or JSON text to the arguments of a call."""
         if delta:
             if type(delta) is not str:
-                raise TypeError(f"text is needed, not {type(delta).__name__}")
+                raise TypeError(f"expected text, not {type(delta).__name__}")
             if self._half or not delta.isascii():
                 delta = self._whole(delta)
             if delta:
@@ -101,7 +101,7 @@ class Draft:
                 self._emit(self._delta(self.index, delta, self._answer))
 
     def _whole(self, delta: str) -> str:
-        """The whole characters of what waited and ``delta``; a half at the end waits for the next one."""
+        """The whole characters of the held half and ``delta``; a half at the end is held back."""
         if not self._half and scrub(delta) is delta:
             return delta
         text, self._half = self._half + delta, ""
@@ -111,22 +111,22 @@ class Draft:
 
     def _scrubbed(self, text: str) -> str:
         clean = scrub(text)
-        if clean is not text and clean.count(REPLACED) > text.count(REPLACED) and not self._halved:
+        if clean is not text and clean.count(REPLACEMENT) > text.count(REPLACEMENT) and not self._halved:
             self._halved = True
-            why = "half of a character came without the other half, and was replaced"
+            why = "half of a character arrived without the other half and was replaced"
             self._answer.note("half-character", why, {"block": self.index})
         return clean
 
-    def take_half(self) -> str:
-        """The half that waits, for a block that continues this one."""
+    def pop_half(self) -> str:
+        """Return the held half and forget it, for a block that continues this one."""
         half, self._half = self._half, ""
         return half
 
     def complete(self, text: str, differs: tuple[str, str]) -> None:
-        """All of the block's text, as the provider gives it in the end. It counts, whatever the deltas were.
+        """Set the whole text of the block, as the provider sends it at the end. It overrides the deltas.
 
-        What goes beyond the deltas is one more. Text that is not what was streamed is in the end of the block alone,
-        and ``differs`` is the diagnostic of that.
+        If it only continues the deltas, the rest becomes one more delta. If it differs from them, only the end event
+        has it, and the diagnostic ``differs`` is added.
         """
         self._half = ""
         text, so_far = self._scrubbed(text), self.so_far
@@ -139,19 +139,19 @@ class Draft:
 
     @property
     def signature(self) -> str | None:
-        """The block's signature, as far as it is known."""
+        """The signature so far."""
         if len(self.signed) > 1:
             self.signed[:] = [self._join(self.signed)]
         return self.signed[0] if self.signed else None
 
     def sign(self, signature: str | None) -> None:
-        """The block's signature, however late it comes."""
+        """Set the signature."""
         if signature:
             self.signed[:] = [_text(signature)]
             self._block = None
 
     def sign_more(self, piece: str, join: Callable[[list[str]], str] = "".join) -> None:
-        """A piece of the block's signature; ``join`` puts the pieces together, when they are asked for."""
+        """Add a piece of the signature; ``join`` joins the pieces when the signature is read."""
         if piece:
             self.signed.append(_text(piece))
             self._join = join
@@ -159,32 +159,32 @@ class Draft:
 
     @property
     def so_far(self) -> str:
-        """Everything added until now."""
+        """The text so far."""
         if len(self._chunks) > 1:
             self._chunks[:] = ["".join(self._chunks)]
         return self._chunks[0] if self._chunks else ""
 
     @property
     def has_text(self) -> bool:
-        """Whether anything was added."""
+        """Whether there is any text so far."""
         return bool(self._chunks)
 
     def end(self) -> None:
-        """The block is whole."""
+        """End the block."""
         if self.open:
-            if self._half:  # the other one never came
-                self.add(self._scrubbed(self.take_half()))
+            if self._half:  # the other half never arrived
+                self.add(self._scrubbed(self.pop_half()))
             self._block = None
             self.open = False
             self._emit(self._end(self.index, self.block(), self._answer))
 
     def block(self) -> AssistantContent:
-        """The canonical block, as it is now."""
+        """The canonical block so far."""
         if self._block is None:
-            self._block = self._made()
+            self._block = self._build()
         return self._block
 
-    def _made(self) -> AssistantContent:
+    def _build(self) -> AssistantContent:
         raise NotImplementedError
 
 
@@ -192,7 +192,7 @@ class TextDraft(Draft):
     __slots__ = ()
     _start, _delta, _end = TextStart, TextDelta, TextEnd
 
-    def _made(self) -> TextContent:
+    def _build(self) -> TextContent:
         return TextContent(self.so_far, self.signature)
 
 
@@ -204,12 +204,12 @@ class ThinkingDraft(Draft):
         self.redacted = redacted
         super().__init__(answer, signature)
 
-    def _made(self) -> ThinkingContent:
+    def _build(self) -> ThinkingContent:
         return ThinkingContent(self.so_far, self.signature, self.redacted)
 
 
 class CallDraft(Draft):
-    """``id`` and ``name`` may be set while the call grows; ``ordinal`` counts the calls of the answer."""
+    """A call as it grows. Decoders may set ``id`` and ``name`` late; ``ordinal`` is its number among the calls."""
 
     __slots__ = ("id", "name", "ordinal", "reading")
     _start, _delta, _end = ToolCallStart, ToolCallDelta, ToolCallEnd
@@ -222,7 +222,7 @@ class CallDraft(Draft):
         super().__init__(answer, signature)
 
     def whole(self, arguments: Any) -> None:
-        """All of the arguments at once, as an object or as text."""
+        """Add all arguments, as an object or as JSON text."""
         if arguments is not None:
             self.add(arguments if isinstance(arguments, str) else json_text(arguments))
 
@@ -231,7 +231,7 @@ class CallDraft(Draft):
             self.id = self._answer.fresh_id(self)
         super().end()
 
-    def _made(self) -> ToolCall:
+    def _build(self) -> ToolCall:
         call_id, name = scrub(str(self.id)), scrub(str(self.name))
         name = self._answer.names.get(name, name)
         if self.open:
@@ -250,29 +250,33 @@ _READINGS: dict[Reading, str] = {
 _COUNTS = ("input", "output", "cache_read", "cache_write", "total_tokens")
 
 
-class Asked(Protocol):
-    """What an answer must know of the request that it answers."""
+class SentRequest(Protocol):
+    """The parts of a request that its answer needs."""
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The stored name behind each rendered tool name that differs."""
+        """The stored name for each rendered tool name that differs from it."""
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The messages as they were rendered."""
+        """The rendered messages."""
 
     def prefix_digest(self) -> str:
-        """The digest of everything that was sent."""
+        """A digest of everything that was sent."""
 
 
 class Answer:
-    """The answer of ``model`` to what was projected, at ``now`` (Unix ms). What the provider says beside the content
-    is shown without ``secrets``."""
+    """The answer of ``model`` to a request, at ``now`` (Unix ms).
 
-    def __init__(self, model: Model, asked: Asked | None = None, now: int = 0, secrets: Secrets = NO_SECRETS) -> None:
+    ``secrets`` are removed from everything that the provider sends besides the content.
+    """
+
+    def __init__(
+        self, model: Model, request: SentRequest | None = None, now: int = 0, secrets: Secrets = NO_SECRETS
+    ) -> None:
         self.model = model
         self.secrets = secrets
-        self.names: Mapping[str, str] = {} if asked is None else asked.names
+        self.names: Mapping[str, str] = {} if request is None else request.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
         self._usage: Usage | None = None
@@ -281,34 +285,34 @@ class Answer:
         self.upstream: str | None = None  # behind a router
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
-        self._asked = asked
+        self._request = request
         self._now = now
         self._diagnostics: list[Diagnostic] = []
         self._left_out: set[str] = set()
         self._begun = False
         self._calls = 0
-        self._calls_before: int | None = None  # in the conversation, once it is asked for
+        self._calls_before: int | None = None  # calls in the conversation; counted when first needed
 
-    # -- what decoders say -------------------------------------------------------------------------------------------
+    # -- for decoders -----------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """The provider began to answer; said once, however often it is called."""
+        """Emit ``start``, on the first call only."""
         if not self._begun:
             self._begun = True
             self.events.append(Start(self))
 
     def text(self, signature: str | None = None) -> TextDraft:
-        """A new text block."""
+        """Open a text block."""
         self.begin()
         return TextDraft(self, signature)
 
     def thinking(self, signature: str | None = None, redacted: bool = False) -> ThinkingDraft:
-        """A new thinking block; with ``redacted``, the signature is its encrypted payload."""
+        """Open a thinking block; with ``redacted``, the signature is its encrypted payload."""
         self.begin()
         return ThinkingDraft(self, signature, redacted)
 
     def call(self, call_id: str | None = None, name: str | None = None, signature: str | None = None) -> CallDraft:
-        """A new call."""
+        """Open a call."""
         self.begin()
         draft = CallDraft(self, signature, call_id or "", name or "", self._calls)
         self._calls += 1
@@ -316,7 +320,7 @@ class Answer:
 
     @property
     def usage(self) -> Usage | None:
-        """The tokens so far, without their cost; none where the provider told none."""
+        """The tokens so far, without their cost; ``None`` if the provider has not reported any."""
         return self._usage
 
     @usage.setter
@@ -327,23 +331,23 @@ class Answer:
         self._usage = replace(usage, **counts)
 
     def note(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
-        """A diagnostic: something that went wrong and did no harm."""
+        """Add a diagnostic for a problem that did no harm."""
         details = None if details is None else scrub_json(details)
         self._diagnostics.append(Diagnostic(kind, self._now, scrub(self.secrets.shown(message)), details))
 
     def left_out(self, what: str) -> None:
-        """A diagnostic for content that the record has no place for, one for each kind of it."""
+        """Add a diagnostic for content that a message cannot hold, one for each kind."""
         if what not in self._left_out:
             self._left_out.add(what)
-            self.note("content-left-out", f"the record has no place for {what}")
+            self.note("content-left-out", f"a message cannot hold {what}")
 
     def finish(self, word: str | None, words: StopWords, why: str = "") -> None:
-        """The answer is complete, and ended with the provider's ``word``; ``why`` is what it said besides."""
+        """Complete the answer. ``word`` is the provider's stop reason; ``why`` is its explanation, if any."""
         if self.finished is not None:
             return
         stop = words.get(str(word)) if word is not None else "stop"
         if stop is None:
-            self.note("unknown-stop-reason", f"the provider's word for the end is unknown: {word}")
+            self.note("unknown-stop-reason", f"unknown stop reason: {word}")
             stop = "stop"
         if stop == "error":
             self.failure = "refused"
@@ -357,20 +361,20 @@ class Answer:
         self._end(stop, None)
 
     def fail(self, why: str) -> None:
-        """The provider says that it failed; what had arrived is kept."""
+        """End the answer because the provider reported a failure. Blocks so far are kept."""
         self.failure = self.failure or "provider"
         self._end("error", why)
 
     def break_off(self, why: str = CUT) -> None:
-        """The stream broke; what had arrived is kept."""
+        """End the answer because the stream broke. Blocks so far are kept."""
         self.failure = self.failure or "broken"
         self._end("error", why)
 
     def abort(self, why: str) -> None:
-        """Nobody wants the rest of the answer; what had arrived is kept."""
+        """End the answer because the caller stopped reading. Blocks so far are kept."""
         self._end("aborted", why)
 
-    # -- what consumers see ------------------------------------------------------------------------------------------
+    # -- for consumers -----------------------------------------------------------------------------------------------
 
     @property
     def content(self) -> list[AssistantContent]:
@@ -378,20 +382,20 @@ class Answer:
         return [block.block() for block in self.blocks]
 
     def message(self) -> AssistantMessage:
-        """The answer as a message; until it is finished, one that was aborted here."""
+        """The answer as a message. Until it is finished, the message is an aborted one."""
         return self._message("aborted", "not finished") if self.finished is None else self.finished
 
-    # -- in here -----------------------------------------------------------------------------------------------------
+    # -- internal ----------------------------------------------------------------------------------------------------
 
     def fresh_id(self, call: CallDraft) -> str:
-        """An id for a call that came without one: from position and content, in the form of the origin's dialect."""
+        """An id for a call without one, derived from position and content, in the form of the model's dialect."""
         before = call.ordinal
-        sent: Sequence[Message] = [] if self._asked is None else self._asked.messages
+        sent: Sequence[Message] = [] if self._request is None else self._request.messages
         form = self.model.dialect.id_form
-        if ID_SHAPES[form].counted:  # over the whole conversation
+        if ID_SHAPES[form].counted:  # counted over the whole conversation
             if self._calls_before is None:
                 self._calls_before = sum(type(block) is ToolCall for message in sent for block in message.content)
-            return f"{ID_SHAPES[form].prefix}{call.name}:{self._calls_before + before}"
+            return ID_SHAPES[form].counted_id(call.name, self._calls_before + before)
         return fresh_id(scrub(f"{len(sent)}:{before}:{call.name}:{call.so_far}"), form)
 
     def _end(self, stop: StopReason, why: str | None) -> None:
@@ -399,13 +403,13 @@ class Answer:
             return
         self.begin()
         self.finished = self._message(stop, why)
-        kind = Error if stop in ("error", "aborted") else Done
+        kind = Error if self.finished.failed else Done
         self.events.append(kind(self.finished, self))
 
     def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:
         usage = self.usage or Usage()
         cost = None if self.usage is None else self.model.cost.of(usage)
-        digest = None if self._asked is None else self._asked.prefix_digest()
+        digest = None if self._request is None else self._request.prefix_digest()
         return replace(
             AssistantMessage.start(self.model, self._now),
             content=self.content,
@@ -420,7 +424,7 @@ class Answer:
         )
 
     def _shown(self, value: Any) -> str | None:
-        """What the provider wrote beside the content, as it may be stored."""
+        """A text of the provider that is not content, without secrets."""
         return scrub(self.secrets.shown(str(value))) if value else None
 
     def _about_calls(self) -> list[Diagnostic]:
@@ -434,6 +438,6 @@ class Answer:
                 found.append(Diagnostic(f"arguments-{reading}", self._now, _READINGS[reading], details))
             if not block.name:
                 found.append(
-                    Diagnostic("call-without-name", self._now, "the call names no tool", {"block": block.index})
+                    Diagnostic("call-without-name", self._now, "the call does not name a tool", {"block": block.index})
                 )
         return found

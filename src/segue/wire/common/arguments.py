@@ -1,21 +1,19 @@
-"""The arguments of a call, from JSON text that may be damaged or cut. Nothing here raises.
+"""Read the arguments of a call from JSON text that may be damaged or cut. Nothing here raises.
 
-Strict first; then repaired (raw control characters, escapes that JSON does not know); then completed where the text
-breaks off; then nothing. Whatever was not strict is said, because a call with guessed arguments must not run as if it
-were whole.
+First strictly; then repaired (raw control characters, unknown escapes); then completed where the text breaks off; then
+an empty object. The caller learns how they were read, because a call with guessed arguments must not run.
 """
 
 import re
 from typing import Any, Literal
 
 from ...errors import FormatError
-from ...types.codec import read_json
+from ...types.codec import UNREADABLE, read_json
 from ...types.numbers import refuse_non_finite
-from ...types.other_tools import UNREADABLE
 from ...types.text import scrub_escapes
 
 Reading = Literal["strict", "repaired", "truncated", "unreadable"]
-"""How arguments had to be read."""
+"""How arguments were read."""
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)', re.DOTALL)
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|\\|[\x00-\x1f]')
@@ -23,7 +21,7 @@ _CUT_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{0,3})?\Z")
 
 
 def read_arguments(text: str) -> tuple[dict[str, Any], Reading]:
-    """The object that ``text`` holds, and how it had to be read. No text at all is an empty object."""
+    """The object in ``text``, and how it was read. Empty text is an empty object."""
     if not text or text.isspace():
         return {}, "strict"
     found = _strict(text)
@@ -37,7 +35,7 @@ def read_arguments(text: str) -> tuple[dict[str, Any], Reading]:
 
 
 def read_so_far(text: str) -> dict[str, Any]:
-    """What can be read of arguments that are still streaming: for the live view, where a guess does no harm."""
+    """The readable part of arguments that are still streaming, for the live view, where a guess does no harm."""
     return _completed(text) or {}
 
 
@@ -50,12 +48,12 @@ def _strict(text: str) -> dict[str, Any] | None:
 
 
 def _completed(text: str) -> dict[str, Any] | None:
-    import jiter  # only damaged and half-read arguments need it
+    import jiter  # imported here, as only damaged and partial arguments need it
 
     data = text.encode("utf-8", "replace")
-    for attempt in (data, scrub_escapes(data)):  # half a character at the very end is cut, elsewhere it is a fault
+    for attempt in (data, scrub_escapes(data)):  # half a character at the end is cut, elsewhere it is a fault
         try:
-            # Cut strings are kept; it takes a cut number for a whole one, which is why the call is marked.
+            # Cut strings are kept. A cut number looks like a whole one, so the call is marked.
             found = jiter.from_json(attempt, partial_mode="trailing-strings", allow_inf_nan=False)
             refuse_non_finite(found)
         except (ValueError, FormatError):
@@ -76,6 +74,6 @@ def _mended(fault: re.Match[str]) -> str:
 
 
 def _without_cut_escape(text: str) -> str:
-    """Half an escape at the very end is what was cut, not a fault."""
+    """Remove half an escape at the end: there the text was cut, which is not a fault."""
     before = len(text) - len(text.rstrip("\\"))
     return text if before and before % 2 == 0 else _CUT_ESCAPE.sub("", text)

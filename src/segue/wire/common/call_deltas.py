@@ -1,9 +1,9 @@
-"""Which call a piece of one belongs to, where calls stream as ``tool_calls`` of a chat completion.
+"""Find the call that a streamed piece belongs to, for calls that stream as ``tool_calls`` of a chat completion.
 
-A piece should say its call's ``index``; the id and the name come with the first. Servers leave the index out (Gemini's
-compatible endpoint, openai-python#2806), say 0 for every call (older Ollama, ollama#7881), give no id, write ``"null"``
-for it (Mistral), or repeat id and name in every piece. So: by index; without one by id, then by place and order; and a
-piece that names its call anew begins another.
+A piece should have the ``index`` of its call; the first piece also has the id and the name. Servers leave the index out
+(Gemini's compatible endpoint, openai-python#2806), send 0 for every call (older Ollama, ollama#7881), send no id, write
+``"null"`` for it (Mistral), or repeat id and name in every piece. So a piece is matched by index, otherwise by id, then
+by position and order. A piece that names its call again begins another call.
 """
 
 import re
@@ -17,22 +17,22 @@ from .arguments import read_arguments
 Piece = Mapping[str, Any]
 
 MAX_NAME = 4096
-"""Characters of a name that comes in pieces; no provider takes a name of more than 128."""
+"""Limit for a name that arrives in pieces, in characters; no provider accepts a name of more than 128."""
 
 
 class CallDeltas:
-    """The calls of one answer, as their pieces come."""
+    """The calls of one answer, built from their pieces."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self._calls: dict[Any, CallDraft] = {}  # by index: the newest there
+        self._calls: dict[Any, CallDraft] = {}  # by index: the newest one
         self._by_id: dict[str, CallDraft] = {}
         self._nesting: dict[CallDraft, Nesting] = {}  # of calls without an id
         self._last: Any = 0
 
-    def take(self, pieces: Sequence[Piece]) -> list[CallDraft]:
-        """The ``tool_calls`` of one delta: what they say is added to their calls, which are given back in order."""
-        taken: list[CallDraft] = []
+    def add(self, pieces: Sequence[Piece]) -> list[CallDraft]:
+        """Add the ``tool_calls`` of one delta to their calls, and return these calls in order."""
+        calls: list[CallDraft] = []
         for place, piece in enumerate(pieces):
             index = piece.get("index")
             if index is None:
@@ -49,11 +49,11 @@ class CallDeltas:
                 call.add(arguments)
                 if not call.id:
                     self._nesting.setdefault(call, Nesting()).feed(arguments)
-            taken.append(call)
-        return taken
+            calls.append(call)
+        return calls
 
     def whole(self, calls: Sequence[Piece]) -> list[CallDraft]:
-        """The ``tool_calls`` of a whole answer: each is a call of its own."""
+        """Add the ``tool_calls`` of a whole answer: each entry is one call."""
         made: list[CallDraft] = []
         for call in calls:
             function = call.get("function") or _NOTHING
@@ -62,38 +62,38 @@ class CallDeltas:
         return made
 
     def _matched(self, index: Any, piece: Piece, function: Piece) -> CallDraft:
-        """The call of a piece that has an id or a name, or is the first with its index."""
-        given, name = call_id(piece), function.get("name") or ""
+        """The call of a piece that has an id or a name, or is the first one with its index."""
+        new_id, name = call_id(piece), function.get("name") or ""
         call = self._calls.get(index)
-        if given and (call is None or call.id != given) and (call is not None or piece.get("index") is None):
-            call = self._by_id.get(given, call)
-        if call is None or self._is_another(call, given, name, function.get("arguments")):
-            call = self._answer.call(given, name)
+        if new_id and (call is None or call.id != new_id) and (call is not None or piece.get("index") is None):
+            call = self._by_id.get(new_id, call)
+        if call is None or self._is_another(call, new_id, name, function.get("arguments")):
+            call = self._answer.call(new_id, name)
         elif name and not call.name:
             call.name = name
-        elif name != call.name and call.id and not given and not call.has_text:
-            call.name += name  # the name itself in pieces
+        elif name != call.name and call.id and not new_id and not call.has_text:
+            call.name += name  # the name is streamed in pieces
             if len(call.name) > MAX_NAME:
                 raise ValueError(f"a name of more than {MAX_NAME:,} characters")
-        if given and not call.id:
-            call.id = given
+        if new_id and not call.id:
+            call.id = new_id
         self._calls[index] = call
-        if given:
-            self._by_id.setdefault(given, call)
+        if new_id:
+            self._by_id.setdefault(new_id, call)
         return call
 
-    def _is_another(self, call: CallDraft, given: str | None, name: str, arguments: Any) -> bool:
-        """Whether a piece begins a call of its own, though an earlier one stands in its place.
+    def _is_another(self, call: CallDraft, new_id: str | None, name: str, arguments: Any) -> bool:
+        """Whether a piece begins a new call, although an earlier call has its index.
 
-        An id alone does not tell: vLLM gave every piece of a call a new one. A name with a new id does. Without ids, a
-        name tells where the call before has all of its arguments, or none and another name.
+        A new id is not enough: vLLM gave every piece of a call a new one. A name with a new id is. Without ids, a name
+        begins a new call if the call before has all of its arguments, or has none and another name.
         """
         if not name or not call.name:
             return False
-        if given and call.id:
-            return given != call.id
+        if new_id and call.id:
+            return new_id != call.id
         begins = bool(arguments) and (not isinstance(arguments, str) or arguments.lstrip().startswith("{"))
-        if name == call.name and not begins:  # a name in every piece: what is there already is not looked at each time
+        if name == call.name and not begins:  # a name in every piece: do not read the arguments again
             return False
         if not call.has_text:
             return name != call.name and not call.id
@@ -107,16 +107,16 @@ _NOTHING: Piece = {}
 
 
 def call_id(call: Piece) -> str | None:
-    """The id that a call came with; Mistral writes ``"null"`` where there is none (mistralai 3.7.0, ``ToolCall``)."""
-    given = call.get("id")
-    return None if not given or given == "null" else str(given)
+    """The id of a call. Mistral writes ``"null"`` if there is none (mistralai 3.7.0, ``ToolCall``)."""
+    found = call.get("id")
+    return None if not found or found == "null" else str(found)
 
 
 _MARKS = re.compile(r'\\(?:.|\Z)|["{}\[\]]', re.DOTALL)
 
 
 class Nesting:
-    """Whether JSON text that comes in pieces has closed all that it opened; each character is looked at once."""
+    """Whether JSON text that arrives in pieces has closed everything it opened. Reads each character once."""
 
     __slots__ = ("_depth", "_escape", "_in_string", "_over", "closed")
 
@@ -124,7 +124,7 @@ class Nesting:
         self._depth = 0
         self._escape = ""  # a backslash at the end of the last piece
         self._in_string = False
-        self._over = False  # something came after the end, and there is no other end
+        self._over = False  # something follows the end of the JSON
         self.closed = False
 
     def feed(self, piece: str) -> None:

@@ -1,6 +1,6 @@
-"""Messages that chat completions and Mistral write alike.
+"""Messages that chat completions and Mistral write in the same way.
 
-Nothing in a turn points back to it, so that the collector of cycles need not look at turns.
+Turns contain no reference cycles, so the garbage collector does not track them (``gc=False``).
 """
 
 from typing import Any
@@ -8,11 +8,11 @@ from typing import Any
 from msgspec import Struct, UnsetType
 
 Content = str | list[Any]
-"""A text, or parts: dicts, or structs that are written like them."""
+"""A text, or parts: dicts, or structs that are written as objects."""
 
 
 class Said(Struct, gc=False):
-    """Words of the user, and the system prompt, in whatever role."""
+    """A user message or the system prompt, in any role."""
 
     role: str
     content: Content

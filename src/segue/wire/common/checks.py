@@ -1,8 +1,8 @@
-"""What the rules of several protocols look for in a body: half characters, empty keys, arguments that are not a JSON
-object, names that are there twice.
+"""Checks that the rules of several protocols share: half characters, empty keys, arguments that are not a JSON object,
+repeated names.
 
-All of them accept any JSON and use no stack. Their work is linear in the size of the body: paths are written only for
-what is found, and are cut where a body is nested very deeply.
+All checks accept any JSON and do not recurse. Their cost is linear in the size of the body: paths are built only for
+findings, and are shortened where a body is nested very deeply.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,21 +12,21 @@ import msgspec
 
 Found = Iterator[tuple[str, str]]
 Place = tuple["Place", str | int] | None
-"""Where a value is: the place of what holds it, and its name or position there."""
+"""Where a value is: the place of its container, and its name or position in it."""
 
 LONGEST_NAME, DEEPEST = 80, 32
 
 
 def half_characters(body: Any) -> Found:
-    """Every string with a lone surrogate, keys included. No parser of a provider reads one."""
+    """Every string with a lone surrogate, keys included. No provider's parser accepts one."""
     for place, value, is_key in _strings(body):
         if is_torn(value):
-            what = f"the name {shown(value)!r} holds" if is_key else "the text holds"
+            what = f"the name {shown(value)!r} contains" if is_key else "the text contains"
             yield path_of(place), f"{what} half a character, a lone surrogate"
 
 
 def is_torn(text: str) -> bool:
-    """Whether a text holds a lone surrogate."""
+    """Whether a text contains a lone surrogate."""
     if text.isascii():
         return False
     try:
@@ -59,12 +59,12 @@ def empty_keys(value: Any, path: str) -> Found:
             waiting += [((place, at), below) for at, below in enumerate(item) if isinstance(below, dict | list)]
         elif isinstance(item, dict):
             if "" in item:
-                yield f"{path}.{path_of(place)}".rstrip("."), "a key that is empty"
+                yield f"{path}.{path_of(place)}".rstrip("."), "an empty key"
             waiting += [((place, name), below) for name, below in item.items() if isinstance(below, dict | list)]
 
 
 def path_of(place: Place) -> str:
-    """A place in words, such as ``messages[0].content``. Of a very deep one the last part."""
+    """A place as text, such as ``messages[0].content``. Only the last part of a very deep one."""
     names: list[str] = []
     while place is not None and len(names) < DEEPEST:
         place, name = place
@@ -73,7 +73,7 @@ def path_of(place: Place) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value in a message: never longer than a line, never with half a character in it."""
+    """A value as shown in a message: at most a line, without half characters."""
     if isinstance(value, str):
         text = value if len(value) <= LONGEST_NAME else f"{value[:LONGEST_NAME]}…"
         return text.encode("utf-8", "replace").decode()
@@ -81,13 +81,13 @@ def shown(value: Any) -> str:
 
 
 def arguments_fault(text: Any) -> str:
-    """What is wrong with the arguments of a call that are sent as a string; "" where they are a JSON object."""
+    """What is wrong with the arguments of a call that are sent as a string; "" if they are a JSON object."""
     if not isinstance(text, str):
-        return "arguments are a string with a JSON object in it"
+        return "arguments must be a string that contains a JSON object"
     try:
         value = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except msgspec.ValidationError:
-        return "arguments are a JSON object"
+        return "arguments must be a JSON object"
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return "arguments are not valid JSON, or are cut"
     del value
@@ -95,30 +95,30 @@ def arguments_fault(text: Any) -> str:
 
 
 def repeated(named: Iterable[tuple[str, Any]], what: str) -> Found:
-    """Each of these names that was there before, with its path. What is not a string, or empty, is not looked at."""
+    """Each repeated name, with its path. Values that are empty or not strings are ignored."""
     seen: set[str] = set()
     for path, name in named:
         if isinstance(name, str) and name:
             if name in seen:
-                yield path, f"{what} {shown(name)!r} is there twice"
+                yield path, f"{what} {shown(name)!r} is used twice"
             seen.add(name)
 
 
 ALTERNATIVES = ("oneOf", "anyOf", "allOf", "enum", "not")
-"""What OpenAI does not take at the root of a schema."""
+"""Keywords that OpenAI does not accept at the root of a schema."""
 
 
 def openai_schema_fault(schema: Any, is_strict: bool) -> str:
-    """What OpenAI refuses in a schema whose root is an object."""
+    """Why OpenAI refuses a schema whose root is an object; "" if it accepts it."""
     if found := [key for key in ALTERNATIVES if key in schema]:
-        return f"the root of a schema has no {found[0]!r}"
+        return f"the root of a schema must not have {found[0]!r}"
     if not isinstance(schema.get("properties", {}), dict):
-        return "properties are an object"
+        return "properties must be an object"
     return _strict_fault(schema) if is_strict else ""
 
 
 def _strict_fault(schema: Any) -> str:
-    """Why a schema is not closed: each object lists its properties, requires all of them and takes no others."""
+    """Why a schema is not strict: each object must require all of its properties and accept no others."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -130,15 +130,15 @@ def _strict_fault(schema: Any) -> str:
             required, properties = node.get("required"), node.get("properties")
             names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
             if node.get("additionalProperties") is not False:
-                return "a strict schema has 'additionalProperties': false in every object"
+                return "a strict schema must have 'additionalProperties': false in every object"
             if isinstance(properties, dict) and not names.issuperset(properties):
-                return "a strict schema requires every property"
+                return "a strict schema must require every property"
         waiting += _below(node)
     return ""
 
 
 def _below(schema: dict[str, Any]) -> Iterator[Any]:
-    """The schemas directly inside of one."""
+    """The schemas directly inside another."""
     for name in ("properties", "$defs", "definitions"):
         named = schema.get(name)
         yield from named.values() if isinstance(named, dict) else ()
@@ -146,8 +146,8 @@ def _below(schema: dict[str, Any]) -> Iterator[Any]:
 
 
 def schema_fault(schema: Any) -> str:
-    """Why a schema cannot be that of a tool's parameters; "" where its root is an object."""
+    """Why a schema is not valid for the parameters of a tool; "" if its root is an object."""
     if not isinstance(schema, dict):
-        return "a schema is an object"
+        return "a schema must be an object"
     kind = schema.get("type")
-    return "" if kind == "object" else f"the root of a schema is of type 'object', not {shown(kind)!r}"
+    return "" if kind == "object" else f"the root of a schema must be of type 'object', not {shown(kind)!r}"

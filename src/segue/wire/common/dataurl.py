@@ -1,4 +1,4 @@
-"""Images as data URLs that are put together only when they are written: until then the stored text is shared."""
+"""Images as data URLs. The URL is built only when the body is written, so the stored base64 is shared until then."""
 
 from typing import Any
 
@@ -15,16 +15,16 @@ class DataUrl:
         self.data = data
 
 
-def _spelled(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if type(value) is DataUrl:
         return f"data:{value.kind};base64,{value.data}"
-    raise TypeError(f"{type(value).__name__} cannot be written")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-to_json = msgspec.json.Encoder(enc_hook=_spelled).encode
-"""The bytes of a body, or of a part of one."""
+to_json = msgspec.json.Encoder(enc_hook=_as_text).encode
+"""Write a body, or a part of one, as JSON."""
 
 
 def to_builtins(value: Any) -> Any:
-    """A body, or a part of one, as nothing but dicts, lists, texts and numbers."""
-    return msgspec.to_builtins(value, enc_hook=_spelled)
+    """A body, or a part of one, as dicts, lists, texts and numbers only."""
+    return msgspec.to_builtins(value, enc_hook=_as_text)

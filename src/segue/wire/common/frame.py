@@ -1,24 +1,24 @@
-"""What a framing (server-sent events, the AWS event stream) makes of bytes: frames, or a broken stream."""
+"""Interface of a framing (server-sent events, the AWS event stream): bytes in, frames out."""
 
 from typing import Protocol
 
 MAX_FRAME = 64 * 1024 * 1024
-"""Bytes of one event, and of a whole answer. Images come in one piece; more than this is an attack or a mistake."""
+"""Limit for one event, and for a whole answer, in bytes. Larger ones are an attack or a mistake."""
 
 
 Frame = tuple[str, bytes]
-"""One event as it stands on the wire: its name, where it has one, and its data."""
+"""One event: its name, or an empty string, and its data."""
 
 
 class BrokenStream(ValueError):
-    """Bytes that the framing does not allow. A decoder catches it and keeps what had arrived."""
+    """Raised for bytes that the framing does not allow. A decoder catches it and keeps the blocks so far."""
 
 
 class Framing(Protocol):
-    """Bytes in, frames out; the pieces may be of any size."""
+    """Bytes in, frames out. Input may arrive in pieces of any size."""
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that are complete now."""
+        """Add bytes and return the frames that are now complete."""
 
     def close(self) -> list[Frame]:
-        """What the stream ended with."""
+        """Return the frames that are left at the end of the stream."""

@@ -1,15 +1,15 @@
-"""Headers of a request, from several places."""
+"""Merge the headers of a request from several sources."""
 
 from collections.abc import Mapping
 
 from .binding import HEADER
 
 LISTS = frozenset({HEADER})
-"""Headers whose value is a list, separated by commas."""
+"""Headers whose value is a comma-separated list."""
 
 
 def joined(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
-    """Both. The caller's win over ours, except that lists are joined: what a body says may depend on ours."""
+    """Merge both. The caller's headers win, except that lists are joined, because the body may depend on ours."""
     headers = dict(ours) | {name: value for name, value in theirs.items() if name.lower() not in LISTS}
     for name, value in theirs.items():
         if name.lower() in LISTS:

@@ -1,4 +1,4 @@
-"""What the first bytes of an image show: its media type, its width and height. Nothing is decoded beyond them."""
+"""Read the media type and the size of an image from its first bytes. The image itself is not decoded."""
 
 import re
 import struct
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 HEAD = 64 * 1024
-"""How much base64 is looked at: the size is near the start, after metadata at most."""
+"""How many characters of base64 are read: the size is near the start, or after metadata."""
 
-# How the bytes of each kind begin. RIFF holds other things than WebP, too. Pages of HTML are what a failed download
-# leaves behind.
+# The first bytes of each kind. HTML pages are left behind by failed downloads. WebP is not here: RIFF files may hold
+# other formats.
 _STARTS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -31,7 +31,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}").fullmatch
 
 
 def is_base64(data: str) -> bool:
-    """Whether ``data`` is whole base64 of the standard alphabet, on one line; padding may be left out."""
+    """Whether ``data`` is complete base64 of the standard alphabet on one line; padding is optional."""
     if _BASE64(data) is None:
         return False
     return len(data) % 4 == 0 if data.endswith("=") else len(data) % 4 != 1
@@ -44,7 +44,7 @@ def media_type(label: str) -> str:
 
 
 def kind_of(data: str | bytes) -> str | None:
-    """The media type that the first bytes show, if they do. A text is base64."""
+    """The media type that the first bytes show, if any. A ``str`` is base64."""
     head = _head(data, 32)
     if head[:4] == b"RIFF" and b"WEBP".startswith(head[8:12]):
         return "image/webp"
@@ -56,14 +56,14 @@ def kind_of(data: str | bytes) -> str | None:
 
 
 def sendable(data: str, label: str, known: Sequence[str]) -> str | None:
-    """The media type to send base64 as: what the bytes show, else the label. ``None`` where the data is not base64, or
-    of a kind that the target does not read."""
+    """The media type to send with base64 data: as the bytes show, otherwise the label. ``None`` if the data is not
+    base64 or the target does not read this type."""
     kind = kind_of(data) or media_type(label)
     return kind if kind in known and is_base64(data) else None
 
 
 def size_of(data: str | bytes) -> tuple[int, int] | None:
-    """Width and height in pixels, or ``None`` where the format is not known or the data is broken."""
+    """Width and height in pixels, or ``None`` if the format is unknown or the data is broken."""
     head = _head(data, HEAD)
     try:
         if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -80,7 +80,7 @@ def size_of(data: str | bytes) -> tuple[int, int] | None:
 
 
 def data_fault(data: Any, label: str | None) -> str:
-    """What is wrong with the data of an image or a document: empty, not base64, or not what its label says."""
+    """What is wrong with the data of an image or a document: empty, not base64, or of another type than its label."""
     if not isinstance(data, str | bytes | bytearray) or not data:
         return "there is no data"
     if isinstance(data, str) and not is_base64(data):
@@ -92,7 +92,7 @@ def data_fault(data: Any, label: str | None) -> str:
 
 
 def _head(data: str | bytes, length: int) -> bytes:
-    """The first bytes: of base64 as many characters, a multiple of four."""
+    """The first bytes; of base64, those of the first ``length`` characters."""
     if not isinstance(data, str):
         return data[:length]
     start = data[:length]

@@ -1,11 +1,13 @@
-"""What an encoder works on: a rendered conversation, the options, and the report, with messages counted as they are
-stored."""
+"""The input of an encoder: a rendered conversation, the options, and the report.
+
+Reports refer to messages by their index in the stored conversation.
+"""
 
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from ...dialects import Dialect, valid_name
+from ...dialects import Dialect
 from ...projection.frame import STUB_TOOL
 from ...projection.pipeline import Rendering
 from ...projection.step import Report
@@ -13,17 +15,17 @@ from ...types import ChangeCode, Model, Options, ToolDefinition
 
 D = TypeVar("D", bound=Dialect)
 Convert = Callable[[D, ToolDefinition], tuple[dict[str, Any], str | None]]
-"""What becomes of a tool, and how its schema had to be adapted, if it had to."""
+"""Converts a tool; also returns how its schema was adapted, or ``None``."""
 
 
 @lru_cache(maxsize=1024)
 def _converted(convert: Convert[D], dialect: D, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    """Tools stay the same from request to request, and their schemas are what takes time."""
+    """Cached, because tools rarely change between requests and schemas are slow to convert."""
     return convert(dialect, tool)
 
 
 class Outgoing(Generic[D]):
-    """One conversation on its way to the wire."""
+    """One conversation to be encoded."""
 
     def __init__(
         self, rendered: Rendering, model: Model, dialect: type[D], options: Options | None, report: Report
@@ -36,27 +38,30 @@ class Outgoing(Generic[D]):
         self.dialect: D = model.dialect
         self.system: str | None = rendered.frame.system_prompt
         self.tools: list[ToolDefinition] = rendered.frame.tools
-        self.stubbed = self.tools == [STUB_TOOL]  # also of a history that was projected before
+        self.stubbed = self.tools == [STUB_TOOL]  # also if the history was projected before
         self.report = report
         self._options = options
 
     @property
     def options(self) -> Options:
-        """What a request asks for; turns do not depend on it, and have none."""
+        """The options of the request. Turns do not depend on them and have none."""
         assert self._options is not None
         return self._options
 
     def note(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
-        """Report a change of the rendered message at this index, or of the request as a whole; the last of no messages
-        stands at -1."""
+        """Report a change of the rendered message at this index, or of the whole request.
+
+        The index is -1 if there are no messages.
+        """
         source = None if message is None or message < 0 else self.rendered.sources[message]
         self.report.add(code, source, None, detail)
 
     def drop_option(self, name: str, why: str) -> None:
+        """Report that an option was left out or changed."""
         self.note("option-dropped", None, f"{name}: {why}")
 
     def each_tool(self, convert: Convert[D]) -> list[dict[str, Any]]:
-        """What each tool becomes. It is found out once, for as long as these are the tools of the conversation."""
+        """The converted tools. They are converted once, as long as the conversation has the same tools."""
         known = self.rendered.frame.tools_as.get(convert)
         if known is None:
             before = len(self.report.pending)
@@ -70,11 +75,3 @@ class Outgoing(Generic[D]):
         else:
             self.report.pending += known[1]
         return [dict(entry) for entry in known[0]]
-
-    def forced_tool(self) -> str | None:
-        """The rendered name of the one tool that must be called, if the options name one that is defined."""
-        choice = self.options.tool_choice
-        if choice is None or choice in ("auto", "none", "required"):
-            return None
-        name = valid_name(choice, self.dialect.name_form)
-        return name if any(tool.name == name for tool in self.tools) else None

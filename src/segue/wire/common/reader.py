@@ -1,4 +1,4 @@
-"""What each protocol's decoder is: it reads events or whole bodies and writes to an ``Answer``. No I/O, no framing."""
+"""Interface of a protocol's decoder: it reads events or whole bodies and writes to an ``Answer``."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -7,44 +7,44 @@ from .answer import Answer
 
 
 class Reader(Protocol):
-    """One answer of one protocol. Ignoring an event is written down, too; what is malformed may raise ``MALFORMED``."""
+    """Reads one answer. Ignored events are listed in the code; malformed input may raise one of ``MALFORMED``."""
 
     def __init__(self, answer: Answer) -> None: ...
 
     def event(self, name: str, data: Any) -> None:
-        """One event of a stream: its name, where the framing has one, and its JSON."""
+        """Read one event of a stream: its name, or an empty string, and its JSON."""
 
     def whole(self, body: Mapping[str, Any]) -> None:
-        """A whole answer, or the body of an error."""
+        """Read a whole answer, or the body of an error."""
 
     def end(self, marked: bool) -> None:
-        """The stream is over: with ``[DONE]`` (marked), or just so. The answer is finished or failed after this,
-        unless the mark means nothing in this protocol."""
+        """End the stream; ``marked``: with ``[DONE]``. After this the answer is finished or failed, unless the mark has
+        no meaning in this protocol."""
 
 
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError)
-"""What reading an event of an impossible shape raises; the decoder makes an ``error`` event of it."""
+"""Exceptions from reading an event of an unexpected shape. The decoder turns them into an ``error`` event."""
 
 
 def error_text(error: Any) -> str:
-    """What a provider says went wrong, from the many shapes of its error objects: kind and message, on one line."""
+    """Kind and message of a provider's error object, on one line. These objects have many shapes."""
     while isinstance(error, dict) and isinstance(error.get("error"), (dict, str)) and error["error"]:
         error = error["error"]
     if not isinstance(error, dict):
-        return _words(error) or "an error without a word"
+        return _plain(error) or "an error without a message"
     message = error.get("message") or error.get("Message") or error.get("detail") or error.get("msg") or ""
-    text = _words(message)
+    text = _plain(message)
     metadata = error.get("metadata")
     if isinstance(metadata, dict) and metadata.get("raw"):  # OpenRouter: "Provider returned error", and this (ORT-04)
-        text = f"{text}: {_words(metadata['raw'])}"
+        text = f"{text}: {_plain(metadata['raw'])}"
     kinds = (error.get("type"), error.get("code"), error.get("status"))
-    kind = next((_words(kind) for kind in kinds if kind and kind != "error"), "")
-    return ": ".join(part for part in (kind, text) if part) or "an error without a word"
+    kind = next((_plain(kind) for kind in kinds if kind and kind != "error"), "")
+    return ": ".join(part for part in (kind, text) if part) or "an error without a message"
 
 
-def _words(value: Any) -> str:
-    """Any JSON as text; what is nested too deep for Python is named, not shown."""
+def _plain(value: Any) -> str:
+    """Any JSON as text. JSON that is nested too deeply for Python is not shown."""
     try:
         return value if isinstance(value, str) else str(value) if value else ""
     except RecursionError:
-        return "an error that is nested too deep"
+        return "an error that is nested too deeply"

@@ -1,9 +1,9 @@
 """Server-sent events: bytes in, events out.
 
 An event ends with an empty line; lines end with LF, CRLF or CR (https://html.spec.whatwg.org/multipage/
-server-sent-events.html, 2026-11). Two departures from that page: what stands after the last empty line is handed out
-when the stream ends, because some servers forget that line and the last event is the one that must not be lost; and a
-bare JSON object is an event, because that is how Google ends a stream that fails ("When API returns an error message,
+server-sent-events.html, 2026-11). Two departures from that page: an event without its empty line is returned at the end
+of the stream, because some servers forget that line and the last event must not be lost; and a bare JSON object is an
+event, because Google ends a failed stream with one ("When API returns an error message,
 it comes line by line", google-genai 3.1.0, _api_client.py; vercel/ai#5217, 2025-03).
 """
 
@@ -11,7 +11,7 @@ from .frame import MAX_FRAME, BrokenStream, Frame
 
 
 class ServerSentEvents:
-    """A parser that may be fed in pieces of any size, and works each byte over once."""
+    """A parser that accepts pieces of any size and reads each byte once."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -20,7 +20,7 @@ class ServerSentEvents:
         self._begun = False
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The events that are complete now."""
+        """Add bytes and return the events that are now complete."""
         if self._after_cr or b"\r" in data:
             data = self._newlines(data)
         buffer = self._buffer
@@ -40,7 +40,7 @@ class ServerSentEvents:
         return [frame for frame in map(_frame, blocks) if frame is not None]
 
     def close(self) -> list[Frame]:
-        """What the stream ended with, if that is an event without its empty line."""
+        """Return the last event, if its empty line is missing."""
         rest = _frame(bytes(self._buffer))
         self._buffer.clear()
         return [] if rest is None else [rest]
@@ -77,5 +77,5 @@ def _any_frame(block: bytes) -> Frame | None:
             data.append(value)
         elif field == b"event":
             name = value.decode("utf-8", "replace")
-        # `id`, `retry`, comments (no field name) and heartbeats tell us nothing.
+        # `id`, `retry`, comments (no field name) and heartbeats are ignored.
     return (name, b"\n".join(data)) if data or name else None

@@ -1,4 +1,4 @@
-"""Messages as the turns of a protocol: one fold over the rendered conversation, which every encoder fills in."""
+"""Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
 from copy import copy
@@ -15,14 +15,14 @@ S = TypeVar("S", bound=Struct)
 Note = Callable[[ChangeCode, str], None]
 """Reports a change of the message that is being added."""
 Turn = Any
-"""A dict, or a struct that is written like one."""
+"""A dict, or a struct that is written as an object."""
 
 OPEN = 4
-"""So many turns may still change: the last one, and two of the user that get cache markers."""
+"""How many turns at the end may still change: the last one, and user turns that get cache markers."""
 
 
 class Mark(Struct, frozen=True):
-    """How far the turns were, for going back there."""
+    """A checkpoint of the turns."""
 
     turns: list[Turn]
     index: int
@@ -44,21 +44,21 @@ class Turns(Generic[D, S]):
         self.dialect = out.dialect
         self.state = state
         self.head: list[Turn] = []
-        """What comes before all turns and may differ from request to request."""
+        """Turns before all others that may differ between requests."""
         self.turns: list[Turn] = []
         self.held: list[Any] = []
-        """Images of tool results that wait for the whole batch of results."""
+        """Images of tool results that are held back until the end of the batch."""
         self.index = -1
-        """Index of the rendered message that is being added, or was last."""
+        """Index of the rendered message that is being added, or was added last."""
 
-    # -- what a protocol writes --------------------------------------------------------------------------------------
+    # -- implemented by a protocol -------------------------------------------------------------------------------------
 
     def add_result(self, message: ToolResultMessage) -> None:
         """Add the result of a call."""
         raise NotImplementedError
 
     def add_user(self, message: UserMessage) -> None:
-        """Add a message of the user."""
+        """Add a user message."""
         raise NotImplementedError
 
     def add_answer(self, message: AssistantMessage) -> None:
@@ -66,17 +66,17 @@ class Turns(Generic[D, S]):
         raise NotImplementedError
 
     def add_images(self, images: list[Any], last: int) -> None:
-        """Add the images that were held back, after the whole batch of results; ``last`` is the index of the last."""
+        """Add the images that were held back, after the batch of results; ``last`` is the index of its last result."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Add what a request needs that ends here."""
+        """Add whatever a request that ends here needs."""
         raise NotImplementedError
 
     # -- the fold ----------------------------------------------------------------------------------------------------
 
     def extend(self) -> None:
-        """Add what was rendered since."""
+        """Add the messages that were rendered since the last call."""
         self._own_last()
         messages, first = self.out.rendered.messages, self.index + 1
         for self.index, message in enumerate(messages[first:] if first else messages, first):
@@ -93,7 +93,7 @@ class Turns(Generic[D, S]):
                 assert_never(message)
 
     def closed(self, out: Outgoing[D]) -> Self:
-        """A copy with all that a request needs that ends here; what was added for that is reported to ``out``."""
+        """A copy that is complete for a request that ends here; changes for that are reported to ``out``."""
         end = self.__class__.__new__(self.__class__)
         end.__dict__.update(self.__dict__)
         end.out, end.turns, end.held = out, list(self.turns), list(self.held)
@@ -107,18 +107,18 @@ class Turns(Generic[D, S]):
         """Report a change of the message that is being added."""
         self.out.note(code, self.index, detail)
 
-    def settle(self) -> list[Turn]:
-        """Hand over the turns that no later request changes: all but the last few, which may get cache markers."""
-        settled = self.turns[:-OPEN]
+    def pop_final(self) -> list[Turn]:
+        """Remove and return the turns that no later request changes: all but the last few."""
+        final = self.turns[:-OPEN]
         del self.turns[:-OPEN]
-        return settled
+        return final
 
     def mark(self) -> Mark:
-        """Where this is."""
+        """A checkpoint of the current state."""
         return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
 
     def back(self, mark: Mark) -> None:
-        """Return to where ``mark`` was made."""
+        """Go back to ``mark``."""
         self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
         self.out.report.back(mark.changes)
 
@@ -127,13 +127,13 @@ class Turns(Generic[D, S]):
         self.add_images(images, last)
 
     def _own_last(self) -> None:
-        """Copy the last turn, which may change from here on: a request or a mark may share it."""
+        """Copy the last turn, because it may change from here on and may be shared with a request or a mark."""
         if self.turns:
             self.turns[-1] = _copied(self.turns[-1])
 
 
 def _copied(turn: Turn) -> Turn:
-    """A turn to which blocks can be added without touching this one."""
+    """A copy of a turn to which blocks can be added."""
     if isinstance(turn, dict):
         return {name: list(value) if type(value) is list else value for name, value in turn.items()}
     copied = copy(turn)

@@ -13,20 +13,20 @@ from .rules import RULES
 
 
 def path(model: Model, options: Options, body: Body) -> str:
-    """The model and the way of answering stand in the path."""
+    """The path, with the model and whether the answer is streamed."""
     if options.stream:
         return f"/models/{model.id}:streamGenerateContent?alt=sse"
     return f"/models/{model.id}:generateContent"
 
 
 def headers(model: Model, options: Options) -> dict[str, str]:
-    """Nothing but the kind of the body; keys are the client's."""
+    """The content type only; the client adds keys."""
     return {"content-type": "application/json"}
 
 
 def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
-    """For ``generate_content`` and ``generate_content_stream`` of google-genai: everything beside the contents is one
-    flat config, and bytes are bytes."""
+    """For ``generate_content`` and ``generate_content_stream`` of google-genai: everything except the contents is one
+    flat config, and base64 is decoded."""
     config = dict(body.get("generationConfig", {}))
     config |= {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
     contents = [{**content, "parts": [_raw(part) for part in content["parts"]]} for content in body["contents"]]
@@ -34,7 +34,7 @@ def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
 
 
 def _raw(part: dict[str, Any]) -> dict[str, Any]:
-    """A part whose base64 is decoded, as the SDK wants it."""
+    """A part with decoded base64, as the SDK expects it."""
     raw = dict(part)
     if "thoughtSignature" in part:
         raw["thoughtSignature"] = _bytes(part["thoughtSignature"])

@@ -1,8 +1,8 @@
 """Answers of generateContent and streamGenerateContent, of the Gemini API and Vertex.
 
-Every event is a ``GenerateContentResponse``, and so is a whole answer (google-genai 3.1.0, types.py). There is no last
-event: ``finishReason`` says that the answer is complete, and it is told when the bytes end, because content and usage
-may follow it (kelivo#1003, 2026-09).
+Every event is a ``GenerateContentResponse``, and so is a whole answer (google-genai 3.1.0, types.py). There is no final
+event: ``finishReason`` marks a complete answer, but the answer is finished only when the stream ends, because content
+and usage may follow it (kelivo#1003, 2026-09).
 """
 
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from typing import Any
 from ...types import Usage
 from ..common.answer import Answer, CallDraft, Draft, StopWords
 from ..common.reader import error_text
-from .ingest import readable
 from .partial_args import Writer
+from .parts import readable
 from .shapes import DUMMIES, kinds, many
 
-# types.FinishReason of google-genai 3.1.0. Calls end with STOP, too.
+# types.FinishReason of google-genai 3.1.0. Answers with calls also end with STOP.
 STOPS: StopWords = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -37,8 +37,8 @@ STOPS: StopWords = {
     "IMAGE_OTHER": "error",
     "NO_IMAGE": "error",
 }
-# "If empty, the model has not stopped"; Vertex says the second on the way (google-cloud-dotnet#15173, 2025-10).
-GOES_ON = (None, "", "FINISH_REASON_UNSPECIFIED")
+# "If empty, the model has not stopped"; Vertex sends the last one on the way (google-cloud-dotnet#15173, 2025-10).
+CONTINUES = (None, "", "FINISH_REASON_UNSPECIFIED")
 _SOURCES = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
 PLAIN = {"text", "thought", "thoughtSignature", "functionCall"}
 
@@ -46,9 +46,9 @@ PLAIN = {"text", "thought", "thoughtSignature", "functionCall"}
 class Reader:
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
-        self.open: Draft | None = None  # text or thinking that the next part may go on with
-        self.thinks = False  # which of the two it is
-        self.call: CallDraft | None = None  # whose arguments are being streamed
+        self.open: Draft | None = None  # text or thinking that the next part may continue
+        self.thinks = False  # whether the open block is thinking
+        self.call: CallDraft | None = None  # the call whose arguments are being streamed
         self.arguments: Writer | None = None
         self.counts: dict[str, Any] = {}
         self.stop: str | None = None
@@ -63,12 +63,12 @@ class Reader:
         answer.begin()
         for candidate in data.get("candidates") or ():
             if candidate.get("index"):
-                self.note("candidate-left-out", "there is more than one candidate, and only the first is kept")
+                self.note("candidate-left-out", "there is more than one candidate; only the first one is kept")
             else:
                 self.candidate(candidate)
         usage = data.get("usageMetadata")
         if usage:
-            self.take_usage(usage)
+            self.add_usage(usage)
         if answer.response_id is None or answer.response_model is None:
             answer.response_id = answer.response_id or _text(data.get("responseId"))
             answer.response_model = answer.response_model or _text(data.get("modelVersion"))
@@ -76,7 +76,7 @@ class Reader:
         if feedback and feedback.get("blockReason") and not data.get("candidates"):
             word = str(feedback["blockReason"])
             answer.finish(word, {word: "error"}, feedback.get("blockReasonMessage") or "")
-        # createTime, modelStatus, and a candidate's safety ratings and logprobs have no place in the record.
+        # createTime, modelStatus, and a candidate's safety ratings and logprobs are ignored.
 
     def whole(self, body: Mapping[str, Any]) -> None:
         if not any(name in body for name in ("candidates", "promptFeedback", "usageMetadata")):
@@ -88,9 +88,9 @@ class Reader:
     def end(self, marked: bool) -> None:
         if self.stop is not None:
             if self.stop == "STOP":
-                self.end_call(told=False)
+                self.end_call(complete=False)
             self.answer.finish(self.stop, STOPS, self.why)
-        elif not marked:  # the mark is not of this protocol; some gateways add it
+        elif not marked:  # `[DONE]` is not part of this protocol; some gateways add it
             self.answer.break_off()
 
     # -- candidates --------------------------------------------------------------------------------------------------
@@ -101,71 +101,71 @@ class Reader:
             for part in many(content.get("parts")):
                 text = part.get("text")
                 if text and type(text) is str and "thoughtSignature" not in part:
-                    self.say(text, part.get("thought") is True)
+                    self.add_text(text, part.get("thought") is True)
                 else:
                     self.other(part)
         for name in _SOURCES:
             if any((candidate.get(name) or {}).values()):
                 self.answer.left_out(name)
         word = candidate.get("finishReason")
-        # Gateways write STOP on any chunk without content (CLIProxyAPI#5640, 2026-09): it takes nothing back.
-        if word not in GOES_ON and (word != "STOP" or self.stop is None):
+        # Gateways write STOP on any chunk without content (CLIProxyAPI#5640, 2026-09): another reason stays.
+        if word not in CONTINUES and (word != "STOP" or self.stop is None):
             self.stop = str(word)
             self.why = candidate.get("finishMessage") or ""
 
-    def say(self, text: str, thinks: bool) -> None:
-        """More text or thinking; parts of one kind are one block."""
+    def add_text(self, text: str, thinks: bool) -> None:
+        """Add text or thinking. Adjacent parts of one kind are one block."""
         if self.open is None or thinks is not self.thinks:
-            self.leave()
+            self.end_block()
             self.open = self.answer.thinking() if thinks else self.answer.text()
             self.thinks = thinks
         self.open.add(text)
 
     def other(self, part: Mapping[str, Any]) -> None:
-        """Parts that are blocks of their own, and empty ones."""
+        """Read a part that is a block by itself, or an empty part."""
         signature = part.get("thoughtSignature") or None
         if not isinstance(signature, str | None):
-            raise TypeError("a signature is a text")
-        if signature in DUMMIES:  # GEM-20: a gateway's, nobody signed anything
+            raise TypeError("a signature must be a text")
+        if signature in DUMMIES:  # GEM-20: from a gateway; not a real signature
             signature = None
         call = part.get("functionCall")
         if call is not None:
-            self.leave()
-            self.take_call(call, signature)
+            self.end_block()
+            self.add_call(call, signature)
             return
         found, thinks = kinds(part), part.get("thought") is True
         text = readable(part, "part") if found else ""
         if found in ([], ["text"]) and signature is None:
             if text:
-                self.say(text, thinks)
+                self.add_text(text, thinks)
             elif left := part.keys() - PLAIN:
-                self.note("part-left-out", f"the record has no place for {', '.join(sorted(left))}")
+                self.note("part-left-out", f"a message cannot hold {', '.join(sorted(left))}")
             return
         if found not in ([], ["text"]):
-            self.note("part-as-text", f"the record has no place for {', '.join(found)}: what can be read of it is text")
-        # A signature goes back on the very part that it came on, so that part is joined with no other (opencode#43984,
-        # harness-sdk#3306, 2026-08); it may be an empty text (GEM-19).
-        half = self.open.take_half() if self.open is not None and thinks is self.thinks else ""
-        self.leave()
+            self.note("part-as-text", f"a message cannot hold {', '.join(found)}: the readable part is text")
+        # A signature must be sent back on the same part, so this part is not joined with another (opencode#43984,
+        # harness-sdk#3306, 2026-08). It may be an empty text (GEM-19).
+        half = self.open.pop_half() if self.open is not None and thinks is self.thinks else ""
+        self.end_block()
         draft = self.answer.thinking(signature) if thinks else self.answer.text(signature)
         draft.add(half + text)
         draft.end()
 
-    def leave(self) -> None:
-        """What comes next does not go on with the open block."""
+    def end_block(self) -> None:
+        """End the open block."""
         if self.open is not None:
             self.open.end()
             self.open = None
 
     # -- calls -------------------------------------------------------------------------------------------------------
 
-    def take_call(self, call: Mapping[str, Any], signature: str | None) -> None:
-        """A whole call; or a piece of one: the first has the name, the last lacks ``willContinue`` and may be empty
-        (adk-python#4311, vercel/ai#14358, 2026)."""
+    def add_call(self, call: Mapping[str, Any], signature: str | None) -> None:
+        """Read a whole call, or a piece of one. The first piece has the name; the last one has no ``willContinue`` and
+        may be empty (adk-python#4311, vercel/ai#14358, 2026)."""
         if self.call is None or (call.get("name") and not (call.get("id") and call["id"] == self.call.id)):
             if not call:
-                return  # the end of a call that had ended
-            self.end_call(told=False)
+                return  # the end of a call that has already ended
+            self.end_call(complete=False)
             self.call = self.answer.call(_text(call.get("id")), _text(call.get("name")))
             self.arguments = None
         self.call.sign(self.call.signature or signature)
@@ -174,15 +174,15 @@ class Reader:
         for argument in many(call.get("partialArgs")):
             if self.arguments is None:
                 self.arguments = Writer(self.call.add)
-            self.arguments.take(argument)
+            self.arguments.add(argument)
         if not call.get("willContinue"):
-            self.end_call(told=True)
+            self.end_call(complete=True)
 
-    def end_call(self, told: bool) -> None:
+    def end_call(self, complete: bool) -> None:
         if self.call is None:
             return
         if self.arguments is not None:
-            self.arguments.close(told)
+            self.arguments.close(complete)
             if self.arguments.out_of_order:
                 self.note("arguments-out-of-order", "the arguments were streamed in an order that cannot be followed")
         self.call.end()
@@ -190,17 +190,19 @@ class Reader:
 
     # -- the rest ----------------------------------------------------------------------------------------------------
 
-    def take_usage(self, usage: Mapping[str, Any]) -> None:
-        """Usage is cumulative: what came last counts, field by field. The prompt includes what was cached, candidates
-        exclude thoughts, and the total is the sum of prompt, candidates, tool use and thoughts (google-genai 3.1.0,
-        types.GenerateContentResponseUsageMetadata)."""
+    def add_usage(self, usage: Mapping[str, Any]) -> None:
+        """Update the usage. It is cumulative: the last value of each field counts.
+
+        The prompt includes cached tokens, candidates exclude thoughts, and the total is the sum of prompt, candidates,
+        tool use and thoughts (google-genai 3.1.0, types.GenerateContentResponseUsageMetadata).
+        """
         counts = self.counts
         counts.update(usage)
         prompt, cached = counts.get("promptTokenCount") or 0, counts.get("cachedContentTokenCount") or 0
         spent = max(prompt - cached, 0) + (counts.get("toolUsePromptTokenCount") or 0)
         made = (counts.get("candidatesTokenCount") or 0) + (counts.get("thoughtsTokenCount") or 0)
         total = counts.get("totalTokenCount") or spent + cached + made
-        if total:  # empty or all zeros on the way (Portkey gateway#934, 2025-02; CLIProxyAPI#4964, 2026-08)
+        if total:  # may be empty or zero during the stream (Portkey gateway#934, 2025-02; CLIProxyAPI#4964, 2026-08)
             self.answer.usage = Usage(spent, made, cached, 0, total)
 
     def note(self, kind: str, message: str) -> None:
@@ -214,7 +216,7 @@ def _text(value: Any) -> str | None:
 
 
 def _error(error: Any) -> str:
-    """``{"code": 503, "message": …, "status": "UNAVAILABLE"}``, the form of all of Google's errors."""
+    """``{"code": 503, "message": …, "status": "UNAVAILABLE"}``, the form of Google's errors."""
     if isinstance(error, dict) and error.get("status"):
         return error_text({**error, "code": " ".join(str(error[key]) for key in ("code", "status") if error.get(key))})
     return error_text(error)

@@ -1,6 +1,6 @@
-"""A projected conversation to the body of ``generateContent``, for the Gemini API and Vertex alike.
+"""A projected conversation to the body of ``generateContent``, for the Gemini API and Vertex.
 
-Rules are cited where they are obeyed, by their numbers in ``rules.py``. Options are in ``options.py``.
+Rules are cited where they are applied, by their numbers in ``rules.py``. Options are in ``options.py``.
 """
 
 from typing import Any, assert_never
@@ -23,6 +23,7 @@ from ...types import (
 from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
+from ..common.results import hold
 from ..common.turns import Turns
 from .options import add_options
 from .schema import from_openapi, object_schema, to_openapi
@@ -30,9 +31,9 @@ from .shapes import is_base64
 
 Out = Outgoing[GoogleGenerativeAI]
 Part = Any
-"""A dict, or a struct that is written like one."""
+"""A dict, or a struct that is written as an object."""
 
-# Nothing in a content points back to it, so that the collector of cycles need not look at these.
+# Contents have no reference cycles, so the garbage collector does not track them (gc=False).
 
 
 class Content(Struct, gc=False):
@@ -82,7 +83,7 @@ class ResponsePart(Struct, rename="camel", gc=False):
 
 
 def body(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
-    """The request body around the contents. The model is in the path, and so is streaming."""
+    """The request body around the contents. Model and streaming are in the path."""
     body: dict[str, Any] = {}
     if out.system is not None:
         body["systemInstruction"] = {"parts": [{"text": out.system}]}
@@ -106,8 +107,8 @@ class State(Struct, frozen=True, gc=False):
 
 
 class GoogleTurns(Turns[GoogleGenerativeAI, State]):
-    """Answers in a row are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
-    GEM-09). User contents may follow each other: what the user says after results is a content of its own."""
+    """Adjacent answers are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
+    GEM-09). User contents may be adjacent: a user message after results is a separate content."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
@@ -138,8 +139,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             self.turns[-1].parts += parts
         else:
             if not role:
-                # The user begins, whatever the first answer holds: a call may not come first (GEM-04), and one may be
-                # added to the first content later.
+                # Always begin with the user: a call must not come first (GEM-04), and one may be added to the first
+                # content later.
                 self.turns.append(Content("user", [Text(OPENING)]))
                 self.state = State(filled=True)
             self._add("model", parts)
@@ -149,8 +150,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         self.state = State(role, in_batch, self.state.filled)
 
     def close(self) -> None:
-        """The user has the last word (GEM-10), except where a model continues a text that it is given; and there must
-        be something to answer (GEM-01)."""
+        """End with the user (GEM-10), except for a prefill on models that accept one. The request must not be empty
+        (GEM-01)."""
         if self.state.filled:
             self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
         if self.state.role == "user":
@@ -166,20 +167,20 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         parts: list[Part] = []
         dummy = self.dialect.dummy_signature
         if not self.dialect.signature_required and same_origin(message, self.out.model):
-            dummy = None  # it answers without a signature where it did not think
+            dummy = None  # its answers without thinking have no signature
         readable = False
         for block in message.content:
             if type(block) is TextContent:
                 signature = block.text_signature
                 if signature is not None and self._may_send(signature):
-                    parts.append(SignedText(block.text, signature))  # also without text: a legal carrier (GEM-19)
+                    parts.append(SignedText(block.text, signature))  # also an empty text (GEM-19)
                 elif block.text and not block.text.isspace():  # GEM-03
                     parts.append(Text(block.text))
                 else:
                     continue
                 readable = True
             elif type(block) is ToolCall:
-                # GEM-11, GEM-20: the first call of a content needs one; for all turns alike
+                # GEM-11, GEM-20: the first call of a content needs one, in all turns
                 signature = block.thought_signature
                 if signature is None or not self._may_send(signature):
                     signature = dummy
@@ -195,17 +196,17 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             else:
                 assert_never(block)
         if parts and not readable:
-            # GEM-03 asks for parts, and no source says that thoughts count: gemini-cli takes them all out of its
-            # history.
-            self.note("thinking-dropped", "an answer of nothing but thinking may be taken for an empty one")
+            # GEM-03 requires parts, and it is not documented that thoughts count: gemini-cli removes all of them from
+            # its history.
+            self.note("thinking-dropped", "an answer that contains only thinking may count as empty")
             return []
         return parts
 
     def _may_send(self, signature: str) -> bool:
-        """GEM-12: "Base64 decoding failed", however genuine the rest of it is."""
+        """Whether the signature is base64. GEM-12: "Base64 decoding failed"."""
         valid = is_base64(signature)
         if not valid:
-            self.note("signature-dropped", "it is not base64, as every signature of this protocol is")
+            self.note("signature-dropped", "signatures of this protocol are base64, and this one is not")
         return valid
 
     # -- results -----------------------------------------------------------------------------------------------------
@@ -223,23 +224,21 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         text = "\n".join(texts)
         if images:
             text = text or IMAGES_BELOW
-            self._note_images(message)
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
-        # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection gave it its call's name.
+        # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection has set the name of the call.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
         response = Response(message.tool_name, call_id, {"error": text} if message.is_error else Output(text))
         if images and self.dialect.images_in_results:
             response.parts = images
-        else:
-            self.held += images  # GEM-14
+            self._note_order(message)
+        elif images:
+            hold(self, images)  # GEM-14
         return response
 
-    def _note_images(self, message: ToolResultMessage) -> None:
+    def _note_order(self, message: ToolResultMessage) -> None:
         kinds = [type(block) for block in message.content]
-        if not self.dialect.images_in_results:
-            self.note("image-moved", "this model takes no images inside a function response")
-        elif TextContent not in kinds:
-            self.note("empty-filled", f"a result of nothing but images says {IMAGES_BELOW!r}")
+        if TextContent not in kinds:
+            self.note("empty-filled", f"a result that has only images gets the text {IMAGES_BELOW!r}")
         elif TextContent in kinds[kinds.index(ImageContent) :]:
             self.note("blocks-reordered", "the text of a result comes before its images")
 
@@ -277,7 +276,7 @@ def _declaration(dialect: GoogleGenerativeAI, tool: ToolDefinition) -> tuple[dic
         entry["parametersJsonSchema"] = adapted
         return entry, None if adapted == schema else "parameters are an object"
     subset = to_openapi(adapted)  # GEM-16
-    if "properties" in subset:  # "should be non-empty for OBJECT type": parameters without any are left out
+    if "properties" in subset:  # "should be non-empty for OBJECT type": empty parameters are left out
         entry["parameters"] = subset
     whole = from_openapi(entry.get("parameters")) in (schema, {"properties": {}, **adapted})
-    return entry, None if whole else "the target takes only a part of JSON Schema"
+    return entry, None if whole else "the target accepts only a part of JSON Schema"

@@ -1,9 +1,9 @@
-"""The body of ``generateContent`` to a conversation, as any client may have written it.
+"""Read the conversation in a body of ``generateContent``, written by any client.
 
-Calls that have no id, or one that was used before, are given one from their position and content. Dummy signatures
-(GEM-20) are no signatures. Encoding what was read for the same model gives the same body again, apart from what a
-conversation has no place for: ``generationConfig``, ``toolConfig``, ``safetySettings``, ``cachedContent``, ``labels``,
-tools that the provider runs itself, the display names of files, and metadata of parts.
+Calls without an id, or with one that was used before, get an id derived from position and content. Dummy signatures
+(GEM-20) are not signatures. Encoding the result for the same model gives the same body, except for what a conversation
+cannot hold: ``generationConfig``, ``toolConfig``, ``safetySettings``, ``cachedContent``, ``labels``, tools that the
+provider runs itself, the display names of files, and metadata of parts.
 """
 
 from collections import deque
@@ -17,7 +17,6 @@ from ...errors import FormatError
 from ...types import (
     AssistantContent,
     Context,
-    ImageContent,
     Message,
     Model,
     TextContent,
@@ -28,17 +27,18 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer
+from .parts import readable, text_or_image
 from .schema import from_openapi
 from .shapes import DUMMIES, get, kinds, many
 
 NAME = "google-generative-ai"
-# "function" is what the first SDKs wrote; others are slips that a reader need not punish.
+# The first SDKs wrote "function"; the others are common mistakes and harmless.
 ROLES = {None: "user", "": "user", "user": "user", "function": "user", "tool": "user", "model": "model"}
 
 
 def recognise(body: dict[str, Any]) -> int:
-    """``contents`` is this protocol's alone, and contents of parts are sure."""
+    """How much a body looks like this protocol: only this one has ``contents``, with ``parts``."""
     contents = many(get(body, "contents"))
     if contents and any(many(get(content, "parts")) for content in contents):
         return 100
@@ -46,10 +46,10 @@ def recognise(body: dict[str, Any]) -> int:
 
 
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
-    """The conversation; answers are ``model``'s, at ``now``."""
+    """The conversation; its answers are of ``model``, at ``now``."""
     contents = get(body, "contents")
     if not isinstance(contents, (list, dict)):
-        raise FormatError("a request has contents, a list of objects", path="contents")
+        raise FormatError("contents must be a list of objects", path="contents")
     reader = _Reader(model, now)
     for index, content in enumerate(many(contents)):
         reader.read(content, f"contents[{index}]")
@@ -57,22 +57,22 @@ def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
 
 
 class _Waiting:
-    """The calls of an answer that wait for their responses, to be found in one step: by id, by name, or in order."""
+    """The calls of an answer that have no response yet, found by id, by name, or in order."""
 
     def __init__(self) -> None:
-        self._by_id: dict[str, deque[ToolCall]] = {}  # by the id that the body gave
+        self._by_id: dict[str, deque[ToolCall]] = {}  # by the id in the body
         self._by_name: dict[str, deque[ToolCall]] = {}
         self._all: deque[ToolCall] = deque()
-        self._taken: set[int] = set()  # of calls, by identity: in the other queues they are passed over
+        self._taken: set[int] = set()  # answered calls, by identity; skipped in the other queues
 
-    def add(self, given: str, call: ToolCall) -> None:
-        if given:
-            self._by_id.setdefault(given, deque()).append(call)
+    def add(self, body_id: str, call: ToolCall) -> None:
+        if body_id:
+            self._by_id.setdefault(body_id, deque()).append(call)
         self._by_name.setdefault(call.name, deque()).append(call)
         self._all.append(call)
 
-    def take(self, call_id: str, name: str) -> ToolCall | None:
-        """The call that is answered: by its id, else by its name, else the next one."""
+    def pop(self, call_id: str, name: str) -> ToolCall | None:
+        """Remove and return the answered call: by id, otherwise by name, otherwise the next one."""
         for queue in (self._by_id.get(call_id), self._by_name.get(name), self._all):
             while queue:
                 call = queue.popleft()
@@ -83,55 +83,55 @@ class _Waiting:
 
 
 class _Reader:
-    """Contents in, messages out; it remembers which ids are taken and which calls wait."""
+    """Contents in, messages out. Keeps the used ids and the calls without a response."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
         self.model, self.now = model, now
         dialect = None if model is None else model.dialect
-        # Where the encoder does not put a dummy on every unsigned call, it belongs to the call that it came with.
+        # If the encoder does not add a dummy to every unsigned call, a dummy belongs to its call.
         self.keeps_dummies = isinstance(dialect, GoogleGenerativeAI) and not dialect.signature_required
-        self.taken: set[str] = set()
+        self.used: set[str] = set()
         self.waiting = _Waiting()
 
     def read(self, content: Any, path: str) -> None:
         role = get(content, "role")
         if not isinstance(content, dict) or not isinstance(get(content, "parts"), (list, dict, type(None))):
-            raise FormatError("a content is an object with a list of parts", path=path)
+            raise FormatError("a content must be an object with a list of parts", path=path)
         if not isinstance(role, (str, type(None))) or role not in ROLES:
-            raise FormatError(f"the role of a content is user or model, not {role!r}", path=f"{path}.role")
+            raise FormatError(f"the role of a content must be user or model, not {role!r}", path=f"{path}.role")
         parts = many(get(content, "parts"))
         for at, part in enumerate(parts):
             if not isinstance(part, dict):
-                raise FormatError("a part is an object", path=f"{path}.parts[{at}]")
+                raise FormatError("a part must be an object", path=f"{path}.parts[{at}]")
         (self._answer if ROLES[role] == "model" else self._user)(parts, path)
 
     # -- user --------------------------------------------------------------------------------------------------------
 
     def _user(self, parts: list[Any], path: str) -> None:
-        said: list[UserContent] = []
+        content: list[UserContent] = []
         for at, part in enumerate(parts):
             where = f"{path}.parts[{at}]"
             if get(part, "functionCall") is not None:
-                raise FormatError("a functionCall stands in a content of the model", path=where)
+                raise FormatError("a functionCall must be in a content of the model", path=where)
             response = get(part, "functionResponse")
             if response is None:
-                said.append(_plain(part, where))
+                content.append(text_or_image(part, where))
             else:
                 self.messages.append(self._result(response, f"{where}.functionResponse"))
-        if said:
-            self.messages.append(UserMessage(said))
+        if content:
+            self.messages.append(UserMessage(content))
 
     def _result(self, response: Any, path: str) -> ToolResultMessage:
-        given = get(response, "response")
-        if not isinstance(response, dict) or not isinstance(given, (dict, type(None))):
-            raise FormatError("a function response is an object with an object in response", path=path)
+        output = get(response, "response")
+        if not isinstance(response, dict) or not isinstance(output, (dict, type(None))):
+            raise FormatError("a function response must be an object with an object in response", path=path)
         name, call_id = str(get(response, "name") or ""), str(get(response, "id") or "")
-        asked = self.waiting.take(call_id, name)
-        content: list[UserContent] = [TextContent(_output(given or {}))]
-        content += [_plain(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
+        call = self.waiting.pop(call_id, name)
+        content: list[UserContent] = [TextContent(_output(output or {}))]
+        content += [text_or_image(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
         return ToolResultMessage(
-            call_id if asked is None else asked.id, name if asked is None else asked.name, content, _failed(given or {})
+            call_id if call is None else call.id, name if call is None else call.name, content, _failed(output or {})
         )
 
     # -- model -------------------------------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ class _Reader:
     def _block(self, part: dict[str, Any], path: str) -> AssistantContent:
         signature = get(part, "thoughtSignature")
         if not isinstance(signature, (str, type(None))):
-            raise FormatError("a signature is a text", path=f"{path}.thoughtSignature")
+            raise FormatError("a signature must be a text", path=f"{path}.thoughtSignature")
         if signature in DUMMIES and not self.keeps_dummies:
             signature = None
         call = get(part, "functionCall")
         if call is not None:
             return self._call(call, signature, path)
         if get(part, "functionResponse") is not None:
-            raise FormatError("a functionResponse stands in a content of the user", path=path)
+            raise FormatError("a functionResponse must be in a content of the user", path=path)
         if not kinds(part) and signature is not None:
             return TextContent("", signature)
         text = readable(part, path)
@@ -164,73 +164,30 @@ class _Reader:
     def _call(self, call: Any, signature: str | None, path: str) -> ToolCall:
         arguments = get(call, "args")
         if not isinstance(call, dict) or not isinstance(arguments, (dict, type(None))):
-            raise FormatError("a function call is an object with an object in args", path=f"{path}.functionCall")
-        given, name = str(get(call, "id") or ""), str(get(call, "name") or "")
-        made = ToolCall(self._id(given, path, name, arguments or {}), name, arguments or {}, signature)
-        self.waiting.add(given, made)
-        return made
+            raise FormatError("a function call must be an object with an object in args", path=f"{path}.functionCall")
+        body_id, name = str(get(call, "id") or ""), str(get(call, "name") or "")
+        read = ToolCall(self._id(body_id, path, name, arguments or {}), name, arguments or {}, signature)
+        self.waiting.add(body_id, read)
+        return read
 
-    def _id(self, given: str, path: str, name: str, arguments: dict[str, Any]) -> str:
-        """The id that the body gives, or a fresh one from position and content."""
-        if given and given not in self.taken:
-            self.taken.add(given)
-            return given
+    def _id(self, body_id: str, path: str, name: str, arguments: dict[str, Any]) -> str:
+        """The id in the body, or a new one derived from position and content."""
+        if body_id and body_id not in self.used:
+            self.used.add(body_id)
+            return body_id
         seed = msgspec.json.encode([path, name, arguments])
         fresh = "toolu_" + blake2b(seed, digest_size=12).hexdigest()
-        while fresh in self.taken:
+        while fresh in self.used:
             fresh = "toolu_" + blake2b(fresh.encode(), digest_size=12).hexdigest()
-        self.taken.add(fresh)
+        self.used.add(fresh)
         return fresh
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
 
 
-def readable(part: Any, path: str) -> str:
-    """A part of an answer that is no call, as text."""
-    plain = _plain(part, path)
-    return plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
-
-
-def _plain(part: Any, path: str) -> TextContent | ImageContent:
-    """A part as text or image; what is neither becomes a text that says what it was."""
-    if not isinstance(part, dict):
-        raise FormatError("a part is an object", path=path)
-    text, inline, file = get(part, "text"), get(part, "inlineData"), get(part, "fileData")
-    if text is not None:
-        if not isinstance(text, str):
-            raise FormatError("text is a text", path=f"{path}.text")
-        return TextContent(text)
-    if inline is not None:
-        return _inline(inline, f"{path}.inlineData")
-    if file is not None:
-        mime_type, uri = str(get(file, "mimeType") or ""), get(file, "fileUri")
-        return TextContent(f"({'image' if mime_type.startswith('image/') else 'file'} at {uri})")
-    return TextContent(_told(part))
-
-
-def _inline(inline: Any, path: str) -> TextContent | ImageContent:
-    data, mime_type = get(inline, "data"), get(inline, "mimeType")
-    if not isinstance(data, str) or not isinstance(mime_type, str):
-        raise FormatError("inline data has data and mimeType", path=path)
-    if mime_type.startswith("image/"):
-        return ImageContent(data, mime_type)
-    return TextContent(f"({mime_type} of {len(data) * 3 // 4} bytes: left out)")
-
-
-# What the model ran on the provider's side is readable, and stays so.
-def _told(part: dict[str, Any]) -> str:
-    code, result = get(part, "executableCode"), get(part, "codeExecutionResult")
-    if isinstance(code, dict):
-        return f"(code that was run)\n{code.get('code', '')}"
-    if isinstance(result, dict):
-        return f"(its output)\n{result.get('output', '')}"
-    named = ", ".join(name for name in part if name not in ("thought", "thoughtSignature", "thought_signature"))
-    return f"(part of another kind: {named})" if named else ""
-
-
 def _output(response: dict[str, Any]) -> str:
-    """What a function answered. 'If "output" and "error" keys are not specified, then whole "response" is treated as
+    """The output of a function. 'If "output" and "error" keys are not specified, then whole "response" is treated as
     function output' (google-genai 3.1.0, types.FunctionResponse)."""
     value: Any = response
     if len(response) == 1:
@@ -248,28 +205,28 @@ def _failed(response: dict[str, Any]) -> bool:
 
 
 def _system(body: dict[str, Any]) -> str | None:
-    given = get(body, "systemInstruction")
-    if given is None or isinstance(given, str):
-        return given
-    if not isinstance(given, dict):
-        raise FormatError("a system instruction is a content", path="systemInstruction")
+    system = get(body, "systemInstruction")
+    if system is None or isinstance(system, str):
+        return system
+    if not isinstance(system, dict):
+        raise FormatError("a system instruction must be a content", path="systemInstruction")
     texts = []
-    for at, part in enumerate(many(get(given, "parts"))):
-        block = _plain(part, f"systemInstruction.parts[{at}]")
+    for at, part in enumerate(many(get(system, "parts"))):
+        block = text_or_image(part, f"systemInstruction.parts[{at}]")
         texts.append(block.text if isinstance(block, TextContent) else f"({block.mime_type}: left out)")
     return "\n".join(texts)
 
 
 def _tools(body: dict[str, Any]) -> list[ToolDefinition]:
-    given = get(body, "tools")
-    if not isinstance(given, (list, dict, type(None))):
-        raise FormatError("tools are a list of objects", path="tools")
+    entries = get(body, "tools")
+    if not isinstance(entries, (list, dict, type(None))):
+        raise FormatError("tools must be a list of objects", path="tools")
     tools = []
-    for index, tool in enumerate(many(given)):
+    for index, tool in enumerate(many(entries)):
         for at, entry in enumerate(many(get(tool, "functionDeclarations"))):
             path = f"tools[{index}].functionDeclarations[{at}]"
             if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-                raise FormatError("a function declaration is an object with a name", path=path)
+                raise FormatError("a function declaration must be an object with a name", path=path)
             tools.append(_tool(entry))
     return tools
 

@@ -1,28 +1,35 @@
-"""Options as this protocol has them: ``generationConfig``, ``toolConfig`` and, on Vertex, ``labels``."""
+"""Map options to ``generationConfig``, ``toolConfig`` and, on Vertex, ``labels``."""
 
 import re
 from typing import Any
 
 from ...dialects import GoogleGenerativeAI
+from ...types import ReasoningLevel
+from ..common.options import Mode, limited_tokens, nearest_level, temperature_within, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[GoogleGenerativeAI]
 
-# Tokens of thinking for each level. Flash takes 0 to 24576, Flash-Lite at least 512, Pro 128 to 32768
+# Tokens of thinking for each level. Flash accepts 0 to 24576, Flash-Lite at least 512, Pro 128 to 32768
 # (ai.google.dev/gemini-api/docs/thinking, 2026).
-BUDGETS = {"minimal": 512, "low": 2_048, "medium": 8_192, "high": 16_384, "xhigh": 24_576, "max": 24_576}
-LEVELS = ("minimal", "low", "medium", "high")
-LEVEL = {"off": "minimal", "xhigh": "high", "max": "high"}
+BUDGETS: dict[ReasoningLevel, int] = {
+    "minimal": 512,
+    "low": 2_048,
+    "medium": 8_192,
+    "high": 16_384,
+    "xhigh": 24_576,
+    "max": 24_576,
+}
 # At most five by the API's reference (unverified); google-genai 3.1.0 names no number.
 MAX_STOPS = 5
-MODES = {"auto": "AUTO", "none": "NONE", "required": "ANY"}
+MODES: dict[Mode, str] = {"auto": "AUTO", "none": "NONE", "required": "ANY", "tool": "ANY"}
 # The usual form of labels on Google Cloud (unverified for this request): lower case, at most 63 characters.
 _LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}").fullmatch
 _LABEL_VALUE = re.compile(r"[a-z0-9_-]{0,63}").fullmatch
 
 
 def add_options(out: Out, body: dict[str, Any]) -> None:
-    """Add what the options ask for and the target takes, and report what it does not."""
+    """Add the options that the target accepts, and report the others."""
     _add_tool_choice(out, body)
     config: dict[str, Any] = {}
     _add_max_tokens(out, config)
@@ -33,29 +40,23 @@ def add_options(out: Out, body: dict[str, Any]) -> None:
         body["generationConfig"] = config
     _add_labels(out, body)
     if out.options.cache == "long":
-        # Caching of prefixes happens by itself; a cache with a lifetime is made by a request of its own (GEM-25).
-        out.drop_option("cache", "prefixes are cached without being asked, and for no certain time")
+        # Prefixes are cached automatically; a cache with a lifetime needs a separate request (GEM-25).
+        out.drop_option("cache", "prefixes are cached automatically, and their lifetime cannot be set")
 
 
 def _add_max_tokens(out: Out, config: dict[str, Any]) -> None:
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is None:
-        return
-    if wanted > limit:
-        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-    config["maxOutputTokens"] = min(wanted, limit)
+    wanted = limited_tokens(out, out.model.max_tokens)
+    if wanted is not None:
+        config["maxOutputTokens"] = wanted
 
 
 def _add_temperature(out: Out, config: dict[str, Any]) -> None:
-    wanted = out.options.temperature
-    if wanted is None:
+    if out.options.temperature is not None and not out.dialect.sampling:
+        out.drop_option("temperature", "this model does not accept it any more")
         return
-    if not out.dialect.sampling:
-        out.drop_option("temperature", "this model does not take it any more")
-    elif not 0 <= wanted <= 2:
-        out.drop_option("temperature", f"{wanted} is not between 0 and 2")
-    else:
-        config["temperature"] = wanted
+    temperature = temperature_within(out, 0, 2)
+    if temperature is not None:
+        config["temperature"] = temperature
 
 
 def _add_stop(out: Out, config: dict[str, Any]) -> None:
@@ -63,7 +64,7 @@ def _add_stop(out: Out, config: dict[str, Any]) -> None:
     if len(stops) < len(out.options.stop):
         out.drop_option("stop", "a stop sequence must not be empty")
     if len(stops) > MAX_STOPS:
-        out.drop_option("stop", f"only {MAX_STOPS} stop sequences are taken")
+        out.drop_option("stop", f"at most {MAX_STOPS} stop sequences are accepted")
     if stops:
         config["stopSequences"] = stops[:MAX_STOPS]
 
@@ -74,60 +75,48 @@ def _add_thinking(out: Out, config: dict[str, Any]) -> None:
         return
     if switch == "none" or not out.model.reasoning:
         if wanted != "off":
-            out.drop_option("reasoning", "this model does not think, or cannot be told how much")
+            out.drop_option("reasoning", "this model does not think, or its level cannot be set")
     elif switch == "thinkingBudget":
         config["thinkingConfig"] = _budget(out, wanted)
     else:
         config["thinkingConfig"] = _level(out, wanted)
 
 
-def _budget(out: Out, wanted: str) -> dict[str, Any]:
+def _budget(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
     if wanted != "off":
         return {"thinkingBudget": max(BUDGETS[wanted], out.dialect.least_budget), "includeThoughts": True}
     if out.dialect.least_budget:
-        out.drop_option("reasoning", "this model always thinks; it is asked to think as little as it can")
+        out.drop_option("reasoning", "this model always thinks; the lowest level is set")
     return {"thinkingBudget": out.dialect.least_budget}
 
 
-def _level(out: Out, wanted: str) -> dict[str, Any]:
-    nearest = _nearest(LEVEL.get(wanted, wanted), out.dialect.effort)
+def _level(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
+    nearest = nearest_level("minimal" if wanted == "off" else wanted, out.dialect.effort)
     thoughts: dict[str, Any] = {} if wanted == "off" else {"includeThoughts": True}
     if wanted == "off":
-        out.drop_option("reasoning", "this model always thinks; it is asked to think as little as it can")
+        out.drop_option("reasoning", "this model always thinks; the lowest level is set")
     return ({} if nearest is None else {"thinkingLevel": nearest.upper()}) | thoughts
 
 
-def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The highest known level up to the one that is wanted, else the lowest."""
-    below = [level for level in LEVELS[: LEVELS.index(wanted) + 1] if level in known]
-    return below[-1] if below else known[0] if known else None
-
-
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
-    choice = out.options.tool_choice
-    if choice is None:
-        return
-    forced = out.forced_tool()
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")
-    elif choice in MODES:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": MODES[choice]}}
-    elif forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
-    else:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": [forced]}}
+    choice = tool_choice(out, bool(out.tools))
+    if choice is not None:
+        config: dict[str, Any] = {"mode": MODES[choice.mode]}
+        if choice.name is not None:
+            config["allowedFunctionNames"] = [choice.name]
+        body["toolConfig"] = {"functionCallingConfig": config}
 
 
 def _add_labels(out: Out, body: dict[str, Any]) -> None:
-    given = out.options.metadata
-    if not given:
+    metadata = out.options.metadata
+    if not metadata:
         return
     if out.dialect.surface != "vertex":  # GEM-24
-        out.drop_option("metadata", "the Gemini API takes none")
+        out.drop_option("metadata", "the Gemini API does not accept it")
         return
-    labels = {name: value for name, value in given.items() if _LABEL(name) and _LABEL_VALUE(value)}
+    labels = {name: value for name, value in metadata.items() if _LABEL(name) and _LABEL_VALUE(value)}
     if labels:
         body["labels"] = labels
-    others = [name for name in given if name not in labels]
+    others = [name for name in metadata if name not in labels]
     if others:
-        out.drop_option("metadata", f"not fit for labels: {', '.join(others)}")
+        out.drop_option("metadata", f"not valid as labels: {', '.join(others)}")

@@ -1,9 +1,9 @@
-"""Arguments of a call that come as values at JSON paths, written as the JSON text that they make.
+"""Convert streamed arguments of a call, which arrive as values at JSON paths, to JSON text.
 
-Vertex streams them so to those who ask (``streamFunctionCallArguments``): a ``PartialArg`` has a path (RFC 9535, "e.g.
-$.foo.bar[0].data") and one value, strings in pieces (google-genai 3.1.0, types.PartialArg; vercel/ai#13929, 2026-03).
-A model writes its arguments from left to right, and so do we. Paths that do not go on where the last one ended are not
-guessed at: the text stays cut, so that the call is not run.
+Vertex streams them in this form on request (``streamFunctionCallArguments``): a ``PartialArg`` has a path (RFC 9535,
+"e.g. $.foo.bar[0].data") and one value, strings in pieces (google-genai 3.1.0, types.PartialArg; vercel/ai#13929,
+2026-03). A model writes its arguments from left to right. If a path does not continue where the last one ended, the
+text stays incomplete, so the call is not run.
 """
 
 import re
@@ -24,14 +24,14 @@ class Writer:
     def __init__(self, add: Callable[[str], None]) -> None:
         self.out_of_order = False
         self._add = add
-        self._path = ""  # of the last value
-        self._steps: list[Step] = []  # the same: the container at each depth is open, and this is where it stands
-        self._names: list[set[Step]] = []  # that each of these containers has
+        self._path = ""  # path of the last value
+        self._steps: list[Step] = []  # the same, split: the position in each open container
+        self._names: list[set[Step]] = []  # the names that each of these containers has
         self._in_string = False
-        self._waiting = False  # for more of the last value
+        self._waiting = False  # more of the last value is expected
 
-    def take(self, argument: Mapping[str, Any]) -> None:
-        """One ``PartialArg``."""
+    def add(self, argument: Mapping[str, Any]) -> None:
+        """Add one ``PartialArg``."""
         text, path = argument.get("stringValue"), argument.get("jsonPath") or ""
         if text is not None and self._in_string and path == self._path:
             self._add(_inside(text))
@@ -46,9 +46,9 @@ class Writer:
             self._place(path, "null")
         self._waiting = argument.get("willContinue") is True
 
-    def close(self, told: bool) -> None:
-        """The call is whole: ``told`` by its own last part, or only by the end of the answer."""
-        if not self.out_of_order and (told or not self._waiting):
+    def close(self, complete: bool) -> None:
+        """End the arguments. ``complete``: the last part of the call has arrived, not just the end of the answer."""
+        if not self.out_of_order and (complete or not self._waiting):
             self._add(self._quote() + self._closed(0) if self._steps else "")
 
     def _place(self, path: str, value: str) -> None:
@@ -58,17 +58,17 @@ class Writer:
         shared = 0
         while shared < min(len(steps), len(self._steps)) and steps[shared] == self._steps[shared]:
             shared += 1
-        if not self._goes_on(steps, shared):
+        if not self._continues(steps, shared):
             self.out_of_order = True
-            self._add("" if self._steps else "{")  # cut, not empty
+            self._add("" if self._steps else "{")  # incomplete, not empty
             return
         before = self._quote() + (self._closed(shared + 1) + "," if self._steps else "")
         del self._names[shared + 1 :]
         self._add(before + self._opened(steps, shared) + value)
         self._path, self._steps = path, steps
 
-    def _goes_on(self, steps: list[Step], shared: int) -> bool:
-        """Whether a value at ``steps`` can stand next: a new name in an object, or the next place in a list."""
+    def _continues(self, steps: list[Step], shared: int) -> bool:
+        """Whether a value at ``steps`` can come next: a new name in an object, or the next position in a list."""
         if any(step != 0 for step in steps[shared + 1 :] if isinstance(step, int)) or shared >= len(steps):
             return False
         step = steps[shared]
@@ -103,12 +103,12 @@ class Writer:
 
 
 def _inside(text: str) -> str:
-    """``text`` as it stands between the quotes of a JSON string."""
+    """``text`` as it is written between the quotes of a JSON string."""
     return json_text(text)[1:-1]
 
 
 def _steps(path: str) -> list[Step]:
-    """The names and places on a path; none for what is not a path to one value."""
+    """The names and positions on a path; empty if it is not a path to one value."""
     steps: list[Step] = []
     at = 1
     while path.startswith("$") and at < len(path):

@@ -1,4 +1,4 @@
-"""Rules about single contents and parts: what each must hold, and what each of the two surfaces knows."""
+"""Rules about single contents and parts, and about differences between the two surfaces."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,9 +13,9 @@ ENCODER = "wire/google_generative_ai/encode.py"
 Found = Iterator[tuple[str, str]]
 
 
-def only(holds: Callable[[GoogleGenerativeAI], bool]) -> Callable[[Model], bool]:
-    """Whether a rule concerns a model, by its dialect."""
-    return lambda model: isinstance(model.dialect, GoogleGenerativeAI) and holds(model.dialect)
+def only(condition: Callable[[GoogleGenerativeAI], bool]) -> Callable[[Model], bool]:
+    """Restrict a rule to models whose dialect meets the condition."""
+    return lambda model: isinstance(model.dialect, GoogleGenerativeAI) and condition(model.dialect)
 
 
 def _contents(body: dict[str, Any], model: Model | None) -> Found:
@@ -28,9 +28,9 @@ def _roles(body: dict[str, Any], model: Model | None) -> Found:
     for index, content in enumerate(found):
         role = get(content, "role")
         if role is None and len(found) > 1:
-            yield f"contents[{index}].role", "only a lone content may go without a role"
+            yield f"contents[{index}].role", "only a single content may have no role"
         elif role not in (None, "user", "model"):
-            yield f"contents[{index}].role", f"the role is user or model, not {shown(role)!r}"
+            yield f"contents[{index}].role", f"the role must be user or model, not {shown(role)!r}"
 
 
 def _parts(body: dict[str, Any], model: Model | None) -> Found:
@@ -40,7 +40,7 @@ def _parts(body: dict[str, Any], model: Model | None) -> Found:
         named.append(("systemInstruction", system))
     for path, content in named:
         if not parts(content):
-            yield f"{path}.parts", "a content has at least one part"
+            yield f"{path}.parts", "a content must have at least one part"
         for at, part in enumerate(parts(content)):
             fault = _part_fault(part)
             if fault:
@@ -50,9 +50,9 @@ def _parts(body: dict[str, Any], model: Model | None) -> Found:
 def _part_fault(part: Any) -> str:
     found = kinds(part)
     if len(found) != 1:
-        return f"a part holds exactly one kind of data, not {len(found)}"
+        return f"a part must have exactly one data field, not {len(found)}"
     if found == ["text"] and part["text"] == "" and get(part, "thoughtSignature") is None:
-        return "an empty text, and no signature that it could carry"
+        return "an empty text without a signature"
     return ""
 
 
@@ -62,7 +62,7 @@ def _objects(body: dict[str, Any], model: Model | None) -> Found:
         field = fields[name]
         value = get(held, field)
         if value is not None and not isinstance(value, dict):
-            yield f"{path}.{name}.{field}", f"an object, not {type(value).__name__}"
+            yield f"{path}.{name}.{field}", f"must be an object, not {type(value).__name__}"
         elif value is None and isinstance(held, dict) and name == "functionResponse":
             yield f"{path}.{name}.{field}", "a response is required"
 
@@ -71,14 +71,14 @@ def _inline_data(body: dict[str, Any], model: Model | None) -> Found:
     for path, _, held in parts_with(body, "inlineData"):
         data, label = get(held, "data"), get(held, "mimeType")
         if not isinstance(label, str) or "/" not in label:
-            yield f"{path}.inlineData.mimeType", "data has a media type"
+            yield f"{path}.inlineData.mimeType", "data must have a media type"
         if not isinstance(data, str) or not data:
             yield f"{path}.inlineData.data", "there is no data"
         elif not is_base64(data):
-            yield f"{path}.inlineData.data", "not base64, or cut short"
+            yield f"{path}.inlineData.data", "not base64, or incomplete"
     for path, _, held in parts_with(body, "fileData"):
         if not isinstance(get(held, "fileUri"), str) or not get(held, "fileUri"):
-            yield f"{path}.fileData.fileUri", "a file has an address"
+            yield f"{path}.fileData.fileUri", "a file must have an address"
 
 
 def _half_characters(body: dict[str, Any], model: Model | None) -> Found:
@@ -89,7 +89,7 @@ def _signatures(body: dict[str, Any], model: Model | None) -> Found:
     for path, part in every_part(body):
         signature = get(part, "thoughtSignature")
         if signature is not None and not (isinstance(signature, str) and is_base64(signature)):
-            yield f"{path}.thoughtSignature", "not base64, or cut short"
+            yield f"{path}.thoughtSignature", "not base64, or incomplete"
 
 
 def _names(body: dict[str, Any], model: Model | None) -> Found:
@@ -112,12 +112,12 @@ def _images(body: dict[str, Any], model: Model | None) -> Found:
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------
 
-# How the address of a file begins that one surface cannot read.
+# The beginning of file addresses that a surface cannot read.
 UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
 
 
 def surfaces(model: Model | None) -> list[str]:
-    """Which surface answers; without a model, either."""
+    """The surface of a model; both without a model."""
     if model is not None and isinstance(model.dialect, GoogleGenerativeAI):
         return [model.dialect.surface]
     return list(UNREADABLE_BY)
@@ -134,7 +134,7 @@ def unreadable_files(body: dict[str, Any], model: Model | None) -> Found:
 RULES: tuple[Rule, ...] = (
     Rule(
         number="GEM-01",
-        title="contents is not empty; a system instruction alone is no request",
+        title="contents is not empty; a system instruction alone is not enough",
         answers="GenerateContentRequest.contents: contents is not specified",
         source="public logs of many clients; ai.google.dev/api/generate-content, 2026",
         prevented_by=ENCODER,
@@ -142,7 +142,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-02",
-        title="the role is user or model; function responses are the user's",
+        title="the role is user or model; function responses have the role user",
         answers="Please use a valid role: user, model.",
         source="BerriAI/litellm#22003, the-open-agent/openagent#1666, 2026-02",
         prevented_by=ENCODER,
@@ -150,7 +150,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-03",
-        title="every content has parts, every part exactly one kind of data, and no text is empty unless it is signed",
+        title="every content has parts, every part has exactly one data field, and only signed texts are empty",
         answers="required oneof field 'data' must have one initialized field",
         source="vercel/ai#3775, genkit-ai/genkit#3816, router-for-me/CLIProxyAPI#1292, 2024-2026; on Vertex "
         "'it has an empty text parameter', obsidian-smart-composer#218",
@@ -167,7 +167,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-12",
-        title="a thought signature is whole base64",
+        title="a thought signature is complete base64",
         answers="Invalid value at thought_signature (TYPE_BYTES), Base64 decoding failed",
         source="google-gemini/gemini-cli#14368, crmne/ruby_llm#521, 2025-12 to 2026-03",
         prevented_by=ENCODER,
@@ -175,7 +175,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-13",
-        title="calls and function responses carry no id on Vertex",
+        title="on Vertex, calls and function responses have no id",
         answers='Invalid JSON payload received. Unknown name "id" at function_call: Cannot find field.',
         source="pydantic/pydantic-ai#5081, vercel/ai#15664, looplj/axonhub#874, until 2026-07; the Gemini API has the "
         "field (google-genai 3.1.0, models.py), and Gemini CLI 0.61 sends it for gemini-2.5, 2026-11",
@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-14",
-        title="no images inside a function response before Gemini 3",
+        title="before Gemini 3, function responses have no images",
         answers="Unable to submit request because `function_response.parts` is not supported for this model.",
         source="google-gemini/gemini-cli#19436, 2026-02",
         prevented_by=ENCODER,
@@ -202,17 +202,17 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-26",
-        title="data is whole base64 with its media type, and a file has an address",
+        title="data is complete base64 with a media type, and a file has an address",
         answers="Invalid value at 'contents[0].parts[0].inline_data.data' (TYPE_BYTES), Base64 decoding failed",
-        source="error text of the API, as of signatures (GEM-12); google-genai 3.1.0, types.Blob and FileData, 2026-11",
+        source="error text as for signatures (GEM-12); google-genai 3.1.0, types.Blob and FileData, 2026-11",
         prevented_by=ENCODER,
         check=_inline_data,
     ),
     Rule(
         number="GEM-28",
-        title="no half characters",
+        title="there are no half characters",
         answers="Invalid JSON payload received. Unexpected token.",
-        source="Protocol Buffers take UTF-8 only (protobuf.dev, JSON mapping); wording not seen, 2026-11",
+        source="Protocol Buffers accept UTF-8 only (protobuf.dev, JSON mapping); wording not seen, 2026-11",
         prevented_by="projection/passes/text.py",
         check=_half_characters,
     ),

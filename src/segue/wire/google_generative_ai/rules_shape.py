@@ -19,7 +19,7 @@ def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
 
 @cache
 def _absent(*surfaces: str) -> Names:
-    """What one of these surfaces does not know."""
+    """The fields that one of these surfaces does not have."""
     found: dict[str, frozenset[str]] = {}
     for surface in surfaces:
         for record, fields in load(_TABLE).absent[surface].items():
@@ -30,7 +30,7 @@ def _absent(*surfaces: str) -> Names:
 RULES: tuple[Rule, ...] = (
     Rule(
         number="GEM-60",
-        title="no field that the API does not know, anywhere",
+        title="there are no fields that the API does not know",
         answers="Invalid JSON payload received. Unknown name \"const\" at 'tools[0]': Cannot find field.",
         source="zed-industries/zed#44875, danny-avila/LibreChat#11761, 2026; google-genai 3.1.0, 2026-11",
         prevented_by=ENCODER,
@@ -39,7 +39,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-61",
-        title="every field holds a value of its kind, and one that it knows",
+        title="every field has a value of its type and from its set of values",
         answers="Invalid JSON payload received. Proto field is not repeating, cannot start list.",
         source="zed-industries/zed#53919, 2026; google-genai 3.1.0, 2026-11",
         prevented_by=ENCODER,
@@ -48,7 +48,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-24",
-        title="fields and file addresses that only the other of the two surfaces, Gemini API and Vertex, knows",
+        title="there are no fields or file addresses that only the other surface (Gemini API or Vertex) supports",
         answers="Invalid JSON payload received. Unknown name: Cannot find field.",
         source="google-genai 3.1.0, models.py: the converters of the two surfaces raise, 2026-11",
         prevented_by=ENCODER,

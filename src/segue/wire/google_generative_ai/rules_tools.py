@@ -1,4 +1,4 @@
-"""Rules about tools: their names, their schemas, and what may not stand beside them."""
+"""Rules about tools: their names, their schemas, and what cannot be combined with them."""
 
 import re
 from typing import Any
@@ -11,7 +11,7 @@ from .schema import FORMATS, TYPES
 from .shapes import declarations, get, many, parts_with, snake
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}").fullmatch
-# google-genai 3.1.0, types.Schema, without what older endpoints answer "Cannot find field" to.
+# google-genai 3.1.0, types.Schema, without fields that older endpoints refuse with "Cannot find field".
 SCHEMA_KEYS = (
     "anyOf",
     "default",
@@ -44,11 +44,11 @@ def _names(body: dict[str, Any], model: Model | None) -> Found:
     named = [(path, get(declaration, "name")) for path, declaration in declarations(body)]
     for path, kind, held in parts_with(body, "functionCall", "functionResponse"):
         name = get(held, "name")
-        if name:  # none at all is GEM-17
+        if name:  # a missing name is GEM-17
             named.append((f"{path}.{kind}", name))
     for path, name in named:
         if not isinstance(name, str) or not _NAME(name):
-            yield f"{path}.name", f"{shown(name)!r} is refused as a name"
+            yield f"{path}.name", f"{shown(name)!r} is not a valid name"
 
 
 def _single(body: dict[str, Any], model: Model | None) -> Found:
@@ -65,16 +65,16 @@ def _schemas(body: dict[str, Any], model: Model | None) -> Found:
         if schema is not None:
             yield from _schema(schema, f"{path}.parameters")
             if get(declaration, "parametersJsonSchema") is not None:
-                yield f"{path}.parametersJsonSchema", "beside parameters; only one of them is taken"
+                yield f"{path}.parametersJsonSchema", "not allowed together with parameters"
 
 
 def _schema(root: Any, path: str) -> Found:
-    """Places are put in words only where something is wrong there: a schema may be nested deeply."""
+    """Check a schema. Paths are built only for faults, because a schema may be nested deeply."""
     waiting: list[tuple[Place, Any]] = [(None, root)]
     while waiting:
         place, schema = waiting.pop()
-        for where, words in _schema_faults(schema):
-            yield ".".join(part for part in (path, path_of(place), where) if part), words
+        for where, fault in _schema_faults(schema):
+            yield ".".join(part for part in (path, path_of(place), where) if part), fault
         if not isinstance(schema, dict):
             continue
         properties = schema.get("properties")
@@ -88,43 +88,43 @@ def _schema(root: Any, path: str) -> Found:
 
 
 def _schema_faults(schema: Any) -> Found:
-    """What is wrong with a schema itself, whatever is below it."""
+    """The faults of a schema itself, without those below it."""
     if not isinstance(schema, dict):
-        yield "", "a schema is an object"
+        yield "", "a schema must be an object"
         return
     for key in schema:
         if key not in _KEYS:
-            yield shown(key), "not a field of a schema here"
+            yield shown(key), "not a field of a schema in this API"
     yield from _kind_faults(schema)
 
 
 def _kind_faults(schema: dict[str, Any]) -> Found:
-    given = schema.get("type")
-    kind = given.upper() if isinstance(given, str) else None
-    if given is not None and kind not in _TYPES:
-        yield "type", f"one type, not {shown(given)!r}"
+    name = schema.get("type")
+    kind = name.upper() if isinstance(name, str) else None
+    if name is not None and kind not in _TYPES:
+        yield "type", f"must be one known type, not {shown(name)!r}"
     if kind == "ARRAY" and schema.get("items") is None:
-        yield "items", "an array says what its items are"
+        yield "items", "an array must have items"
     if schema.get("properties") and kind not in (None, "OBJECT"):
-        yield "properties", "only an object has properties"
+        yield "properties", "only an object may have properties"
     known = FORMATS.get(kind or "")
     if kind == "STRING" and known and schema.get("format") is not None and schema["format"] not in known:
-        yield "format", f"a string has no format {shown(schema['format'])!r}"
+        yield "format", f"a string cannot have the format {shown(schema['format'])!r}"
     if "enum" in schema:
         yield from _enum_faults(schema["enum"], kind)
     required, properties = schema.get("required"), schema.get("properties")
     if isinstance(required, list):
         for name in required:
             if not isinstance(properties, dict) or not isinstance(name, str) or name not in properties:
-                yield "required", f"{shown(name)!r} is no property"
+                yield "required", f"{shown(name)!r} is not a property"
 
 
 def _enum_faults(values: Any, kind: str | None) -> Found:
     if kind not in (None, "STRING"):
-        yield "enum", "only a string has an enum"
+        yield "enum", "only a string may have an enum"
     for at, value in enumerate(values if isinstance(values, list) else []):
         if not isinstance(value, str) or not value:
-            yield f"enum[{at}]", "a value that is not empty, and text"
+            yield f"enum[{at}]", "a value must be a non-empty text"
 
 
 def _roots(body: dict[str, Any], model: Model | None) -> Found:
@@ -138,7 +138,7 @@ def _roots(body: dict[str, Any], model: Model | None) -> Found:
                 yield f"{path}.{name}", fault
 
 
-# -- what excludes what ----------------------------------------------------------------------------------------------
+# -- exclusions ------------------------------------------------------------------------------------------------------
 
 
 def _json_answers(body: dict[str, Any], model: Model | None) -> Found:
@@ -152,13 +152,13 @@ def _cached(body: dict[str, Any], model: Model | None) -> Found:
         for name in ("tools", "toolConfig", "systemInstruction"):
             found = get(body, name)
             if found is not None and (name != "tools" or many(found)):
-                yield name, "it is in the cached content already"
+                yield name, "not allowed together with cachedContent"
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="GEM-15",
-        title="names of functions begin with a letter or _, then letters, digits and _.:-, at most 64",
+        title="function names begin with a letter or _ and have at most 64 letters, digits and _.:-",
         answers="Invalid function name. Must start with a letter or an underscore.",
         source="cline/cline#7339, google-gemini/gemini-cli#7869, 2025-11",
         prevented_by="projection/passes/names.py",
@@ -183,7 +183,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-29",
-        title="no two functions of one name",
+        title="function names are unique",
         answers="Duplicate function declaration found: …",
         source="owndev/Open-WebUI-Functions#135, 2026-02",
         prevented_by="projection/pipeline.py",
@@ -191,7 +191,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-23",
-        title="functions and answers in JSON exclude each other before Gemini 3",
+        title="before Gemini 3, functions and JSON answers exclude each other",
         answers="Function calling with a response mime type: 'application/json' is unsupported",
         source="Simpleyyt/ai-manus#101, 2025",
         prevented_by=ENCODER,
@@ -200,7 +200,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-25",
-        title="beside cached content, no tools, tool config or system instruction",
+        title="with cached content there are no tools, tool config or system instruction",
         answers="Tool config, tools and system instruction should not be set in the request when using cached content.",
         source="quoted in the source of pydantic-ai, models/google.py, 2026",
         prevented_by=ENCODER,

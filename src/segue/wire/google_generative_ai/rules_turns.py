@@ -1,6 +1,6 @@
-"""Rules about contents in their order: who speaks after whom, and which response answers which call.
+"""Rules about the order of contents, and about matching responses to calls.
 
-The current turn is everything after the last user content that is more than function responses.
+The current turn is everything after the last user content that has more than function responses.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ def _response_turns(body: dict[str, Any], model: Model | None) -> Found:
     before: Any = None
     for index, content in enumerate(contents(body)):
         if held(content, RESPONSE) and not (role(before) == "model" and held(before, CALL)):
-            yield f"contents[{index}]", "function responses, and no calls directly before them"
+            yield f"contents[{index}]", "function responses without calls directly before them"
         before = content
 
 
@@ -39,7 +39,7 @@ def _counts(body: dict[str, Any], model: Model | None) -> Found:
         calls = len(held(content, CALL)) if role(content) == "model" else 0
         answered = len(held(found[index + 1], RESPONSE)) if index + 1 < len(found) else 0
         if calls and calls != answered:
-            yield f"contents[{index}]", f"{calls} calls, and {answered} responses in the next content"
+            yield f"contents[{index}]", f"{calls} calls, but {answered} responses in the next content"
 
 
 def _matches(body: dict[str, Any], model: Model | None) -> Found:
@@ -56,7 +56,7 @@ def _matches(body: dict[str, Any], model: Model | None) -> Found:
 
 
 def _named(value: Any, field: str) -> str | None:
-    """The name or id of a call or response; what is not a text is none."""
+    """The name or id of a call or response, if it is a text."""
     found = get(value, field)
     return found if isinstance(found, str) else None
 
@@ -68,7 +68,7 @@ def _mixed(body: dict[str, Any], model: Model | None) -> Found:
         for at, part in enumerate(parts(content)):
             others = [kind for kind in kinds(part) if kind != RESPONSE]
             if others:
-                yield f"contents[{index}].parts[{at}]", f"{others[0]} beside function responses"
+                yield f"contents[{index}].parts[{at}]", f"{others[0]} together with function responses"
 
 
 def _last(body: dict[str, Any], model: Model | None) -> Found:
@@ -87,13 +87,13 @@ def _signed(body: dict[str, Any], model: Model | None) -> Found:
             continue
         for at, _ in held(content, CALL)[:1]:
             if not get(parts(content)[at], "thoughtSignature"):
-                yield f"contents[{index}].parts[{at}]", "the first call of a content carries no signature"
+                yield f"contents[{index}].parts[{at}]", "the first call of a content has no signature"
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="GEM-04",
-        title="a call follows directly on a content of the user",
+        title="a call comes directly after a content of the user",
         answers="Please ensure that function call turn comes immediately after a user turn or after a function "
         "response turn.",
         source="google-gemini/gemini-cli#11814, continuedev/continue#11164, 2025-10 to 2026",
@@ -102,7 +102,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-05",
-        title="function responses follow directly on their calls",
+        title="function responses come directly after their calls",
         answers="Please ensure that function response turn comes immediately after a function call turn.",
         source="BerriAI/litellm#26755, langchain-ai/langchain#27799, 2024-10 to 2026",
         prevented_by="projection/passes/tool_interactions.py",
@@ -110,7 +110,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-06",
-        title="the next content holds as many function responses as there are calls",
+        title="the next content has as many function responses as there are calls",
         answers="Please ensure that the number of function response parts is equal to the number of function call "
         "parts of the function call turn.",
         source="google-gemini/gemini-cli#16415, #4217, microsoft/vscode#299295, 2025-07 to 2026",
@@ -119,7 +119,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-07",
-        title="function responses have the names, and where there are any the ids, of their calls",
+        title="function responses have the names and, if there are any, the ids of their calls",
         answers="functionResponse.id does not match functionCall.id",
         source="google-genai 3.1.0, types.FunctionResponse; router-for-me/CLIProxyAPI#5199, 2026",
         prevented_by="projection/passes/tool_interactions.py",
@@ -127,7 +127,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-09",
-        title="a content with function responses holds nothing else",
+        title="a content with function responses has nothing else",
         answers="Requests ending with a model turn are not supported.",
         source="Prism-Shadow/agenthub#191, anomalyco/opencode#43479; empty answers, pydantic/pydantic-ai#4210, 2026-08",
         prevented_by=ENCODER,
@@ -136,7 +136,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-10",
-        title="the last content is not the model's",
+        title="the last content is not of the model",
         answers="Requests ending with a model turn are not supported.",
         source="LibreChat-AI/agents#323, anomalyco/opencode#45359; docs.cloud.google.com on 3.5 Flash-Lite, 2026",
         prevented_by=ENCODER,
@@ -145,7 +145,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-11",
-        title="in the current turn, the first call of each content carries a signature",
+        title="in the current turn, the first call of each content has a signature",
         answers="Function call is missing a thought_signature in functionCall parts.",
         source="langgenius/dify-official-plugins#2088, continuedev/continue#8785; "
         "ai.google.dev/gemini-api/docs/thought-signatures, 2025-11",

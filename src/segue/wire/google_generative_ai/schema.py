@@ -1,7 +1,7 @@
-"""Schemas of tools: JSON Schema to the OpenAPI subset that ``parameters`` takes (GEM-16), and back.
+"""Convert tool schemas from JSON Schema to the OpenAPI subset that ``parameters`` accepts (GEM-16), and back.
 
-Everything works on copies. What the subset cannot say is left out; where that would change what a value means, it is
-said in the description.
+Everything works on copies. What the subset cannot express is left out, or moved to the description if it would change
+the meaning of a value.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,13 @@ TYPES = {
     "array": "ARRAY",
     "object": "OBJECT",
 }
-# "only 'enum' and 'date-time' are supported for STRING type" (gemini-cli#3178, 2025-07); numbers have their widths.
+# "only 'enum' and 'date-time' are supported for STRING type" (gemini-cli#3178, 2025-07); numbers have widths.
 FORMATS = {
     "STRING": ("enum", "date-time"),
     "NUMBER": ("float", "double"),
     "INTEGER": ("int32", "int64"),
 }
-# Keys that pass as they are, by the kind of value that they must have.
+# Keys that are copied, with the types that their values must have.
 PLAIN: dict[str, tuple[type, ...]] = {
     "title": (str,),
     "description": (str,),
@@ -38,13 +38,15 @@ PLAIN: dict[str, tuple[type, ...]] = {
     "maxProperties": (int,),
 }
 ANY: Schema = {"type": "STRING"}
-# A schema that refers to itself, or fans out by references, ends here.
+# Limits for schemas that refer to themselves or grow by references.
 MAX_DEPTH, MAX_NODES = 32, 10_000
 
 
 def object_schema(schema: Any) -> Schema:
-    """``schema`` as one of an object, which parameters must be ("The schema must describe an object where the
-    properties are the parameters to the function", google-genai 3.1.0); itself where it is one."""
+    """``schema`` if its type is object, otherwise a copy of type object, as parameters must be.
+
+    "The schema must describe an object where the properties are the parameters to the function" (google-genai 3.1.0)
+    """
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}
     if schema.get("type") == "object" and isinstance(schema.get("properties", {}), dict):
@@ -56,12 +58,12 @@ def object_schema(schema: Any) -> Schema:
 
 
 def to_openapi(schema: Schema) -> Schema:
-    """A copy of a JSON Schema in the terms of the subset."""
+    """A JSON Schema, converted to the subset."""
     return _Adapter(schema).adapt(schema, 0)
 
 
 class _Adapter:
-    """One schema on its way into the subset; it keeps the definitions that references point to."""
+    """Converts one schema; keeps its root for references."""
 
     def __init__(self, root: Schema) -> None:
         self.root = root
@@ -106,12 +108,12 @@ class _Adapter:
         if len(kept) == 1 and isinstance(kept[0], dict):
             inner, deeper = self._flat({**outer, **kept[0]}, depth + 1) if depth < MAX_DEPTH else ({}, False)
             return inner, nullable or deeper
-        if outer.get("type") == "object":  # the properties are what counts; which of them go together is left out
+        if outer.get("type") == "object":  # keep the properties; which of them go together is left out
             return outer, nullable
         return ({"anyOf": kept} if kept else outer), nullable
 
     def _resolved(self, schema: Schema) -> Schema:
-        """Follow ``$ref`` within the document; what stands beside it stays."""
+        """Follow ``$ref`` within the document; keys next to it are kept."""
         seen = 0
         while isinstance(schema.get("$ref"), str) and seen < MAX_DEPTH:
             seen += 1
@@ -128,7 +130,7 @@ class _Adapter:
         return found if isinstance(found, dict) and reference.startswith("#") else {}
 
     def _joined(self, schema: Schema, depth: int) -> Schema:
-        """``allOf`` as one schema: properties and requirements together, the first word on all else."""
+        """``allOf`` as one schema: properties and requirements are joined; for other keys the first value counts."""
         members = schema.get("allOf")
         if not isinstance(members, list):
             return dict(schema)
@@ -176,16 +178,18 @@ class _Adapter:
         if kind == "STRING" and texts:
             adapted["enum"] = texts
         elif kind != "STRING" and values:
-            told = "One of: " + ", ".join(str(value) for value in values if value is not None)
-            adapted["description"] = f"{adapted['description']} {told}" if "description" in adapted else told
+            values_text = "One of: " + ", ".join(str(value) for value in values if value is not None)
+            adapted["description"] = (
+                f"{adapted['description']} {values_text}" if "description" in adapted else values_text
+            )
         if adapted.get("format") == "enum" and "enum" not in adapted:
             del adapted["format"]
 
     def _add_properties(self, adapted: Schema, schema: Schema, depth: int) -> None:
-        given = schema.get("properties")
-        if not isinstance(given, dict) or not given:
+        found = schema.get("properties")
+        if not isinstance(found, dict) or not found:
             return
-        properties = adapted["properties"] = {str(name): self.adapt(each, depth + 1) for name, each in given.items()}
+        properties = adapted["properties"] = {str(name): self.adapt(each, depth + 1) for name, each in found.items()}
         for key in ("required", "propertyOrdering"):
             names = schema[key] if isinstance(schema.get(key), list) else []
             names = [name for name in names if isinstance(name, str) and name in properties]
@@ -198,11 +202,11 @@ def _is_null(variant: Any) -> bool:
 
 
 def _kind(schema: Schema, values: list[Any]) -> str:
-    """The type, or what the other keys say it is: a schema without one is refused ("didn't specify the schema type
+    """The type, or the one that the other keys imply: a schema without one is refused ("didn't specify the schema type
     field", Vertex, gemini-cli#2282, new-api#3022, 2025-06 to 2026-02)."""
-    given = schema.get("type")
-    if isinstance(given, str) and given.lower() in TYPES:
-        return TYPES[given.lower()]
+    name = schema.get("type")
+    if isinstance(name, str) and name.lower() in TYPES:
+        return TYPES[name.lower()]
     if "properties" in schema:
         return "OBJECT"
     if "items" in schema:
@@ -249,12 +253,12 @@ def _values(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """64-bit integers may come as text."""
+    """A number; 64-bit integers may be texts."""
     return int(value) if isinstance(value, str) and value.isdecimal() else value
 
 
 _SIZES = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
-# By key, in both spellings: its name in JSON Schema, and how its value is read.
+# For each key, in both spellings: its name in JSON Schema, and a function that converts its value.
 _BACK: dict[str, tuple[str, Callable[[Any], Any] | None]] = {
     "type": ("type", _type),
     "items": ("items", from_openapi),

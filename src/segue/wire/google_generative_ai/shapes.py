@@ -1,7 +1,7 @@
-"""How a body of this protocol is looked at: field names in both spellings, and lists that may be a single object.
+"""Access to a body of this protocol: field names in both spellings, and lists that may be a single object.
 
-The API reads Protocol Buffers from JSON: ``functionCall`` and ``function_call`` are the same field, and where a list is
-expected a single object will do (both are used in Google's own examples).
+The API reads Protocol Buffers from JSON: ``functionCall`` and ``function_call`` are the same field, and a single object
+is accepted where a list is expected (Google's own examples use both).
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 from ...rules import shared
 
-# What a part can hold, exactly one of it (google-genai 3.1.0, types.Part).
+# The data fields of a part, which has exactly one of them (google-genai 3.1.0, types.Part).
 DATA = (
     "text",
     "inlineData",
@@ -21,7 +21,7 @@ DATA = (
     "toolCall",
     "toolResponse",
 )
-# What Google documents in place of a signature that is not there (GEM-20), as it stands and in base64.
+# Dummy signatures that Google documents for missing ones (GEM-20), plain and in base64.
 DUMMIES = frozenset(
     {
         "skip_thought_signature_validator",
@@ -36,12 +36,12 @@ _HUMP = re.compile(r"[A-Z]")
 
 
 def is_base64(text: str) -> bool:
-    """Whether ``text`` is whole base64, of either alphabet: the API takes both (python-genai sends the second)."""
+    """Whether ``text`` is complete base64 of either alphabet: the API accepts both (python-genai sends URL-safe)."""
     return len(text) % 4 == 0 and _BASE64(text) is not None
 
 
 def snake(name: str) -> str:
-    """The other spelling of a field."""
+    """The name of a field in snake case."""
     return _HUMP.sub(lambda match: "_" + match[0].lower(), name)
 
 
@@ -53,7 +53,7 @@ _FIELDS = {spelling: name for name in DATA for spelling in (name, _SNAKE[name])}
 
 
 def get(value: Any, name: str) -> Any:
-    """A field of an object under either spelling; ``None`` where there is none, or no object."""
+    """A field of an object in either spelling; ``None`` if it is missing or ``value`` is not an object."""
     if not isinstance(value, dict):
         return None
     found = value.get(name)
@@ -64,14 +64,14 @@ def get(value: Any, name: str) -> Any:
 
 
 def many(value: Any) -> list[Any]:
-    """A repeated field as a list; empty for what is neither a list nor a single object."""
+    """A repeated field as a list; empty if it is neither a list nor a single object."""
     if isinstance(value, list):
         return value
     return [value] if isinstance(value, dict) else []
 
 
 def kinds(part: Any) -> list[str]:
-    """The data fields that a part has; one, if it is as it should be."""
+    """The data fields of a part; exactly one if it is valid."""
     found = [] if not isinstance(part, dict) else [key for key in part if key in _FIELDS and part[key] is not None]
     return list(dict.fromkeys(_FIELDS[key] for key in found))
 
@@ -86,13 +86,13 @@ def parts(content: Any) -> list[Any]:
 
 
 def role(content: Any) -> Any:
-    """The role; a content without one is the user's."""
+    """The role of a content; the default is user."""
     found = get(content, "role")
     return "user" if found is None or found == "" else found
 
 
 def held(content: Any, name: str) -> list[tuple[int, Any]]:
-    """Every part of a content that has the field ``name``: its position, and what stands in the field."""
+    """Position and field value of every part of a content that has the field ``name``."""
     return [(at, found) for at, part in enumerate(parts(content)) if (found := get(part, name)) is not None]
 
 
@@ -108,7 +108,7 @@ def every_part(body: Any) -> list[tuple[str, Any]]:
 
 @shared
 def _with_field(body: Any) -> dict[str, list[tuple[str, Any]]]:
-    """By field of a part, all parts that have it."""
+    """All parts that have a field, by field."""
     found: dict[str, list[tuple[str, Any]]] = {}
     for path, part in every_part(body):
         for name in kinds(part):

@@ -20,7 +20,7 @@ def headers(model: Model, options: Options) -> dict[str, str]:
 
 
 def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
-    """For ``Mistral.chat.complete`` and, with option ``stream``, ``Mistral.chat.stream``, which take every field."""
+    """Arguments of ``Mistral.chat.complete``, or of ``Mistral.chat.stream`` with the option ``stream``."""
     return dict(body)
 
 

@@ -1,6 +1,6 @@
-"""Answers of Mistral's chat completions, streamed (chunks without a name, then ``[DONE]``) and whole.
+"""Read answers of Mistral's chat completions, streamed (chunks without a name, then ``[DONE]``) or whole.
 
-Fields as in the SDK's ``models/completionchunk.py`` and its neighbours (mistralai 3.7.0, 2026-11).
+Fields are those of the SDK's ``models/completionchunk.py`` and related files (mistralai 3.7.0, 2026-11).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,48 +18,50 @@ STOPS: StopWords = {
     "stop": "stop",
     "tool_calls": "toolUse",
     "length": "length",
-    "model_length": "length",  # the window is full
+    "model_length": "length",  # the context window is full
     "error": "error",
-    "content_filter": "error",  # where another cloud serves the models
+    "content_filter": "error",  # if another cloud serves the models
 }
 
 
 class Reader:
+    """The decoder of one answer."""
+
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
         self.calls = CallDeltas(answer)
-        self.draft: Draft | None = None  # the text or the thinking that grows
+        self.draft: Draft | None = None  # the text or thinking that is being streamed
         self.stop: str | None = None
 
     def event(self, name: str, data: Any) -> None:
         if "choices" not in data or data.get("error"):
-            self.other(name, data)
+            self.read_other(name, data)
             return
         if self.answer.response_id is None:
-            self.head(data)
+            self.read_head(data)
         if data.get("usage"):
-            self.take_usage(data["usage"])
+            self.read_usage(data["usage"])
         for choice in data["choices"] or ():
             if choice.get("index"):
                 self.answer.left_out("a second answer")
             else:
-                self.take(choice.get("delta") or _NOTHING, self.calls.take)
+                self.read_message(choice.get("delta") or _NOTHING, self.calls.add)
                 self.stop = choice.get("finish_reason") or self.stop
 
     def whole(self, body: Object) -> None:
         if body.get("error") or not body.get("choices"):
             self.answer.fail(error_text(body))
             return
-        self.head(body)
+        self.read_head(body)
         if body.get("usage"):
-            self.take_usage(body["usage"])
+            self.read_usage(body["usage"])
         choice = body["choices"][0]
         for message in choice.get("messages") or [choice.get("message") or _NOTHING]:
-            self.take(message, self.calls.whole)
+            self.read_message(message, self.calls.whole)
         self.answer.finish(choice.get("finish_reason"), STOPS)
 
     def end(self, marked: bool) -> None:
-        # Usage stands beside the finish reason, so that nothing is missing where `[DONE]` alone is.
+        # The chunk with the finish reason also has the usage, so an answer without `[DONE]` is complete.
         if self.stop is None:
             self.answer.break_off()
         else:
@@ -67,66 +69,66 @@ class Reader:
 
     # -- pieces of an answer -----------------------------------------------------------------------------------------
 
-    def head(self, data: Object) -> None:
+    def read_head(self, data: Object) -> None:
         self.answer.response_id = data.get("id")
         self.answer.response_model = data.get("model")
         self.answer.begin()
 
-    def other(self, name: str, data: Object) -> None:
-        """What is no chunk: an error in one of its shapes, or something new, which is ignored."""
+    def read_other(self, name: str, data: Object) -> None:
+        """Read an event that is not a chunk: an error in one of its forms; anything else is ignored."""
         if name == "error" or any(data.get(key) for key in ("error", "message", "detail")):
             self.answer.fail(error_text(data))
 
-    def take(self, message: Object, take_calls: Callable[[Sequence[Object]], Any]) -> None:
-        """A delta of a message, or all of one."""
+    def read_message(self, message: Object, read_calls: Callable[[Sequence[Object]], Any]) -> None:
+        """Read a delta or a whole message."""
         if not _KNOWN.issuperset(message):
-            self.beside(message)
+            self.read_unknown(message)
         if message.get("role") == "tool":
             self.answer.left_out("the result of a tool that the provider ran")
             return
         content = message.get("content")
         if content:
             if type(content) is str:
-                self.text(content)
+                self.add_text(content)
             else:
                 for chunk in content:
-                    act = _CHUNKS.get(chunk.get("type"))
-                    if act is not None:
-                        act(self, chunk)
+                    read = _CHUNKS.get(chunk.get("type"))
+                    if read is not None:
+                        read(self, chunk)
                     else:
                         self.answer.left_out(f"{chunk.get('type')} in the content")
         if message.get("tool_calls"):
-            self.turn_to(None)
-            take_calls(message["tool_calls"])
+            self.begin_block(None)
+            read_calls(message["tool_calls"])
 
-    def beside(self, message: Object) -> None:
-        """Fields that the SDK does not know. Gateways and other servers of the models write reasoning as the family of
-        chat completions does; where it is in the content, too, that is the provider's own form."""
+    def read_unknown(self, message: Object) -> None:
+        """Read fields that the SDK does not know. Gateways and other hosts use the reasoning fields of chat
+        completions. If the content has thinking, too, that is used, as the provider's own form."""
         content = message.get("content")
         thinks = type(content) is list and any(chunk.get("type") == "thinking" for chunk in content)
         for name in REASONING_FIELDS:
             if (thought := message.get(name)) and not thinks:
                 draft = self.draft
                 if type(draft) is not ThinkingDraft or draft.signature:
-                    draft = self.turn_to(self.answer.thinking)
+                    draft = self.begin_block(self.answer.thinking)
                 draft.add(thought)
                 break
         for name in message.keys() - _KNOWN - {*REASONING_FIELDS}:
             if message[name]:
                 self.answer.left_out(name)
 
-    def text(self, text: str) -> None:
+    def add_text(self, text: str) -> None:
         draft = self.draft
         if type(draft) is not TextDraft:
-            draft = self.turn_to(self.answer.text)
+            draft = self.begin_block(self.answer.text)
         draft.add(text)
 
     def text_chunk(self, chunk: Object) -> None:
         if chunk.get("text"):
-            self.text(chunk["text"])
+            self.add_text(chunk["text"])
 
     def thinking_chunk(self, chunk: Object) -> None:
-        """Thinking is a list of chunks, a plain string in mistral-common; its signature is new in mistralai 3.7."""
+        """Read thinking: a list of chunks, or a string in mistral-common; the signature is new in mistralai 3.7."""
         thought: Any = chunk.get("thinking") or ""
         signature = chunk.get("signature")
         if type(thought) is not str:
@@ -137,33 +139,33 @@ class Reader:
         if type(draft) is not ThinkingDraft or (draft.signature and (thought or signature)):
             if not thought and not signature:
                 return
-            draft = self.turn_to(self.answer.thinking)
+            draft = self.begin_block(self.answer.thinking)
         draft.add(thought)
         draft.sign(signature)
 
-    def turn_to(self, make: Callable[[], Draft] | None) -> Draft:
-        """End the block that grows, and begin another."""
+    def begin_block(self, make: Callable[[], Draft] | None) -> Draft:
+        """End the current block, and begin another."""
         if self.draft is not None:
             self.draft.end()
         self.draft = make() if make is not None else None
         return self.draft  # type: ignore[return-value]
 
-    def take_usage(self, usage: Object) -> None:
-        prompt, made = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
+    def read_usage(self, usage: Object) -> None:
+        prompt, output = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
         read = min(_cached(usage), prompt)
-        self.answer.usage = Usage(prompt - read, made, read, 0, usage.get("total_tokens") or prompt + made)
+        self.answer.usage = Usage(prompt - read, output, read, 0, usage.get("total_tokens") or prompt + output)
 
 
 _NOTHING: Object = {}
-# What a delta or a message may have (mistralai 3.7.0, `DeltaMessage` and `AssistantMessage`).
+# The known fields of a delta or a message (mistralai 3.7.0, `DeltaMessage` and `AssistantMessage`).
 _KNOWN = frozenset({"role", "content", "tool_calls", "prefix", "name", "tool_call_id", "index", "metadata"})
 
-# Chunks of other kinds: references, images, documents, audio, resources.
+# Chunks of other kinds are left out: references, images, documents, audio, resources.
 _CHUNKS: dict[str, Callable[[Reader, Any], None]] = {"text": Reader.text_chunk, "thinking": Reader.thinking_chunk}
 
 
 def _cached(usage: Object) -> int:
-    """Tokens read from the cache, which Mistral tells in three places (vercel/ai#14382, 2026-04)."""
+    """Tokens read from the cache, which Mistral reports in three places (vercel/ai#14382, 2026-04)."""
     for details in (usage, usage.get("prompt_tokens_details"), usage.get("prompt_token_details")):
         if details:
             count = details.get("num_cached_tokens") or details.get("cached_tokens")

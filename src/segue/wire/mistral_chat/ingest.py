@@ -1,9 +1,9 @@
-"""The body of a Mistral chat completion to a conversation.
+"""Read the body of a Mistral chat completion as a conversation.
 
-encode → ingest → encode gives the same body, apart from what a conversation does not hold: every field beside
+encode → ingest → encode returns the same body, except for what a conversation does not hold: every field other than
 ``messages`` and ``tools`` (``model`` and the options), ``prefix`` of the last answer, ``index`` of calls, ``strict`` of
-tools, ``detail`` of images, and tools that are not functions. A failed result reads ``Error: …`` and stays that text. A
-system message after the first words of the conversation becomes words of the user in its place.
+tools, ``detail`` of images, and tools that are not functions. A failed result is the text ``Error: …`` and remains that
+text. A system message in mid-conversation becomes a user message.
 """
 
 import re
@@ -28,74 +28,74 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
+from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
 
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
-    """The conversation that ``body`` holds; ``model`` is the origin of its answers."""
+    """Return the conversation in ``body``; ``model`` is the origin of its answers."""
     messages = body.get("messages")
     if not isinstance(messages, list):
-        raise FormatError("a list of messages is needed", path="messages")
+        raise FormatError("messages must be a list", path="messages")
     reader = _Reader(model, now)
     for index, message in enumerate(messages):
-        reader.take(message, f"messages[{index}]")
+        reader.read(message, f"messages[{index}]")
     return Context(
         system_prompt="\n\n".join(reader.system) or None, messages=reader.messages, tools=_tools(body.get("tools"))
     )
 
 
 class _Reader:
-    """The messages so far, and the names of the calls in them, by id."""
+    """The messages read so far, and the names of their calls by id."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.system: list[str] = []
         self.messages: list[Message] = []
-        self.called: dict[str, str] = {}
+        self.call_names: dict[str, str] = {}
         self.model, self.now = model, now
 
-    def take(self, message: Any, path: str) -> None:
+    def read(self, message: Any, path: str) -> None:
         role = as_object(message, path).get("role")
-        read = _ROLES.get(role) if isinstance(role, str) else None
-        if read is None:
-            raise FormatError(f"{role!r} is none of {', '.join(_ROLES)}", path=f"{path}.role")
-        read(self, message, path)
+        read_role = _ROLES.get(role) if isinstance(role, str) else None
+        if read_role is None:
+            raise FormatError(f"the role {role!r} is not one of {', '.join(_ROLES)}", path=f"{path}.role")
+        read_role(self, message, path)
 
-    def take_system(self, message: Object, path: str) -> None:
+    def read_system(self, message: Object, path: str) -> None:
         text = "\n\n".join(_system_texts(message.get("content"), f"{path}.content"))
         if self.messages:
             self.messages.append(UserMessage(text))
         elif text:
             self.system.append(text)
 
-    def take_user(self, message: Object, path: str) -> None:
-        self.messages.append(UserMessage(_shown(message.get("content"), f"{path}.content")))
+    def read_user(self, message: Object, path: str) -> None:
+        self.messages.append(UserMessage(_blocks(message.get("content"), f"{path}.content")))
 
-    def take_answer(self, message: Object, path: str) -> None:
+    def read_answer(self, message: Object, path: str) -> None:
         diagnostics: list[Diagnostic] = []
-        content: list[AssistantContent] = _said(message.get("content"), f"{path}.content")
+        content: list[AssistantContent] = _answer_blocks(message.get("content"), f"{path}.content")
         calls = message.get("tool_calls") or []
-        for index, call in enumerate(as_list(calls, f"{path}.tool_calls")):
-            made, repaired = _call(call, f"{path}.tool_calls[{index}]")
-            self.called[made.id] = made.name
-            content.append(made)
+        for index, raw in enumerate(as_list(calls, f"{path}.tool_calls")):
+            call, repaired = _call(raw, f"{path}.tool_calls[{index}]")
+            self.call_names[call.id] = call.name
+            content.append(call)
             if repaired:
-                details = {"id": made.id, "name": made.name}
+                details = {"id": call.id, "name": call.name}
                 diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
         self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
 
-    def take_result(self, message: Object, path: str) -> None:
-        id_ = optional_text(message, "tool_call_id", path)
-        name = self.called.get(id_) or optional_text(message, "name", path)
-        self.messages.append(ToolResultMessage(id_, name, _shown(message.get("content"), f"{path}.content")))
+    def read_result(self, message: Object, path: str) -> None:
+        call_id = optional_text(message, "tool_call_id", path)
+        name = self.call_names.get(call_id) or optional_text(message, "name", path)
+        self.messages.append(ToolResultMessage(call_id, name, _blocks(message.get("content"), f"{path}.content")))
 
 
 _ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
-    "system": _Reader.take_system,
-    "user": _Reader.take_user,
-    "assistant": _Reader.take_answer,
-    "tool": _Reader.take_result,
+    "system": _Reader.read_system,
+    "user": _Reader.read_user,
+    "assistant": _Reader.read_answer,
+    "tool": _Reader.read_result,
 }
 
 
@@ -103,7 +103,7 @@ _ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
 
 
 def _chunks(content: Any, path: str) -> list[tuple[str, Object, str]]:
-    """Type, chunk and path of each chunk; a string is one text, null is none."""
+    """Type, chunk and path of each chunk; a string is one text chunk, null has none."""
     if content is None:
         return []
     if isinstance(content, str):
@@ -115,16 +115,16 @@ def _chunks(content: Any, path: str) -> list[tuple[str, Object, str]]:
     return found
 
 
-def _shown(content: Any, path: str) -> list[UserContent]:
-    """What a user or a tool shows."""
+def _blocks(content: Any, path: str) -> list[UserContent]:
+    """The content of a user message or a result."""
     return [
         _image(chunk, where) if kind == "image_url" else TextContent(_readable(kind, chunk, where))
         for kind, chunk, where in _chunks(content, path)
     ]
 
 
-def _said(content: Any, path: str) -> list[AssistantContent]:
-    """What an answer says and thinks."""
+def _answer_blocks(content: Any, path: str) -> list[AssistantContent]:
+    """The text and thinking of an answer."""
     return [
         ThinkingContent(_thought(chunk, where), optional_text(chunk, "signature", where))
         if kind == "thinking"
@@ -134,7 +134,7 @@ def _said(content: Any, path: str) -> list[AssistantContent]:
 
 
 def _system_texts(content: Any, path: str) -> list[str]:
-    """Magistral's own system prompt holds a chunk of thinking, which its template writes between these marks."""
+    """The texts of a system prompt. Magistral's own has a thinking chunk, which its template writes in these marks."""
     return [
         f"[THINK]{_thought(chunk, where)}[/THINK]" if kind == "thinking" else _readable(kind, chunk, where)
         for kind, chunk, where in _chunks(content, path)
@@ -150,7 +150,7 @@ def _image(chunk: Object, path: str) -> UserContent:
 
 
 def _readable(kind: str, chunk: Object, path: str) -> str:
-    """A chunk as text; one that a conversation cannot hold says what stood there."""
+    """A chunk as text; a chunk that a conversation cannot hold becomes a text that names it."""
     read = _READABLE.get(kind)
     return f"({kind} omitted)" if read is None else read(chunk, path)
 
@@ -180,20 +180,20 @@ _READABLE: dict[str, Callable[[Object, str], str]] = {
 
 
 def _call(call: Any, path: str) -> tuple[ToolCall, bool]:
-    """A call, and whether its arguments had to be put into an object."""
+    """The call, and whether its arguments had to be wrapped in an object."""
     function = as_object(as_object(call, path).get("function"), f"{path}.function")
     arguments = _parsed(function.get("arguments"))
-    id_ = optional_text(call, "id", path)
-    made = ToolCall(
-        "" if id_ == "null" else id_,  # how the API writes a call without an id
+    call_id = optional_text(call, "id", path)
+    read = ToolCall(
+        "" if call_id == "null" else call_id,  # the API writes "null" for a call without an id
         text_in(function, "name", f"{path}.function"),
         arguments if isinstance(arguments, dict) else {"arguments": arguments},
     )
-    return made, not isinstance(arguments, dict)
+    return read, not isinstance(arguments, dict)
 
 
 def _parsed(arguments: Any) -> Any:
-    """Arguments come as JSON text or as an object; what is no JSON stays the text that the model wrote."""
+    """Arguments from JSON text or from an object; text that is not JSON is returned unchanged."""
     if arguments is None or arguments == "":
         return {}
     if not isinstance(arguments, str):
@@ -212,7 +212,7 @@ def _tools(tools: Any) -> list[ToolDefinition]:
 
 
 def _tool(tool: Any, path: str) -> ToolDefinition | None:
-    """A function; what the provider itself runs (image generation, libraries, connectors) is no tool of ours."""
+    """A function. Tools that the provider runs (image generation, libraries, connectors) are left out."""
     if as_object(tool, path).get("type", "function") != "function":
         return None
     function = as_object(tool.get("function"), f"{path}.function")
@@ -227,9 +227,9 @@ def _tool(tool: Any, path: str) -> ToolDefinition | None:
 
 
 def _url(chunk: Object, key: str, path: str) -> str:
-    """``{"image_url": "…"}`` and ``{"image_url": {"url": "…"}}`` are the same."""
-    given = chunk.get(key)
-    return text_in(given, "url", f"{path}.{key}") if isinstance(given, dict) else text_in(chunk, key, path)
+    """The URL in ``{"image_url": "…"}`` or in ``{"image_url": {"url": "…"}}``, which are equivalent."""
+    value = chunk.get(key)
+    return text_in(value, "url", f"{path}.{key}") if isinstance(value, dict) else text_in(chunk, key, path)
 
 
 def _short(text: str) -> str:
@@ -238,13 +238,13 @@ def _short(text: str) -> str:
 
 # -- recognising -----------------------------------------------------------------------------------------------------
 
-# What bodies of other protocols have: no mistake, but another form.
+# Fields of other protocols.
 _OTHER_FORMS = frozenset({"contents", "input", "instructions", "system", "inferenceConfig", "toolConfig"})
-# What other chat completions take and this API refuses: more likely theirs, but it may be a mistake.
+# Fields that other chat completions accept and this API refuses: the body is more likely theirs, or has a mistake.
 _OTHERS = frozenset({"max_completion_tokens", "stream_options", "store", "seed", "user", "logit_bias", "functions"})
 _MARKS = frozenset({"safe_prompt", "random_seed", "prompt_mode", "guardrails"})
 _NINE = re.compile(r"[A-Za-z0-9]{9}").fullmatch
-# Names as the provider itself gives them; elsewhere a vendor stands before (`mistralai/…`) or a size behind (`:7b`).
+# Model names of the provider itself; elsewhere they have a vendor as prefix (`mistralai/…`) or a size (`:7b`).
 _OWN_MODEL = re.compile(
     r"(?:[a-z]+-)?(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral|leanstral|glm)-[a-z0-9.-]+"
 ).fullmatch
@@ -253,9 +253,9 @@ _ANY_ROLE = frozenset({*_ROLES, "developer", "function"})
 
 
 def recognise(body: Object) -> int:
-    """How surely ``body`` is one of Mistral's: 0 for no, 90 where something in it is Mistral's alone.
+    """Return how sure it is that ``body`` is Mistral's: 0 for no, 90 if something in it is only Mistral's.
 
-    A chat completion without a mark is left to the large family that shares the form.
+    Without a specific field, a chat completion is more likely one of the large family with the same form.
     """
     messages = body.get("messages")
     if not isinstance(messages, list) or not _OTHER_FORMS.isdisjoint(body) or not all(map(_may_be, messages)):
@@ -286,19 +286,19 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _is_chunk(chunk: Any) -> bool:
-    """Blocks of calls and results are Anthropic's, blocks without a type Bedrock's."""
+    """Whether this can be a chunk. Calls and results as blocks are Anthropic's, blocks without a type Bedrock's."""
     return isinstance(chunk, dict) and isinstance(chunk.get("type"), str) and not chunk["type"].startswith("tool_")
 
 
 def _is_own(chunk: Object) -> bool:
-    """Thinking as a list, and an image's address as a bare string, are written nowhere else."""
+    """Whether a chunk is specific to Mistral: thinking as a list, or an image URL as a bare string."""
     return (chunk["type"] == "thinking" and isinstance(chunk.get("thinking"), list)) or (
         chunk["type"] == "image_url" and isinstance(chunk.get("image_url"), str)
     )
 
 
 def _has_own_ids(messages: list[Object]) -> bool:
-    """Ids of nine characters are Mistral's, but templates elsewhere want them too; there results seldom have a name."""
+    """Whether ids have nine characters and results a name. Other templates require such ids, too, but seldom names."""
     results = [message for message in messages if message["role"] == "tool"]
     return bool(results) and all(
         isinstance(result.get("tool_call_id"), str) and _NINE(result["tool_call_id"]) and "name" in result

@@ -1,20 +1,17 @@
 """What Mistral refuses in a request body, rule by rule.
 
-The oracle is the validator of mistral-common, which the hosted API runs: its texts came back in the errors of all
-reports. The rows stand here; what they check is in ``rules_order.py`` (who speaks when, calls and results) and
-``rules_content.py`` (chunks, names, schemas, options). Rows about fields are in
-``rules_shape.py``.
+The source is the validator of mistral-common, which the hosted API runs: the errors in all reports have its texts. The
+rows are here; their checks are in ``rules_order.py`` (order of roles, calls and results) and ``rules_content.py``
+(chunks, names, schemas, options). Rows about fields are in ``rules_shape.py``.
 
-Every numbered rule of the protocol is here. What cannot be seen in a body, and is therefore no rule: the text and code
-(3051) of an overflow, the words for why an answer ended, and ids, arguments and chunks as they come in streams, which
-are the decoder's affair.
+Every numbered rule of the protocol is here. Not rules, because a body does not show them: the text and code (3051) of
+an overflow, the finish reasons of an answer, and ids, arguments and chunks in streams, which the decoder reads.
 """
 
 from ...dialects import MistralChat
 from ...rules import Rule
 from ...types import Model
-from . import rules_content as content
-from . import rules_order as order
+from . import rules_content as content, rules_order as order
 from .rules_shape import SHAPE
 
 _ENCODER = "wire/mistral_chat/encode.py"
@@ -26,7 +23,7 @@ def _bridges(model: Model) -> bool:
 
 
 def _pairs_by_id(model: Model) -> bool:
-    """Tokenizers from v11 on; those of the other side of v7 are told by this field."""
+    """The rule applies from tokenizer v11 on; the closest field of the dialect is false for those before v7."""
     return isinstance(model.dialect, MistralChat) and model.dialect.text_with_calls
 
 
@@ -35,14 +32,14 @@ def _moves_images(model: Model) -> bool:
 
 
 def _any(model: Model) -> bool:
-    """The check itself reads the model; without one, what it finds may be wrong for some models only."""
+    """Any model: the check reads it. Without a model, a finding is a warning, because some models may accept it."""
     return True
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="MIS-01",
-        title="There is at least one message, and a lone one is the user's or the system's",
+        title="There is at least one message, and a single one is a user or system message",
         answers="Conversation must have at least one message; "
         "Conversation must start with a user message or system message",
         source="mistral-common 1.13 protocol/instruct/validator.py, 2026-11",
@@ -51,7 +48,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-02",
-        title="Roles follow one another in an order: system only before the first answer, tool only after an answer",
+        title="Roles are in order: system only before the first answer, tool only after an answer",
         answers="Unexpected role 'tool' after role 'user'",
         source="charmbracelet/crush#279, 2025; mistral-common 1.13 validator.py, 2026-11",
         prevented_by=_INTERACTIONS,
@@ -59,7 +56,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-03",
-        title="The last message is the user's or a tool's, or an answer with `prefix`, which stands nowhere else",
+        title="The last message is from the user or a tool, or is an answer with `prefix`, which no other message has",
         answers="Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
         source="huggingface/smolagents#757, crewAI#2194, NEKOparapa/AiNiee#641, 2025; mistral-common 1.13, 2026-11",
         prevented_by=_ENCODER,
@@ -67,7 +64,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-04",
-        title="The user does not speak directly after a tool",
+        title="No user message directly after a tool message",
         answers="Unexpected role 'user' after role 'tool' (code 3230)",
         source="litellm#17761, onyx#6458, avante.nvim#2562, datapizza-ai#98, 2025; relaxed in mistral-common 1.11.1 "
         "(2026-04), still seen in hermes-agent#20154, 2026",
@@ -77,7 +74,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-05",
-        title="Calls are answered by as many tool messages, before the next answer and the end",
+        title="There are as many tool messages as calls before the next answer and the end",
         answers="Not the same number of function calls and responses (code 3230)",
         source="mistralai/client-ts#106, mistralai/client-python#234, camel-ai/camel#1467, 2025",
         prevented_by=_INTERACTIONS,
@@ -85,7 +82,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-06",
-        title="A result names a call of the answer before it, each call once",
+        title="A result has the id of a call in the answer before it, and each call has one result",
         answers="Unexpected tool call id … in tool results; Duplicate tool call id … in assistant message",
         source="pydantic-ai#3733, 2025-12; mistral-common 1.13 validator.py (tokenizer v11 and later), 2026-11",
         prevented_by="projection/passes/ids.py",
@@ -94,7 +91,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-07",
-        title="Ids of calls are nine letters and digits",
+        title="Call ids are nine letters and digits",
         answers="Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9. (code 3280)",
         source="opencode#1680, nearai/ironclaw#1241, langchain#24668, 2024-26; relaxed for tokenizer v13 in "
         "mistral-common 1.13.0, 2026",
@@ -107,11 +104,11 @@ RULES: tuple[Rule, ...] = (
         answers="Assistant message must have either content or tool_calls, but not none. (code 3240)",
         source="OpenHands#8685, solbrowse#16, 2025; mistral-common 1.13 validator.py, 2026-11",
         prevented_by=_ENCODER,
-        check=content.answers_say_something,
+        check=content.empty_answers,
     ),
     Rule(
         number="MIS-10",
-        title="Names of functions are 1 to 64 letters, digits, underscores and dashes",
+        title="Function names have 1 to 64 letters, digits, underscores and dashes",
         answers="Function name was … but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum "
         "length of 64.",
         source="mistral-common 1.13 validator.py, 2026-11",
@@ -120,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-11",
-        title="Parameters of a tool are a JSON Schema of draft 7",
+        title="The parameters of a tool are a JSON Schema of draft 7",
         answers="Invalid tool schema: 'objct' is not valid under any of the given schemas",
         source="mistral-common 1.13 validator.py, 2026-11",
         prevented_by="wire/mistral_chat/schema.py",
@@ -128,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-12",
-        title="Thinking leads the content of an answer of a model that takes it, and stands nowhere else",
+        title="Thinking is only at the start of an answer, and only for models that accept it",
         answers="Unexpected content chunk types in assistant message: ['ThinkChunk']; ThinkChunks must be leading",
         source="mistral-common 1.13 validator.py and messages.py, 2026-11",
         prevented_by=_ENCODER,
@@ -136,7 +133,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-13",
-        title="No image stands in a tool message before tokenizer v15",
+        title="No image in a tool message before tokenizer v15",
         answers="Unexpected content chunk types in tool message: ['ImageURLChunk']",
         source="mistral-common 1.13 validator.py, 2026-11",
         prevented_by=_ENCODER,
@@ -145,7 +142,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-14",
-        title="`reasoning_effort` is known to models from tokenizer v15 on, each with its levels",
+        title="Only models with tokenizer v15 or later have `reasoning_effort`, each with its own levels",
         answers="reasoning_effort=… is not supported for this model",
         source="mistral-common 1.13 validator.py, 2026-11",
         prevented_by=_ENCODER,
@@ -163,7 +160,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-16",
-        title="Audio and a system message do not go together before tokenizer v13",
+        title="No audio together with a system message before tokenizer v13",
         answers="Found system messages at indexes … This is not allowed prior to the tokenizer version 13.",
         source="mistral-common 1.13 validator.py, 2026-11",
         prevented_by=_ENCODER,
@@ -172,7 +169,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-17",
-        title="Arguments of a call are a JSON object, as a string or as it is",
+        title="The arguments of a call are a JSON object, or a string with one",
         answers="",
         source="types of mistralai 3.7.0; mistral-common 1.13 passes anything else on as text (_parse_json_content), "
         "2026-11",
@@ -184,13 +181,13 @@ RULES: tuple[Rule, ...] = (
         number="MIS-18",
         title="An image has an http URL, or a data URL in base64",
         answers="(refused; its words were not recorded)",
-        source="mistral-common 1.13 (image.py: other addresses and data that cannot be decoded raise), 2026-11",
+        source="mistral-common 1.13 (image.py: other URLs and data that cannot be decoded raise), 2026-11",
         prevented_by=_ENCODER,
         check=content.images,
     ),
     Rule(
         number="MIS-19",
-        title="No half characters",
+        title="No lone surrogates",
         answers="(refused; its words were not recorded)",
         source="JSON is UTF-8 (RFC 8259, 8.1); a lone surrogate cannot be written in it, 2026-11",
         prevented_by="projection/passes/text.py",

@@ -1,4 +1,4 @@
-"""Checks of chunks, names, schemas and options. The rows that use them are in ``rules.py``."""
+"""Checks of chunks, names, schemas and options. The rules that use them are in ``rules.py``."""
 
 import re
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
 
 def chunks_of(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Where each chunk of a message stands in it, and the chunk."""
+    """The path of each chunk in a message, and the chunk."""
     content = message.get("content")
     if not isinstance(content, list):
         return []
@@ -38,15 +38,15 @@ def functions_of(body: Body) -> list[tuple[str, dict[str, Any]]]:
     return [(f"{path}.function", tool["function"]) for path, tool in tools_of(body)]
 
 
-def answers_say_something(body: Body, model: Model | None) -> Found:
-    old = model is not None and isinstance(model.dialect, MistralChat) and not model.dialect.text_with_calls
+def empty_answers(body: Body, model: Model | None) -> Found:
+    is_old = model is not None and isinstance(model.dialect, MistralChat) and not model.dialect.text_with_calls
     for path, message in turns(body):
         if role_of(message) != "assistant":
             continue
-        says, calls = bool(message.get("content")), bool(message.get("tool_calls"))
-        if not says and not calls:
+        has_content, has_calls = bool(message.get("content")), bool(message.get("tool_calls"))
+        if not has_content and not has_calls:
             yield path, "the answer has neither content nor calls"
-        elif says and calls and old:
+        elif has_content and has_calls and is_old:
             yield path, "the answer has both content and calls, which this model's tokenizer refuses"
 
 
@@ -64,16 +64,16 @@ def names(body: Body, model: Model | None) -> Found:
 
 def _name(name: Any, path: str) -> Found:
     if not isinstance(name, str) or not _NAME(name):
-        yield path, f"{shown(name)!r} is no name of a function"
+        yield path, f"{shown(name)!r} is not a valid function name"
 
 
 def arguments(body: Body, model: Model | None) -> Found:
-    """The API takes an object as it is, too."""
+    """Arguments must be a string with a JSON object; the API also accepts the object itself."""
     for path, message in turns(body):
         for where, call in calls_of(message):
-            called = call.get("function")
-            given = called.get("arguments") if isinstance(called, dict) else None
-            if not isinstance(given, dict) and (fault := arguments_fault(given)):
+            function = call.get("function")
+            value = function.get("arguments") if isinstance(function, dict) else None
+            if not isinstance(value, dict) and (fault := arguments_fault(value)):
                 yield f"{path}.{where}.function.arguments", fault
 
 
@@ -87,7 +87,7 @@ def images(body: Body, model: Model | None) -> Found:
 def _image_fault(image: Any) -> str:
     url = image.get("url") if isinstance(image, dict) else image
     if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:")):
-        return "an image has an http URL or a data URL"
+        return "an image must have an http URL or a data URL"
     if not url.lower().startswith("data:"):
         return ""
     _, found, data = url.partition(";base64,")
@@ -102,7 +102,7 @@ def schemas(body: Body, model: Model | None) -> Found:
     for path, function in functions_of(body):
         parameters = function.get("parameters")
         if not isinstance(parameters, dict):
-            yield f"{path}.parameters", "the parameters are no object"
+            yield f"{path}.parameters", "the parameters must be an object"
         else:
             yield from faults(parameters, f"{path}.parameters")
 
@@ -110,43 +110,44 @@ def schemas(body: Body, model: Model | None) -> Found:
 def thinking(body: Body, model: Model | None) -> Found:
     refused = model is not None and model.dialect.own_reasoning == "none"
     for path, message in turns(body):
-        role, led = role_of(message), True
+        role, is_first = role_of(message), True
         for where, chunk in chunks_of(message):
             if chunk.get("type") != "thinking":
-                led = False
+                is_first = False
             elif role in ("user", "tool"):
-                yield f"{path}.{where}", f"thinking may not stand in a message of {role!r}"
+                yield f"{path}.{where}", f"thinking is not allowed in a message of the role {role!r}"
             elif role == "assistant" and refused:
-                yield f"{path}.{where}", "this model does not take thinking back"
-            elif role == "assistant" and not led:
-                yield f"{path}.{where}", "thinking stands before all else"
+                yield f"{path}.{where}", "this model does not accept thinking"
+            elif role == "assistant" and not is_first:
+                yield f"{path}.{where}", "thinking must come before other chunks"
 
 
 def images_in_results(body: Body, model: Model | None) -> Found:
-    yield from _chunks(body, "tool", ("image_url", "image"), "a tool message holds text only")
+    yield from _chunks(body, "tool", ("image_url", "image"), "a tool message can have only text")
 
 
-def _chunks(body: Body, role: str, kinds: tuple[str, ...], words: str) -> Iterator[tuple[str, str]]:
+def _chunks(body: Body, role: str, kinds: tuple[str, ...], fault: str) -> Iterator[tuple[str, str]]:
     for path, message in turns(body):
         if role_of(message) == role:
             for where, chunk in chunks_of(message):
                 if chunk.get("type") in kinds:
-                    yield f"{path}.{where}", words
+                    yield f"{path}.{where}", fault
 
 
 def effort(body: Body, model: Model | None) -> Found:
-    given = body.get("reasoning_effort")
-    if given is None:
+    level = body.get("reasoning_effort")
+    if level is None:
         return
     known = model.dialect.effort if model is not None and isinstance(model.dialect, MistralChat) else ()
-    if given not in known:
-        yield "reasoning_effort", f"{shown(given)!r} is not known to {'every' if model is None else 'this'} model"
+    if level not in known:
+        which = "not every model has" if model is None else "this model does not have"
+        yield "reasoning_effort", f"{which} the level {shown(level)!r}"
 
 
 def max_tokens(body: Body, model: Model | None) -> Found:
-    given = body.get("max_tokens")
-    if model is not None and isinstance(given, int) and given >= model.context_window:
-        yield "max_tokens", f"{given} leaves no room for a prompt in {model.context_window}"
+    limit = body.get("max_tokens")
+    if model is not None and isinstance(limit, int) and limit >= model.context_window:
+        yield "max_tokens", f"{limit} leaves no room for a prompt in a context window of {model.context_window}"
 
 
 def audio_with_system(body: Body, model: Model | None) -> Found:

@@ -1,4 +1,4 @@
-"""Checks of who speaks when, and of calls and their results. The rows that use them are in ``rules.py``."""
+"""Checks of the order of roles, and of calls and their results. The rules that use them are in ``rules.py``."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ Found = Iterator[tuple[str, str]]
 
 _NINE = re.compile(r"[A-Za-z0-9]{9}").fullmatch
 
-# Who may speak after whom. That the user speaks after a tool is a rule of its own.
+# The roles that may follow each role. A user message after a tool message has its own rule.
 FOLLOWERS: dict[str, frozenset[str]] = {
     "system": frozenset({"user", "assistant", "system"}),
     "user": frozenset({"assistant", "system", "user"}),
@@ -37,7 +37,7 @@ def role_of(message: dict[str, Any]) -> str:
 
 
 def calls_of(message: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Where each call of a message stands in it, and the call."""
+    """The path of each call in a message, and the call."""
     calls = message.get("tool_calls")
     if not isinstance(calls, list):
         return []
@@ -49,7 +49,7 @@ def starts(body: Body, model: Model | None) -> Found:
     if not found:
         yield "messages", "there is no message"
     elif len(found) == 1 and role_of(found[0][1]) not in ("user", "system"):
-        yield found[0][0], f"the only message is one of {role_of(found[0][1])!r}"
+        yield found[0][0], f"the only message has the role {role_of(found[0][1])!r}"
 
 
 def role_order(body: Body, model: Model | None) -> Found:
@@ -57,7 +57,7 @@ def role_order(body: Body, model: Model | None) -> Found:
     for path, message in turns(body):
         role = role_of(message)
         if role not in FOLLOWERS:
-            yield f"{path}.role", f"{shown(role)!r} is none of {', '.join(FOLLOWERS)}"
+            yield f"{path}.role", f"{shown(role)!r} is not one of {', '.join(FOLLOWERS)}"
         elif role not in FOLLOWERS.get(before, FOLLOWERS):
             yield path, f"unexpected role {role!r} after role {shown(before)!r}"
         before = role
@@ -67,7 +67,7 @@ def last_role(body: Body, model: Model | None) -> Found:
     found = turns(body)
     for path, message in found[:-1]:
         if message.get("prefix"):
-            yield f"{path}.prefix", "it is not the last message"
+            yield f"{path}.prefix", "only the last message may have a prefix"
     if len(found) > 1 and role_of(found[-1][1]) == "assistant" and not found[-1][1].get("prefix"):
         yield found[-1][0], "the last message is an answer"
 
@@ -77,19 +77,19 @@ def user_after_tool(body: Body, model: Model | None) -> Found:
     for path, message in turns(body):
         role = role_of(message)
         if (before, role) == ("tool", "user"):
-            yield path, "the user speaks directly after a tool"
+            yield path, "a user message directly after a tool message"
         before = role
 
 
 def counts(body: Body, model: Model | None) -> Found:
-    """As the validator counts: it does not look at the first message, so that calls in it are none."""
+    """Compare calls and results like the validator, which does not count calls in the first message."""
     awaited, asked = 0, ""
     for at, (path, message) in enumerate(turns(body)):
         role = role_of(message)
         if at and role == "tool":
             awaited -= 1
             if awaited == -1:
-                yield path, "a result more than calls before it"
+                yield path, "more results than calls before it"
         elif at and role == "assistant":
             if awaited > 0:
                 yield asked, f"{awaited} calls have no result before {path}"
@@ -108,7 +108,7 @@ def pairs(body: Body, model: Model | None) -> Found:
             for where, call in calls_of(message):
                 id_ = _id(call.get("id"))
                 if id_ in expected:
-                    yield f"{path}.{where}.id", f"{shown(id_)!r} is there twice"
+                    yield f"{path}.{where}.id", f"{shown(id_)!r} appears twice"
                 expected.add(id_)
         elif role == "tool":
             id_ = _id(message.get("tool_call_id"))
@@ -125,11 +125,11 @@ def _id(value: Any) -> str:
 
 def ids(body: Body, model: Model | None) -> Found:
     for path, message in turns(body):
-        given = [(f"{path}.{where}.id", call.get("id")) for where, call in calls_of(message)]
+        found = [(f"{path}.{where}.id", call.get("id")) for where, call in calls_of(message)]
         if role_of(message) == "tool":
-            given.append((f"{path}.tool_call_id", message.get("tool_call_id")))
-        for where, id_ in given:
+            found.append((f"{path}.tool_call_id", message.get("tool_call_id")))
+        for where, id_ in found:
             if not isinstance(id_, str):
-                yield where, "there is no id"
+                yield where, "the id is missing"
             elif not _NINE(id_):
                 yield where, f"{id_[:80]!r} is not nine letters and digits"

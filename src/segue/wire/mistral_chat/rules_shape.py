@@ -20,7 +20,7 @@ def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
 SHAPE: tuple[Rule, ...] = (
     Rule(
         number="MIS-09",
-        title="Fields that the API does not know are refused, in the body, in messages, chunks, calls and tools",
+        title="No unknown fields in the body, in messages, chunks, calls and tools",
         answers="Extra inputs are not permitted (HTTP 422, extra_forbidden)",
         source=f"charmbracelet/crush#1590, litellm#30835, litellm#30882, OpenHands-CLI#83, 2025-26; {_SDK}",
         prevented_by=_ENCODER,
@@ -38,7 +38,7 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-61",
-        title="Every field holds a value of its kind, and one that it knows",
+        title="Every field has a value of the right type, and a known one",
         answers="Input should be a valid string (HTTP 422, string_type)",
         source=f"the form of MIS-09 (pydantic's errors), wording not seen; {_SDK}",
         prevented_by=_ENCODER,

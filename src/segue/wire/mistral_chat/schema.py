@@ -1,14 +1,14 @@
-"""JSON Schema draft 7, as far as a schema can break it: Mistral checks the parameters of tools against it (MIS-11).
+"""Check and repair schemas by JSON Schema draft 7, which Mistral requires for the parameters of tools (MIS-11).
 
-``faults`` says where a schema is none, ``repaired`` leaves out what is wrong. Both read the same tables. Nothing is
-said about what a schema means.
+``faults`` finds the invalid places of a schema, ``repaired`` leaves them out. Both use the same tables. Only the form
+of a schema is checked, not its meaning.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# Deeper than this nobody looks; no tool has such a schema, and the check must not exhaust the stack.
+# Levels below this are not checked: no tool has such a schema, and the check must not exhaust the stack.
 DEPTH = 64
 NO_PARAMETERS: dict[str, Any] = {"type": "object", "properties": {}}
 
@@ -40,7 +40,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    """The check is made in Python, so that a pattern of another language (``\\p{L}``) is refused as no 'regex'."""
+    """Whether Python can compile it: Mistral checks it in Python and refuses other syntax, such as ``\\p{L}``."""
     if not isinstance(value, str):
         return False
     try:
@@ -62,7 +62,7 @@ def _is_type(value: Any) -> bool:
 
 Check = Callable[[Any], bool]
 
-# Keywords by what may stand there: a plain value, a schema, a list of schemas, schemas by name.
+# Keywords by the kind of their value: a plain value, a schema, a list of schemas, schemas by name.
 VALUES: dict[str, Check] = {
     **dict.fromkeys(("$id", "$schema", "$ref", "$comment", "title", "description"), _is_text),
     **dict.fromkeys(("format", "contentMediaType", "contentEncoding"), _is_text),
@@ -83,27 +83,27 @@ NAMED = frozenset({"definitions", "properties", "patternProperties"})
 
 
 def faults(schema: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Path and words for each place at which ``schema`` is no schema of draft 7."""
+    """The path and a description of each place where ``schema`` is not valid in draft 7."""
     if isinstance(schema, bool) or depth > DEPTH:
         return
     if not isinstance(schema, dict):
-        yield path, "a schema is an object"
+        yield path, "a schema must be an object"
         return
     for keyword, value in schema.items():
         where = f"{path}.{keyword}"
         check = VALUES.get(keyword)
         if check is not None:
             if not check(value):
-                yield where, f"{_short(value)} may not stand in {keyword!r}"
+                yield where, f"{_short(value)} is not a valid value of {keyword!r}"
         elif not _holds_schemas(keyword, value):
-            yield where, f"{keyword!r} does not hold schemas"
+            yield where, f"{keyword!r} does not contain schemas"
         else:
             for name, inner in _inner(keyword, value):
                 yield from faults(inner, where + name, depth + 1)
 
 
 def _holds_schemas(keyword: str, value: Any) -> bool:
-    """Whether ``value`` has the outer form that ``keyword`` wants; true for keywords that nobody knows."""
+    """Whether ``value`` has the outer form that ``keyword`` requires; true for unknown keywords."""
     if keyword in LISTS:
         return isinstance(value, list) and bool(value)
     if keyword == "patternProperties":
@@ -131,7 +131,7 @@ def _inner(keyword: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def repaired(schema: Any) -> Any:
-    """``schema`` itself where draft 7 takes it, else a copy without what is wrong; the root is always an object."""
+    """Return ``schema`` if it is valid, otherwise a copy without invalid parts; the root is always an object."""
     if not isinstance(schema, dict):
         return NO_PARAMETERS
     return schema if next(faults(schema, ""), None) is None else _repaired(schema, 0)
@@ -162,7 +162,7 @@ def _repaired(schema: Any, depth: int) -> Any:
     return kept
 
 
-# Draft 4 said `"minimum": 5, "exclusiveMinimum": true` where draft 7 says `"exclusiveMinimum": 5`.
+# Draft 4 has `"minimum": 5, "exclusiveMinimum": true` where draft 7 has `"exclusiveMinimum": 5`.
 _OLD_BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 

@@ -1,8 +1,8 @@
-"""``reasoning_details`` of an answer, joined from its pieces, to go back as they came.
+"""Join the streamed pieces of ``reasoning_details``, so that they can be sent back unchanged.
 
-Pieces of text and summaries grow the entry of their type and index; encrypted entries come whole (OpenRouter's guide
-on reasoning tokens, "Preserving reasoning blocks", 2026-11). Gemini's carry the id of the call that they sign, and
-may come before it; they are kept with that call.
+Pieces of text and summaries extend the entry of their type and index; encrypted entries arrive whole (OpenRouter's
+guide on reasoning tokens, "Preserving reasoning blocks", 2026-11). Gemini's encrypted entries carry the id of the call
+that they sign, and may arrive before it; they are kept with that call.
 """
 
 from collections.abc import Iterable
@@ -18,16 +18,16 @@ ENCRYPTED = "reasoning.encrypted"
 
 
 class Details:
-    """The entries so far."""
+    """The entries of ``reasoning_details`` received so far."""
 
     def __init__(self) -> None:
         self.entries: list[Object] = []
         self._growing: dict[tuple[str, Any], tuple[Object, list[str]]] = {}
 
-    def add(self, given: Iterable[Object], in_pieces: bool) -> str:
-        """More entries, or pieces of them; what can be read of these."""
+    def add(self, pieces: Iterable[Object], in_pieces: bool) -> str:
+        """Add entries, or pieces of entries, and return their readable text."""
         readable: list[str] = []
-        for piece in given:
+        for piece in pieces:
             field = _GROWING.get(piece.get("type", ""))
             text = _text(piece, field)
             if text:
@@ -38,7 +38,9 @@ class Details:
 
     def _grow(self, piece: Object, field: str, text: str) -> bool:
         grown = self._growing.get((field, piece.get("index")))
-        if grown is None or (text and grown[0].get("signature")):  # what is signed is whole: this is the next one
+        if grown is None or (
+            text and grown[0].get("signature")
+        ):  # a signed entry is complete: this text starts another
             return False
         entry, texts = grown
         texts.append(text)
@@ -51,8 +53,8 @@ class Details:
         if field is not None:
             self._growing[field, piece.get("index")] = (entry, [text])
 
-    def settle(self, calls: list[CallDraft]) -> str | None:
-        """Sign the calls that encrypted entries belong to; the other entries as JSON text, if there are any."""
+    def finish(self, calls: list[CallDraft]) -> str | None:
+        """Sign the calls that encrypted entries belong to, and return the other entries as JSON text, if any."""
         for (field, _), (entry, texts) in self._growing.items():
             if text := "".join(texts):
                 entry[field] = text
@@ -68,12 +70,12 @@ class Details:
 
 
 def _id(entry: Object) -> str:
-    given = entry.get("id")
-    return given if entry.get("type") == ENCRYPTED and isinstance(given, str) else ""
+    entry_id = entry.get("id")
+    return entry_id if entry.get("type") == ENCRYPTED and isinstance(entry_id, str) else ""
 
 
 def _text(piece: Object, field: str | None) -> str:
     text = "" if field is None else piece.get(field) or ""
     if not isinstance(text, str):
-        raise TypeError("the text of reasoning is a string")
+        raise TypeError("the text of a reasoning entry must be a string")
     return text

@@ -1,6 +1,7 @@
-"""Thinking in ``<think>`` tags at the beginning of the content, told from the text wherever the pieces are cut.
+"""Separate thinking in ``<think>`` tags at the start of the content from the text, however the pieces are cut.
 
-As the encoder writes it back: ``<think>``, a line break, the thinking, a line break, ``</think>``, an empty line.
+The format is the one that the encoder writes: ``<think>``, a line break, the thinking, a line break, ``</think>``, an
+empty line.
 """
 
 from collections.abc import Callable
@@ -10,28 +11,29 @@ _LAST = f"\n{_CLOSE}"
 
 
 class ThinkTags:
-    """Pieces of content in; thinking and text out, to the two functions. ``done`` when the rest is text."""
+    """A reader of pieces of content that calls ``add_thinking`` and ``add_text``. ``done``: the rest is text."""
 
-    def __init__(self, think: Callable[[str], None], say: Callable[[str], None]) -> None:
-        self._think, self._say = think, say
+    def __init__(self, add_thinking: Callable[[str], None], add_text: Callable[[str], None]) -> None:
+        self._add_thinking, self._add_text = add_thinking, add_text
         self._blank: list[str] = []  # white space before anything else
-        self._held = ""  # what may be half a tag, or a line break that belongs to one
+        self._held = ""  # possibly part of a tag, or a line break that belongs to one
         self._read: Callable[[str], None] = self._before
         self.done = False
 
     def feed(self, piece: str) -> None:
+        """Read the next piece."""
         held, self._held = self._held, ""
         self._read(held + piece)
 
     def flush(self) -> None:
-        """Nothing more comes, or something else comes first: what was held is what it looks like."""
+        """Pass on what was held back, because no more content follows, or a call follows first."""
         held, self._held = self._held, ""
         if self._read == self._inside:
-            self._think(held)
+            self._add_thinking(held)
         elif self._read == self._before:
             before = "".join(self._blank)
             self._blank.clear()
-            (self._pass if held else self._say)(before + held)
+            (self._end if held else self._add_text)(before + held)
 
     def _before(self, text: str) -> None:
         start = text.lstrip()
@@ -43,7 +45,7 @@ class ThinkTags:
         elif _OPEN.startswith(start):
             self._held = start
         else:
-            self._pass("".join(self._blank) + start)
+            self._end("".join(self._blank) + start)
 
     def _first(self, text: str) -> None:
         if text:
@@ -53,28 +55,29 @@ class ThinkTags:
     def _inside(self, text: str) -> None:
         thought, closed, rest = text.partition(_CLOSE)
         if closed:
-            self._think(thought.removesuffix("\n"))
+            self._add_thinking(thought.removesuffix("\n"))
             self._read = self._after
             self._after(rest)
             return
-        keep = next((size for size in range(min(len(text), len(_LAST)), 0, -1) if _ends(text, size)), 0)
+        keep = next((size for size in range(min(len(text), len(_LAST)), 0, -1) if _may_close(text, size)), 0)
         self._held = text[len(text) - keep :]
-        self._think(text[: len(text) - keep])
+        self._add_thinking(text[: len(text) - keep])
 
     def _after(self, text: str) -> None:
-        """The empty line between the thinking and the text is neither's."""
+        """Skip the empty line between the thinking and the text."""
         rest = text[2:] if text.startswith("\n\n") else text.removeprefix("\n")
         if rest:
-            self._pass(rest)
+            self._end(rest)
         else:
             self._held = text
 
-    def _pass(self, text: str) -> None:
+    def _end(self, text: str) -> None:
+        """Pass on text: there are no more tags to look for."""
         self.done = True
-        self._say(text)
+        self._add_text(text)
 
 
-def _ends(text: str, size: int) -> bool:
-    """Whether the last characters may be the beginning of the closing tag, with or without its line break."""
+def _may_close(text: str, size: int) -> bool:
+    """Whether the last ``size`` characters may be the start of the closing tag, with or without its line break."""
     tail = text[-size:]
     return _LAST.startswith(tail) or _CLOSE.startswith(tail)

@@ -1,8 +1,8 @@
-"""Answers of Chat Completions and its family, streamed (chunks without names, then ``[DONE]``) and whole.
+"""Read answers of Chat Completions and its family, streamed (chunks without names, then ``[DONE]``) or whole.
 
-Chunks and fields as in the SDKs' ``chat_completion_chunk.py`` (openai 3.49.0, groq 1.7.0, 2026-11), and what members
-of the family add. A message has one text, whatever came between its pieces. Reasoning ends where text or a call
-begins, unless it has ``reasoning_details``, of which more may come at any time.
+Chunks and fields are those of the SDKs' ``chat_completion_chunk.py`` (openai 3.49.0, groq 1.7.0, 2026-11), and those
+that members of the family add. A message has one text, whatever arrives between its pieces. Reasoning ends where text
+or a call begins, unless it has ``reasoning_details``, which may arrive at any time.
 """
 
 from collections.abc import Mapping
@@ -25,20 +25,20 @@ STOPS: StopWords = {
     "function_call": "toolUse",
     "length": "length",
     "content_filter": "error",
-    "refusal": "error",  # ours, for `delta.refusal`
+    "refusal": "error",  # our own word, for `delta.refusal`
     "error": "error",  # OpenRouter, with `native_finish_reason`
-    "model_context_window_exceeded": "length",  # Z.ai, in its documentation, as the next two (2026-11)
+    "model_context_window_exceeded": "length",  # Z.ai, in its documentation, like the next two (2026-11)
     "sensitive": "error",
     "network_error": "error",
     "insufficient_system_resource": "error",  # DeepSeek, in its documentation (2026-11)
-    "abort": "error",  # vLLM and SGLang, when the engine gives up
+    "abort": "error",  # vLLM and SGLang, when the engine aborts a request
     "end": "stop",
     "end_turn": "stop",
     "eos": "stop",
-    "eos_token": "stop",  # TGI, as the next one
+    "eos_token": "stop",  # TGI, like the next one
     "stop_sequence": "stop",
     "max_tokens": "length",
-    # Gemini's OpenAI endpoint hands its own words through (Vibe-Trading#308, 2026-06), some behind one of its making:
+    # Gemini's OpenAI endpoint passes on Gemini's own words (Vibe-Trading#308, 2026-06), some with a prefix:
     # "function_call_filter: MALFORMED_FUNCTION_CALL" (in the code of several clients, 2026-09).
     "function_call_filter": "error",
     "STOP": "stop",
@@ -53,6 +53,8 @@ STOPS: StopWords = {
 
 
 class Reader:
+    """The decoder of one answer."""
+
     def __init__(self, answer: Answer) -> None:
         dialect = answer.model.dialect
         self.answer = answer
@@ -65,31 +67,31 @@ class Reader:
         if isinstance(dialect, OpenAICompletions):
             self.upstream_field = dialect.upstream_field
             if reads_tags(dialect):
-                self.tags = ThinkTags(self.think, self.say)
+                self.tags = ThinkTags(self.add_thinking, self.add_text)
         self.blank: list[str] = []  # white space that may begin a text
         self.refusal: list[str] = []
         self.in_pieces = False
         self.stop: str | None = None
-        self.why = ""
+        self.stop_detail = ""
 
     def event(self, name: str, data: Any) -> None:
         answer = self.answer
         if not answer.response_id:
-            self.meet(data)
+            self.read_origin(data)
         choices = data.get("choices")
         if data.get("usage"):
-            self.count(data["usage"])
-        for choice in choices or ():  # Copilot has the calls of Claude in a second one (mini-swe-agent#804)
+            self.count_usage(data["usage"])
+        for choice in choices or ():  # Copilot sends the calls of Claude in a second choice (mini-swe-agent#804)
             delta = choice.get("delta")
             if delta:
                 self.in_pieces = True
-                self.take(delta)
-            elif not self.in_pieces and choice.get("message"):  # MiniMax: again, at the end (OpenBitFun#792)
-                self.take(choice["message"])
+                self.read_delta(delta)
+            elif not self.in_pieces and choice.get("message"):  # MiniMax repeats it at the end (OpenBitFun#792)
+                self.read_delta(choice["message"])
             if choice.get("finish_reason"):
-                self.stopped(choice)
+                self.read_stop(choice)
         if not choices or "error" in data or "x_groq" in data:
-            self.aside(name, data)
+            self.read_other(name, data)
 
     def whole(self, body: Mapping[str, Any]) -> None:
         if not body.get("choices"):
@@ -99,25 +101,25 @@ class Reader:
         self.end(marked=True)
 
     def end(self, marked: bool) -> None:
-        """All of an answer is there when it has said why it stopped; ``[DONE]`` says so, too, if anything was said
-        (xAI gives calls no reason at all: fast-agent#276)."""
+        """An answer is complete if it has a finish reason, or if ``[DONE]`` follows any content (xAI sends no finish
+        reason with calls: fast-agent#276)."""
         if self.answer.finished is not None:
             return
         if self.refusal:
-            self.settle()
+            self.finish_blocks()
             self.answer.finish("refusal", STOPS, "".join(self.refusal))
         elif self.stop is None and not (marked and self.answer.blocks):
             self.answer.break_off()
         else:
-            self.settle()
-            if self.stop is None and not self.called():
-                self.answer.note("no-stop-reason", "the stream ended without a reason, but properly")
-            self.answer.finish(self.stop, STOPS, self.why)
+            self.finish_blocks()
+            if self.stop is None and not self.call_drafts():
+                self.answer.note("no-stop-reason", "the stream ended properly, but without a finish reason")
+            self.answer.finish(self.stop, STOPS, self.stop_detail)
 
-    # -- what a chunk may hold -----------------------------------------------------------------------------------------
+    # -- the parts of a chunk ------------------------------------------------------------------------------------------
 
-    def meet(self, data: Mapping[str, Any]) -> None:
-        """Who answers. The first chunks of Azure have neither id nor model."""
+    def read_origin(self, data: Mapping[str, Any]) -> None:
+        """Read the id and the model of the answer. The first chunks of Azure have neither."""
         answer = self.answer
         answer.begin()
         answer.response_id = data.get("id")
@@ -125,61 +127,61 @@ class Reader:
         if self.upstream_field is not None:
             answer.upstream = data.get(self.upstream_field) or answer.upstream
 
-    def aside(self, name: str, data: Mapping[str, Any]) -> None:
-        """A chunk with no choices, or with more than choices: an error, usage, filter results, a heartbeat."""
+    def read_other(self, name: str, data: Mapping[str, Any]) -> None:
+        """Read what is not in a choice: an error, usage, filter results, a heartbeat."""
         fault = _fault(data) or (error_text(data) if name == "error" else "")
         groq = data.get("x_groq") or {}
         if fault or groq.get("error"):
             self.answer.fail(fault or error_text(groq["error"]))
         elif groq.get("usage"):
-            self.count(groq["usage"])
-        # `prompt_filter_results` (Azure), `moderation` and what is new tell the record nothing.
+            self.count_usage(groq["usage"])
+        # `prompt_filter_results` (Azure), `moderation` and unknown fields are not recorded.
 
-    def take(self, delta: Object) -> None:
-        """A delta or a whole message."""
+    def read_delta(self, delta: Object) -> None:
+        """Read a delta or a whole message."""
         if not _KNOWN.issuperset(delta):
             for name in delta.keys() - _KNOWN:
                 if delta[name]:
                     self.answer.left_out(name)
         for name in REASONING_FIELDS:
-            if thought := delta.get(name):  # the first: chutes sends the same text under two names
-                self.think(thought, name)
+            if thought := delta.get(name):  # only the first: chutes sends the same text under two names
+                self.add_thinking(thought, name)
                 break
         if details := delta.get(DETAILS):
-            self.detail(details, bool(thought))
+            self.add_details(details, bool(thought))
         if content := delta.get("content"):
             if type(content) is not str:
-                self.parts(content)
+                self.read_parts(content)
             elif self.tags is not None:
-                self.untag(content)
+                self.read_tagged(content)
             elif self.text is not None:
                 self.text.add(content)
             else:
-                self.say(content)
+                self.add_text(content)
         if pieces := delta.get("tool_calls"):
-            self.call(pieces)
+            self.add_calls(pieces)
         if legacy := delta.get("function_call"):
-            self.call([{"index": -1, "function": legacy}])
+            self.add_calls([{"index": -1, "function": legacy}])
         if refusal := delta.get("refusal"):
             self.refusal.append(refusal)
 
-    def stopped(self, choice: Mapping[str, Any]) -> None:
-        self.stop, self.why = str(choice["finish_reason"]), _why(choice)
+    def read_stop(self, choice: Mapping[str, Any]) -> None:
+        self.stop, self.stop_detail = str(choice["finish_reason"]), _stop_detail(choice)
         word, _, rest = self.stop.partition(": ")
         if word in STOPS:
-            self.stop, self.why = word, rest or self.why
+            self.stop, self.stop_detail = word, rest or self.stop_detail
         if choice.get("usage"):  # Moonshot (pi#2017)
-            self.count(choice["usage"])
+            self.count_usage(choice["usage"])
 
-    def count(self, usage: Object) -> None:
+    def count_usage(self, usage: Object) -> None:
         counted = read_usage(usage)
         if counted is not None:
             self.answer.usage = counted
 
     # -- blocks ------------------------------------------------------------------------------------------------------
 
-    def say(self, text: str) -> None:
-        """More text. It begins with its first word: white space alone before a call is not one (GLM, MiniMax)."""
+    def add_text(self, text: str) -> None:
+        """Add text. The block begins with the first word: white space before a call is not a text (GLM, MiniMax)."""
         if self.text is None:
             if not text.strip():
                 self.blank.append(text)
@@ -191,44 +193,44 @@ class Reader:
 
     def begin_text(self) -> None:
         self.blank.clear()
-        self.turn()
+        self.end_thinking()
         self.text = self.answer.text()
 
-    def think(self, thought: str, field: str | None = None) -> None:
+    def add_thinking(self, thought: str, field: str | None = None) -> None:
         if self.thought is None and thought:
             self.thought = self.answer.thinking(field)
         if self.thought is not None:
             self.thought.add(thought)
 
-    def turn(self) -> None:
-        """Something else than reasoning begins."""
+    def end_thinking(self) -> None:
+        """End the thinking, because text or a call begins."""
         if self.thought is not None and not self.details.entries:
             self.thought.end()
             self.thought = None
 
-    def detail(self, entries: Any, told: bool) -> None:
-        """``reasoning_details``; their text counts only where no plain field has told it already."""
+    def add_details(self, entries: Any, is_repeated: bool) -> None:
+        """Add ``reasoning_details``; if ``is_repeated``, a plain field has contained their text already."""
         readable = self.details.add(entries, self.in_pieces)
-        if not told:
-            self.think(readable)
+        if not is_repeated:
+            self.add_thinking(readable)
         if self.thought is None and any(entry.get("type") == ENCRYPTED and not entry.get("id") for entry in entries):
-            self.thought = self.answer.thinking()  # of no call, so of the answer
+            self.thought = self.answer.thinking()  # it signs the answer, not a call
 
-    def call(self, pieces: list[Object]) -> None:
+    def add_calls(self, pieces: list[Object]) -> None:
         if self.tags is not None:
             self.tags.flush()
             self.leave_tags()
         self.blank.clear()
-        self.turn()
-        taken = self.calls.take(pieces) if self.in_pieces else self.calls.whole(pieces)
+        self.end_thinking()
+        drafts = self.calls.add(pieces) if self.in_pieces else self.calls.whole(pieces)
         for place, piece in enumerate(pieces):
             if EXTRA in piece:
-                taken[place].sign(attached(piece[EXTRA]))
+                drafts[place].sign(attached(piece[EXTRA]))
 
-    def called(self) -> list[CallDraft]:
+    def call_drafts(self) -> list[CallDraft]:
         return [block for block in self.answer.blocks if type(block) is CallDraft]
 
-    def untag(self, content: str) -> None:
+    def read_tagged(self, content: str) -> None:
         assert self.tags is not None
         self.tags.feed(content)
         self.leave_tags()
@@ -237,16 +239,16 @@ class Reader:
         if self.tags is not None and self.tags.done:
             self.tags = None
 
-    def parts(self, content: Any) -> None:
-        """Content as a list of parts: models of Mistral on other hosts."""
+    def read_parts(self, content: Any) -> None:
+        """Read content that is a list of parts, as Mistral's models send it on other hosts."""
         for part in content:
             if isinstance(part, str):
-                self.take({"content": part})
+                self.read_delta({"content": part})
             elif part.get("type") == "thinking":
                 inner: Any = part.get("thinking") or ""
-                self.think(inner if type(inner) is str else "".join([each["text"] for each in inner]))
+                self.add_thinking(inner if type(inner) is str else "".join([each["text"] for each in inner]))
             elif part.get("type", "text") == "text":
-                self.take({"content": part.get("text")})
+                self.read_delta({"content": part.get("text")})
             elif part["type"] == "refusal":
                 self.refusal.append(part["refusal"])
             else:
@@ -254,31 +256,31 @@ class Reader:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def settle(self) -> None:
-        """What could only be known now: half a tag is text, and whose the details are."""
+    def finish_blocks(self) -> None:
+        """Finish what can only be decided at the end: incomplete tags are text, and details sign their calls."""
         if self.tags is not None:
             self.tags.flush()
             self.tags = None
         if any(self.blank):
             blank = "".join(self.blank)
             self.begin_text()
-            self.say(blank)
-        signature = self.details.settle(self.called())
+            self.add_text(blank)
+        signature = self.details.finish(self.call_drafts())
         if signature is not None:
             thought = self.thought or self.answer.thinking()
             thought.sign(signature)
 
 
-# What a delta or a message may have: what is read, and what holds nothing that the model said.
+# The known fields of a delta or a message: those that are read, and those that hold no content of the model.
 _KNOWN = frozenset(
     {*REASONING_FIELDS, DETAILS, "content", "tool_calls", "function_call", "refusal"}
     | {"role", "name", "id", "index", "logprobs", "token_ids", "prompt_token_ids", "stop_reason", "matched_stop"}
-    | {"channel", "padding"}  # Groq: of gpt-oss; Copilot: against guessing by length
+    | {"channel", "padding"}  # Groq, of gpt-oss; Copilot, so that lengths reveal nothing
 )
 
 
 def _fault(data: Mapping[str, Any]) -> str:
-    """What a provider says went wrong, in a chunk or in the place of an answer."""
+    """The text of an error in a chunk, or in place of an answer."""
     if data.get("error"):
         return error_text(data)
     if data.get("object") == "error":  # older vLLM
@@ -289,9 +291,9 @@ def _fault(data: Mapping[str, Any]) -> str:
     return ""
 
 
-def _why(choice: Mapping[str, Any]) -> str:
-    """What stands beside the word for the end: an error and the upstream's own word (OpenRouter), the filters that
-    were hit (Azure)."""
+def _stop_detail(choice: Mapping[str, Any]) -> str:
+    """Details of the finish reason: an error or the upstream's own reason (OpenRouter), the filters that were hit
+    (Azure)."""
     if choice.get("error"):
         return error_text(choice["error"])
     native = choice.get("native_finish_reason")

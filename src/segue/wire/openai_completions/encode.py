@@ -1,8 +1,7 @@
-"""A projected conversation to the body of ``POST /chat/completions``, as one member of the family takes it.
+"""Encode a projected conversation as the body of ``POST /chat/completions``, for one member of the family.
 
-This file puts the parts together: ``turns.py`` has the messages, ``reasoning.py`` how reasoning goes back in them,
-``tools.py`` the tools, ``options.py`` everything else. Rules are cited where they are obeyed, by their numbers in the
-``rules_*.py`` files.
+This file combines the parts: ``turns.py`` writes the messages, ``reasoning.py`` the reasoning in them, ``tools.py`` the
+tools, ``options.py`` everything else. Code that follows a rule cites its number in the ``rules_*.py`` files.
 """
 
 from typing import Any
@@ -15,7 +14,7 @@ from .turns import ChatTurns
 
 
 def body(out: Outgoing[OpenAICompletions], turns: ChatTurns) -> dict[str, Any]:
-    """The request body around the turns."""
+    """Return the request body with these turns."""
     body: dict[str, Any] = {"model": out.model.id, "messages": [*turns.head, *turns.turns]}
     add_tools(out, body)
     add_options(out, body)

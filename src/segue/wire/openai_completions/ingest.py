@@ -1,10 +1,10 @@
-"""The body of a chat completion to a conversation.
+"""Read the body of a chat completion as a conversation.
 
-encode → ingest → encode gives the same body, apart from what a conversation does not hold: every field beside
+encode → ingest → encode returns the same body, except for what a conversation does not hold: every field other than
 ``messages`` and ``tools`` (``model`` and the options), ``strict`` of tools, ``detail`` of images, ``index`` of calls,
-and ``reasoning`` beside ``reasoning_details``, which say the same. What there is no block for becomes a text that says
-so: remote images, files, audio, names of participants, system messages in mid-conversation. A failed result reads
-``Error: …`` and stays that text.
+and ``reasoning`` next to ``reasoning_details``, which has the same content. Content without a block type becomes a text
+that names it: remote images, files, audio, names of participants, system messages in mid-conversation. A failed result
+is the text ``Error: …`` and remains that text.
 """
 
 from collections.abc import Callable
@@ -29,77 +29,77 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
+from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
 NAME = "openai-completions"
 _OPEN, _CLOSE = "<think>", "</think>"
 _CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-"""The schema that stands for a tool of free text."""
+"""The schema of a tool that accepts free text."""
 
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
-    """The conversation that ``body`` holds; ``model`` is the origin of its answers."""
+    """Return the conversation in ``body``; ``model`` is the origin of its answers."""
     messages = as_list(body.get("messages"), "messages")
     reader = _Reader(model, now)
     for index, message in enumerate(messages):
-        reader.take(message, f"messages[{index}]")
+        reader.read(message, f"messages[{index}]")
     return Context(system_prompt="\n\n".join(reader.system) or None, messages=reader.messages, tools=_tools(body))
 
 
 class _Reader:
-    """The messages so far, and the names of the calls in them, by id."""
+    """The messages read so far, and the names of their calls by id."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.system: list[str] = []
         self.messages: list[Message] = []
-        self.called: dict[str, str] = {}
+        self.call_names: dict[str, str] = {}
         self.model, self.now = model, now
         dialect = model.dialect if model is not None else None
         self.dialect = dialect if isinstance(dialect, OpenAICompletions) else OpenAICompletions()
 
-    def take(self, message: Any, path: str) -> None:
+    def read(self, message: Any, path: str) -> None:
         role = as_object(message, path).get("role")
-        read = _ROLES.get(role) if isinstance(role, str) else None
-        if read is None:
-            raise FormatError(f"{role!r} is none of {', '.join(_ROLES)}", path=f"{path}.role")
-        read(self, message, path)
+        read_role = _ROLES.get(role) if isinstance(role, str) else None
+        if read_role is None:
+            raise FormatError(f"the role {role!r} is not one of {', '.join(_ROLES)}", path=f"{path}.role")
+        read_role(self, message, path)
 
-    def take_system(self, message: Object, path: str) -> None:
-        blocks = _shown(message.get("content"), f"{path}.content")
+    def read_system(self, message: Object, path: str) -> None:
+        blocks = _blocks(message.get("content"), f"{path}.content")
         text = "\n\n".join(block.text for block in blocks if type(block) is TextContent)
         if self.messages:
             self.messages.append(UserMessage(f"[System] {text}"))
         elif text:
             self.system.append(text)
 
-    def take_user(self, message: Object, path: str) -> None:
+    def read_user(self, message: Object, path: str) -> None:
         name = optional_text(message, "name", path)
-        content = _shown(message.get("content"), f"{path}.content")
+        content = _blocks(message.get("content"), f"{path}.content")
         self.messages.append(UserMessage([TextContent(f"({name})"), *content] if name else content))
 
-    def take_result(self, message: Object, path: str) -> None:
-        given = optional_text(message, "tool_call_id", path)
-        name = self.called.get(given) or optional_text(message, "name", path)
-        self.messages.append(ToolResultMessage(given, name, _shown(message.get("content"), f"{path}.content")))
+    def read_result(self, message: Object, path: str) -> None:
+        call_id = optional_text(message, "tool_call_id", path)
+        name = self.call_names.get(call_id) or optional_text(message, "name", path)
+        self.messages.append(ToolResultMessage(call_id, name, _blocks(message.get("content"), f"{path}.content")))
 
-    def take_answer(self, message: Object, path: str) -> None:
-        content: list[AssistantContent] = [*self._thoughts(message, path), *self._said(message, path)]
+    def read_answer(self, message: Object, path: str) -> None:
+        content: list[AssistantContent] = [*self._thinking(message, path), *self._texts(message, path)]
         diagnostics: list[Diagnostic] = []
         calls = as_list(message.get("tool_calls") or [], f"{path}.tool_calls")
         if message.get("function_call") is not None:
             calls = [*calls, {"id": "", "function": message["function_call"]}]
-        for index, given in enumerate(calls):
-            call, repaired = _call(given, f"{path}.tool_calls[{index}]")
-            self.called[call.id] = call.name
+        for index, raw in enumerate(calls):
+            call, repaired = _call(raw, f"{path}.tool_calls[{index}]")
+            self.call_names[call.id] = call.name
             content.append(call)
             if repaired:
                 details = {"id": call.id, "name": call.name}
                 diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
         self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
 
-    def _thoughts(self, message: Object, path: str) -> list[AssistantContent]:
-        """Reasoning with the name of its field, or with all of ``reasoning_details``; a placeholder is none."""
+    def _thinking(self, message: Object, path: str) -> list[AssistantContent]:
+        """Reasoning with the name of its field, or with all of ``reasoning_details``; placeholders are left out."""
         texts = {name: text for name in REASONING_FIELDS if (text := optional_text(message, name, path)).strip()}
         details = as_list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
         entries = [as_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
@@ -110,19 +110,20 @@ class _Reader:
             return [ThinkingContent(text, msgspec.json.encode(entries).decode())]
         return [ThinkingContent(text, name) for name, text in texts.items()]
 
-    def _said(self, message: Object, path: str) -> list[AssistantContent]:
-        said: list[AssistantContent] = []
-        for block in _shown(message.get("content"), f"{path}.content"):
+    def _texts(self, message: Object, path: str) -> list[AssistantContent]:
+        """The text of the content, and a text in place of a refusal or audio."""
+        blocks: list[AssistantContent] = []
+        for block in _blocks(message.get("content"), f"{path}.content"):
             assert type(block) is TextContent or type(block) is ImageContent
-            said += self._untagged(block.text if type(block) is TextContent else "(image)")
+            blocks += self._untagged(block.text if type(block) is TextContent else "(image)")
         refusal = optional_text(message, "refusal", path)
         audio = message.get("audio")
-        said += [TextContent(refusal)] if refusal else []
-        return said + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
+        blocks += [TextContent(refusal)] if refusal else []
+        return blocks + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
 
     def _untagged(self, text: str) -> list[AssistantContent]:
-        """Where the target's thinking is in tags, text with the thinking taken out: all that is in tags where that is
-        how it goes back, and otherwise what the answer begins with."""
+        """Split ``text`` into text and thinking, if the target writes thinking in tags. All tags count if thinking is
+        sent back in tags; otherwise only those at the start."""
         if not reads_tags(self.dialect):
             return [TextContent(text)]
         everywhere = self.dialect.reasoning_field == "think-tags"
@@ -132,9 +133,9 @@ class _Reader:
             closes = text.find(_CLOSE, opens)
             if closes < 0:
                 break
-            said = text[at:opens].removesuffix("\n\n") if everywhere else ""
-            thought = text[opens + len(_OPEN) : closes].removeprefix("\n").removesuffix("\n")
-            blocks += [TextContent(said), ThinkingContent(thought)] if said else [ThinkingContent(thought)]
+            before = text[at:opens].removesuffix("\n\n") if everywhere else ""
+            thinking = text[opens + len(_OPEN) : closes].removeprefix("\n").removesuffix("\n")
+            blocks += [TextContent(before), ThinkingContent(thinking)] if before else [ThinkingContent(thinking)]
             at = closes + len(_CLOSE)
             at += 2 * text.startswith("\n\n", at)
             opens = text.find(_OPEN, at)
@@ -142,19 +143,19 @@ class _Reader:
 
 
 _ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
-    "system": _Reader.take_system,
-    "developer": _Reader.take_system,
-    "user": _Reader.take_user,
-    "assistant": _Reader.take_answer,
-    "tool": _Reader.take_result,
-    "function": _Reader.take_result,
+    "system": _Reader.read_system,
+    "developer": _Reader.read_system,
+    "user": _Reader.read_user,
+    "assistant": _Reader.read_answer,
+    "tool": _Reader.read_result,
+    "function": _Reader.read_result,
 }
 
 
 # -- content ---------------------------------------------------------------------------------------------------------
 
 
-def _shown(content: Any, path: str) -> list[UserContent]:
+def _blocks(content: Any, path: str) -> list[UserContent]:
     """A string, a list of parts (or of strings), or nothing."""
     if content is None:
         return []
@@ -170,7 +171,7 @@ def _shown(content: Any, path: str) -> list[UserContent]:
 def _part(part: Object, path: str) -> UserContent:
     kind = part.get("type")
     if not isinstance(kind, str):
-        raise FormatError("a part has a type", path=f"{path}.type")
+        raise FormatError("a part must have a type", path=f"{path}.type")
     return _PARTS.get(kind, _unknown_part)(part, path)
 
 
@@ -179,9 +180,9 @@ def _text_part(part: Object, path: str) -> UserContent:
 
 
 def _image_part(part: Object, path: str) -> UserContent:
-    given = part.get("image_url", part.get("image"))
+    image = part.get("image_url", part.get("image"))
     url = (
-        given if isinstance(given, str) else text_in(as_object(given, f"{path}.image_url"), "url", f"{path}.image_url")
+        image if isinstance(image, str) else text_in(as_object(image, f"{path}.image_url"), "url", f"{path}.image_url")
     )
     match = DATA_URL.fullmatch(url)
     return TextContent(f"(image at {url})") if match is None else ImageContent(match[2], match[1] or "image/png")
@@ -213,9 +214,9 @@ def _readable(entry: Object) -> str:
 # -- calls and tools -------------------------------------------------------------------------------------------------
 
 
-def _call(given: Any, path: str) -> tuple[ToolCall, bool]:
-    """The call, and whether its arguments had to be made an object."""
-    call = as_object(given, path)
+def _call(value: Any, path: str) -> tuple[ToolCall, bool]:
+    """The call, and whether its arguments had to be wrapped in an object."""
+    call = as_object(value, path)
     if call.get("type") == "custom":
         custom = as_object(call.get("custom"), f"{path}.custom")
         arguments = {"input": custom.get("input", "")}
@@ -227,16 +228,17 @@ def _call(given: Any, path: str) -> tuple[ToolCall, bool]:
     return ToolCall(optional_text(call, "id", path), name, kept, signature), read is None
 
 
-def _arguments(given: Any) -> Object | None:
-    """The object that arguments are, as a string (or, on some servers, as it is); none and empty stand for ``{}``."""
-    if given is None or given == "":
+def _arguments(value: Any) -> Object | None:
+    """The arguments as an object: from a JSON string, or from an object, which some servers send. Missing and empty
+    arguments are ``{}``; anything else is ``None``."""
+    if value is None or value == "":
         return {}
-    if isinstance(given, str):
+    if isinstance(value, str):
         try:
-            given = msgspec.json.decode(given)
+            value = msgspec.json.decode(value)
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return None
-    return given if isinstance(given, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _tools(body: Object) -> list[ToolDefinition]:
@@ -245,9 +247,9 @@ def _tools(body: Object) -> list[ToolDefinition]:
     return [tool for tool in tools if tool is not None] + [_function(each, f"functions[{at}]") for at, each in legacy]
 
 
-def _tool(given: Any, path: str) -> ToolDefinition | None:
-    """A function, or a tool of free text; a tool that the provider runs itself is no part of a conversation."""
-    tool = as_object(given, path)
+def _tool(value: Any, path: str) -> ToolDefinition | None:
+    """A function, or a tool that accepts free text. Tools that the provider runs itself are left out."""
+    tool = as_object(value, path)
     if tool.get("type", "function") == "function":
         return _function(tool.get("function"), f"{path}.function")
     if tool["type"] == "custom":
@@ -257,11 +259,8 @@ def _tool(given: Any, path: str) -> ToolDefinition | None:
     return None
 
 
-def _function(given: Any, path: str) -> ToolDefinition:
-    function = as_object(given, path)
+def _function(value: Any, path: str) -> ToolDefinition:
+    function = as_object(value, path)
     parameters = function.get("parameters")
     schema = {"type": "object", "properties": {}} if parameters is None else as_object(parameters, f"{path}.parameters")
     return ToolDefinition(text_in(function, "name", path), optional_text(function, "description", path), schema)
-
-
-# -- shapes ----------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Which images are read: png, jpeg, webp and gif (documentation of OpenAI, 2026; OAC-16)."""
+"""The image types that targets read: png, jpeg, webp and gif (documentation of OpenAI, 2026; OAC-16)."""
 
 from ..common.images import sendable
 
@@ -6,5 +6,5 @@ MEDIA_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 
 
 def media_type(data: str, label: str) -> str | None:
-    """What the bytes say that it is, else the label; ``None`` where neither is a kind that is read."""
+    """The media type that the bytes show, otherwise the label; ``None`` if the target does not read it."""
     return sendable(data, label, MEDIA_TYPES)

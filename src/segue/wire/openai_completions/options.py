@@ -1,22 +1,23 @@
-"""Options of a request in the words of each member of the family; what it refuses is left out and reported."""
+"""Write the options of a request as the target names them; leave out and report those that it refuses."""
 
 from collections.abc import Callable
 from typing import Any
 
 from ...dialects import OpenAICompletions
+from ...dialects.openai_completions import ReasoningSwitch
 from ..common.chat import Said
+from ..common.options import limited_tokens, nearest_level
 from ..common.outgoing import Outgoing
-from .shapes import Turn, last_words
+from .shapes import Turn, last_user
 
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
 
-LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
-MOST_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
+MAX_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
 
 
 def add_options(out: Out, body: Body) -> None:
-    """Everything beside messages and tools."""
+    """Add everything other than messages and tools to the body."""
     _add_reasoning(out, body)
     _add_limits(out, body)
     _add_user(out, body)
@@ -38,7 +39,7 @@ def _add_reasoning(out: Out, body: Body) -> None:
         # OAC-13: "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
         body["reasoning_effort"] = "none"
         if level not in (None, "off"):
-            out.drop_option("reasoning", "this model takes tools only with reasoning off on chat completions")
+            out.drop_option("reasoning", "with this protocol, the model accepts tools only with reasoning off")
     elif level is not None:
         _SWITCHES[out.dialect.reasoning_switch](out, body, level)
 
@@ -46,27 +47,28 @@ def _add_reasoning(out: Out, body: Body) -> None:
 def _no_switch(out: Out, body: Body, level: str) -> None:
     if level != "off":
         out.drop_option(
-            "reasoning", "no switch for it is known" if out.model.reasoning else "this model does not reason"
+            "reasoning", "the switch for it is not known" if out.model.reasoning else "this model does not reason"
         )
     elif out.model.reasoning:
         out.drop_option("reasoning", "it cannot be switched off")
 
 
 def _effort(out: Out, body: Body, level: str) -> None:
-    effort = nearest(level, out.dialect.effort)
+    known = out.dialect.effort
+    effort = nearest_level(level, known) if level != "off" else "none" if "none" in known else None
     if effort is None:
-        out.drop_option("reasoning", f"this model knows only {', '.join(out.dialect.effort) or 'no levels'}")
+        out.drop_option("reasoning", f"this model has only {', '.join(known)}" if known else "this model has no levels")
     else:
         body["reasoning_effort"] = effort
 
 
 def _effort_object(out: Out, body: Body, level: str) -> None:
-    effort = "none" if level == "off" else nearest(level, out.dialect.effort)
+    effort = "none" if level == "off" else nearest_level(level, out.dialect.effort)
     body["reasoning"] = {"enabled": True} if effort is None else {"effort": effort}
 
 
 def _thinking(out: Out, body: Body, level: str) -> None:
-    body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: and no effort beside it
+    body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: without reasoning_effort
 
 
 def _enable_thinking(out: Out, body: Body, level: str) -> None:
@@ -77,7 +79,7 @@ def _enabled_object(out: Out, body: Body, level: str) -> None:
     body["reasoning"] = {"enabled": level != "off"}
 
 
-_SWITCHES: dict[str, Callable[[Out, Body, str], None]] = {
+_SWITCHES: dict[ReasoningSwitch, Callable[[Out, Body, str], None]] = {
     "none": _no_switch,
     "reasoning_effort": _effort,
     "thinking": _thinking,
@@ -87,38 +89,26 @@ _SWITCHES: dict[str, Callable[[Out, Body, str], None]] = {
 }
 
 
-def nearest(level: str, known: tuple[str, ...]) -> str | None:
-    """The level itself, else the next lower, else the lowest that is known."""
-    if level == "off":
-        return "none" if "none" in known else None
-    at = LEVELS.index(level)
-    for candidate in (*reversed(LEVELS[: at + 1]), *LEVELS[at + 1 :]):
-        if candidate in known:
-            return candidate
-    return "default" if "default" in known else None
-
-
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
 def _add_limits(out: Out, body: Body) -> None:
     options, dialect = out.options, out.dialect
-    if options.max_tokens is not None:
-        if options.max_tokens > out.model.max_tokens:
-            out.drop_option("max_tokens", f"{options.max_tokens} is more than the model's {out.model.max_tokens}")
-        body[dialect.max_tokens_field] = min(options.max_tokens, out.model.max_tokens)  # OAC-14
+    max_tokens = limited_tokens(out, out.model.max_tokens)
+    if max_tokens is not None:
+        body[dialect.max_tokens_field] = max_tokens  # OAC-14
     if options.temperature is not None:
         if dialect.sampling:
             body["temperature"] = options.temperature
         else:
-            out.drop_option("temperature", "this model has only its own")  # OAC-14, KIM-09
-    stops = [text for text in options.stop if text][:MOST_STOPS]
+            out.drop_option("temperature", "this model has a fixed temperature")  # OAC-14, KIM-09
+    stops = [text for text in options.stop if text][:MAX_STOPS]
     if stops and not dialect.stop:
-        out.drop_option("stop", "this model takes none")  # OAC-14, XAI-03
+        out.drop_option("stop", "this model accepts no stop sequences")  # OAC-14, XAI-03
     elif stops:
         body["stop"] = stops
         if len(stops) < len(options.stop):
-            out.drop_option("stop", f"at most {MOST_STOPS}, none of them empty")
+            out.drop_option("stop", f"at most {MAX_STOPS} sequences, none of them empty")
 
 
 def _add_user(out: Out, body: Body) -> None:
@@ -139,12 +129,12 @@ def _add_cache(out: Out, body: Body) -> None:
     elif wanted == "long" and caching == "24h":
         body["prompt_cache_retention"] = "24h"
     elif wanted == "long":
-        out.drop_option("cache", "the target itself decides how long it keeps what it has read")
+        out.drop_option("cache", "the target decides how long it caches")
 
 
 def _mark(turns: list[Turn], marker: dict[str, str]) -> None:
-    """At the end of what stays, the system prompt, and at the last words of the user. Turns are replaced."""
-    last = last_words(turns)
+    """Mark the system prompt and the last user message for caching. Marked turns are replaced, not changed."""
+    last = last_user(turns)
     for at, turn in enumerate(turns):
         if isinstance(turn, Said) and (at == last or turn.role != "user"):
             content = turn.content

@@ -1,8 +1,8 @@
-"""How reasoning of earlier answers goes back: under the name it came with where the target takes it, else under the
-target's own name, or as text in think tags; and what stands in for it where the target demands some.
+"""Write the reasoning of earlier answers: in the field that it came in if the target accepts it, otherwise in the
+target's own field, or as text in think tags; and a placeholder where the target requires reasoning.
 
-``thinking_signature`` holds the name of the field that the reasoning came in, or ``reasoning_details`` as JSON text;
-``thought_signature`` of a call the entry of ``reasoning_details`` that names it, or ``{"extra_content": …}`` of it.
+``thinking_signature`` holds the name of the field that the reasoning came in, or ``reasoning_details`` as JSON text.
+``thought_signature`` of a call holds the entry of ``reasoning_details`` with its id, or its ``{"extra_content": …}``.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ Fields = dict[str, Any]
 DETAILS = "reasoning_details"
 EXTRA = "extra_content"
 
-# The field for plain text, by the target's own field. OpenRouter reads `reasoning` beside `reasoning_details`.
+# The field for plain text, by the target's own field. OpenRouter reads `reasoning` as well as `reasoning_details`.
 _PLAIN: dict[ReasoningField | None, str | None] = {
     "reasoning_content": "reasoning_content",
     "reasoning": "reasoning",
@@ -34,35 +34,39 @@ _PLAIN: dict[ReasoningField | None, str | None] = {
 
 
 class Reasoning:
-    """What one target does with reasoning, read from its dialect once."""
+    """How one target accepts reasoning, read from its dialect once."""
 
     def __init__(self, out: Out) -> None:
         self._dialect = dialect = out.dialect
         own = dialect.reasoning_field if dialect.own_reasoning != "none" else None
-        self._taken = frozenset({own, *dialect.reasoning_accepts}) if own else frozenset()
+        self._accepted = frozenset({own, *dialect.reasoning_accepts}) if own else frozenset()
         self._plain = _PLAIN[own]
         self._required = dialect.reasoning_required
-        # The name in the error texts of both makers (KIM-01, DSK-03), for hosts of whom nothing else is known.
-        self._filled = _PLAIN[dialect.reasoning_field] or "reasoning_content"
+        # Without a field of its own: the name in the error texts of Kimi and DeepSeek (KIM-01, DSK-03).
+        self._placeholder_field = _PLAIN[dialect.reasoning_field] or "reasoning_content"
         self._dummy = dialect.dummy_signature
         self.is_idle = self._required == "never" and self._dummy is None
-        """Whether an answer without thinking and signatures gets no field."""
+        """Whether an answer without thinking and signatures needs no reasoning field."""
 
     def as_text(self, block: ThinkingContent) -> str | None:
-        """The text that stands for the thinking where it belongs into the content (CER-01, MMX-07)."""
-        if "think-tags" in self._taken and block.thinking.strip() and not (DETAILS in self._taken and _details(block)):
+        """The thinking in think tags if the target expects it in the content (CER-01, MMX-07), otherwise ``None``."""
+        if (
+            "think-tags" in self._accepted
+            and block.thinking.strip()
+            and not (DETAILS in self._accepted and _details(block))
+        ):
             return f"<think>\n{block.thinking}\n</think>"
         return None
 
     def fields(self, note: Note, thoughts: list[ThinkingContent], calls: list[ToolCall]) -> Fields:
-        """The fields of an assistant message that carry its reasoning."""
+        """The reasoning fields of an assistant message."""
         plain: dict[str, list[str]] = {}
         details: list[Any] = []
         for block in thoughts:
             name, entries = self._plain, _details(block)
-            if block.thinking_signature in REASONING_FIELDS and block.thinking_signature in self._taken:
+            if block.thinking_signature in REASONING_FIELDS and block.thinking_signature in self._accepted:
                 name = block.thinking_signature
-            if entries and DETAILS in self._taken:
+            if entries and DETAILS in self._accepted:
                 details += entries
             elif name is not None and block.thinking.strip():
                 plain.setdefault(name, []).append(block.thinking)
@@ -72,7 +76,7 @@ class Reasoning:
         for signature in signatures:
             self._add_attached(note, signature, details)
         if signatures and all([type(entry.get("index")) is int for entry in details]):
-            details.sort(key=lambda entry: entry["index"])  # ORT-01: as they came
+            details.sort(key=lambda entry: entry["index"])  # ORT-01: in their original order
         fields: Fields = {name: "\n".join(texts) for name, texts in plain.items()}
         if calls and self._dummy is not None:
             details = self._signed(details, calls)
@@ -81,23 +85,25 @@ class Reasoning:
         return fields or self.placeholder(bool(calls))
 
     def placeholder(self, has_calls: bool) -> Fields:
-        """KIM-01, DSK-02 and DSK-03: for all turns alike, so that what is rendered stays as it is."""
+        """The placeholder for missing reasoning (KIM-01, DSK-02, DSK-03). It does not depend on later messages, so that
+        rendered turns never change."""
         if self._required == "always" or (has_calls and self._required != "never"):
-            return {self._filled: self._dialect.reasoning_placeholder}
+            return {self._placeholder_field: self._dialect.reasoning_placeholder}
         return {}
 
     def _add_attached(self, note: Note, signature: str, details: list[Any]) -> None:
-        """What came with a call is an entry of ``reasoning_details`` that carries its id (ORT-02)."""
+        """Add the entry of ``reasoning_details`` that a call was signed with (ORT-02)."""
         for entry in _parsed(signature):
-            if DETAILS in self._taken and str(entry.get("type")).startswith("reasoning."):
+            if DETAILS in self._accepted and str(entry.get("type")).startswith("reasoning."):
                 if entry not in details:
                     details.append(entry)
                 return
         if extra_content(signature) is None:
-            note("signature-dropped", "the target has no field for what came with the call")
+            note("signature-dropped", "the target has no field for the signature of a call")
 
     def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
-        """ORT-01: calls go with an encrypted entry; ORT-02: which names one of them, also after ids were projected."""
+        """Return ``details`` with an encrypted entry for the calls (ORT-01) that has the id of one of them (ORT-02),
+        also if projection has changed the ids."""
         free = [call.id for call in calls]
         encrypted = [entry for entry in details if entry.get("type") == "reasoning.encrypted"]
         for entry in encrypted:
@@ -107,23 +113,23 @@ class Reasoning:
             dummy = {"type": "reasoning.encrypted", "data": self._dummy, "id": free[0], "format": "google-gemini-v1"}
             return [*details, dummy | {"index": len(details)}]
         known = {call.id for call in calls}
-        return [self._renamed(entry, known, free) for entry in details]
+        return [self._with_call_id(entry, known, free) for entry in details]
 
     @staticmethod
-    def _renamed(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
+    def _with_call_id(entry: dict[str, Any], known: set[str], free: list[str]) -> dict[str, Any]:
         stale = entry.get("type") == "reasoning.encrypted" and "id" in entry and entry["id"] not in known
         return entry | {"id": free.pop(0) if free else next(iter(sorted(known)))} if stale else entry
 
 
 def is_bound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> bool:
-    """Whether an entry is signed or encrypted: only the upstream that made it can read it."""
+    """Whether an entry is signed or encrypted, so that only the upstream that made it can read it."""
     signatures = [block.thinking_signature for block in thoughts] + [call.thought_signature for call in calls]
     entries = [entry for signature in signatures if signature for entry in _parsed(signature)]
     return any(entry.get("signature") or entry.get("type") == "reasoning.encrypted" for entry in entries)
 
 
 def unbound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> tuple[list[ThinkingContent], list[ToolCall]]:
-    """The same without signatures: what is left is what anybody can read."""
+    """The same blocks without signatures; thinking without readable text is left out."""
     return (
         [replace(block, thinking_signature=None) for block in thoughts if block.thinking.strip()],
         [replace(call, thought_signature=None) for call in calls],
@@ -131,24 +137,24 @@ def unbound(thoughts: list[ThinkingContent], calls: list[ToolCall]) -> tuple[lis
 
 
 def reads_tags(dialect: OpenAICompletions) -> bool:
-    """Whether <think> tags at the beginning of an answer hold thinking."""
+    """Whether <think> tags at the start of an answer contain thinking."""
     return dialect.tagged_reasoning or dialect.reasoning_field == "think-tags"
 
 
 def attached(extra: Any) -> str | None:
-    """What a call came with, as its signature: Gemini's OpenAI endpoint has the thought signature in there, and wants
-    it back there ("Function call is missing a thought_signature", openhuman#3548, 2026-06; pi#6733 for Vertex)."""
+    """The ``extra_content`` of a call as its signature. Gemini's OpenAI endpoint sends the thought signature in it, and
+    requires it there ("Function call is missing a thought_signature", openhuman#3548, 2026-06; pi#6733 for Vertex)."""
     return json_text({EXTRA: extra}) if isinstance(extra, dict) and extra else None
 
 
 def extra_content(signature: str) -> dict[str, Any] | None:
-    """The ``extra_content`` that a call's signature holds, if it holds that."""
+    """The ``extra_content`` in a call's signature, if there is one."""
     extra = next((entry.get(EXTRA) for entry in _parsed(signature)), None)
     return extra if isinstance(extra, dict) else None
 
 
 def _details(block: ThinkingContent) -> list[dict[str, Any]]:
-    """The entries of ``reasoning_details`` that a signature holds, if it holds any."""
+    """The entries of ``reasoning_details`` in a signature, if there are any."""
     return _parsed(block.thinking_signature or "")
 
 

@@ -1,4 +1,4 @@
-"""Whether a body is a chat completion. Of all bodies with ``messages``, those without a mark of another are."""
+"""Recognise bodies of chat completions: those with ``messages`` that do not look like another protocol."""
 
 from typing import Any
 
@@ -11,18 +11,18 @@ _OTHERS = frozenset(
 )
 _ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
 _PARTS = frozenset({"text", "image_url", "input_audio", "file", "refusal", "video_url", "input_video", "image"})
-# Marks that neither Anthropic nor Mistral has.
+# Fields of the body and of messages that neither Anthropic nor Mistral has.
 _FIELDS = frozenset(
     {"max_completion_tokens", "stream_options", "reasoning", "enable_thinking", "logit_bias", "functions", "store"}
 )
 _KEYS = frozenset({"reasoning_content", "reasoning", "reasoning_details", "function_call", "refusal"})
 
 DEFAULT, FAMILY, SURE = 6, 50, 80
-"""Messages and no mark; marks that Mistral shares; marks of this family alone."""
+"""How sure it is: only ``messages``; fields that Mistral has, too; fields of this family alone."""
 
 
 def recognise(body: Object) -> int:
-    """0 where it cannot be one."""
+    """Return how sure it is that ``body`` is a chat completion; 0 if it cannot be one."""
     messages = body.get("messages")
     if not isinstance(messages, list) or not _OTHERS.isdisjoint(body) or not all(map(_may_be, messages)):
         return 0
@@ -62,5 +62,5 @@ def _is_family(message: Object) -> bool:
 
 
 def _has_other_tools(tools: Any) -> bool:
-    """Anthropic's tools have their schema beside the name."""
+    """Whether the tools are Anthropic's, with the schema next to the name."""
     return isinstance(tools, list) and any(isinstance(tool, dict) and "input_schema" in tool for tool in tools)

@@ -1,7 +1,8 @@
-"""All rules of chat completions, by topic: OpenAI's own, those of single members on messages and on the request, and
-those of chat templates. A fault that several members answer in words of their own is one rule; each file says which.
+"""All rules of chat completions, by topic: OpenAI's own, those of single members for messages and for the request, and
+those of chat templates. A fault to which members answer with different texts is one rule; each file lists them.
 
-A year behind issues is that in which they were collected; ``answers`` in brackets is ours where no text is on record.
+A year after issues is the year in which they were collected. ``answers`` in brackets is our own text, where the
+provider's is not recorded.
 """
 
 from ...rules import Rule

@@ -1,13 +1,12 @@
-"""What single members of the family refuse in their messages: reasoning that is missing or not wanted, empty messages,
-roles, parts and ids. Each holds for the models whose dialect says so; who answers in these words is in ``source``.
+"""What single members of the family refuse in messages: missing or unwanted reasoning, empty messages, roles, parts and
+ids. Each rule applies to the models whose dialect has the quirk; ``source`` names the providers.
 
-KIM-05 tells DSK-06, ZAI-02, LCP-03 and X-04 as well, XAI-01 also MMX-05, KIM-07 also LCP-04, ZAI-03 and MMX-04 also
-X-08.
+KIM-05 also covers DSK-06, ZAI-02, LCP-03 and X-04; XAI-01 also MMX-05; KIM-07 also LCP-04; ZAI-03 and MMX-04 also X-08.
 
-Left out, as a body does not show them: GRQ-04, CER-04, XAI-04 and ORT-04 (answers), ORT-03 (which upstream answers),
-ORT-05 (chooses a dialect), MMX-07, LCP-07, OLL-04 and VLL-04 (other fields are ignored without a word), OLL-05, VLL-07
-(rewritten by the server), X-11 and X-12 (where a turn came from). Left out as single reports that were not reproduced
-or that hold for a model of the past: ZAI-04, MMX-05 beside calls, XAI-02, TOG-01. ZAI-06 is about another protocol.
+Left out, because a body does not show them: GRQ-04, CER-04, XAI-04 and ORT-04 (answers), ORT-03 (which upstream
+answers), ORT-05 (chooses a dialect), MMX-07, LCP-07, OLL-04 and VLL-04 (other fields are ignored silently), OLL-05,
+VLL-07 (rewritten by the server), X-11 and X-12 (where a turn came from). Left out as single reports that were not
+reproduced or that concern an old model: ZAI-04, MMX-05 with calls, XAI-02, TOG-01. ZAI-06 is about another protocol.
 """
 
 from itertools import pairwise
@@ -24,14 +23,14 @@ FIELDS: tuple[ReasoningField | str, ...] = ("reasoning_content", "reasoning", "r
 
 
 def _reasons(message: Object) -> bool:
-    """Whether there is reasoning that counts: an empty text does not."""
+    """Whether there is reasoning that is not empty."""
     return any(message.get(name) for name in FIELDS)
 
 
 def _reasoned_calls(body: Object, model: Model | None) -> Found:
     for path, message in walk.answers(body):
         if walk.calls(message) and not _reasons(message):
-            yield path, "calls without reasoning, or with an empty one"
+            yield path, "calls without reasoning, or with empty reasoning"
 
 
 def _reasoned_loop(body: Object, model: Model | None) -> Found:
@@ -52,7 +51,7 @@ def _unreasoned(body: Object, model: Model | None) -> Found:
     for path, message in walk.answers(body):
         for name in FIELDS:
             if message.get(name) is not None:
-                yield f"{path}.{name}", "this model must not get its reasoning back"
+                yield f"{path}.{name}", "reasoning must not be sent back to this model"
 
 
 def _empty_answers(body: Object, model: Model | None) -> Found:
@@ -80,7 +79,7 @@ def _counted_ids(body: Object, model: Model | None) -> Found:
     for number, (path, call) in enumerate(walk.history_calls(body)):
         expected = f"functions.{get(call, 'function', 'name')}:{number}"
         if get(call, "id") != expected:
-            yield f"{path}.id", f"{get(call, 'id')!r} instead of {expected!r}"
+            yield f"{path}.id", f"{get(call, 'id')!r}, expected {expected!r}"
 
 
 def _images(body: Object, model: Model | None) -> Found:
@@ -92,14 +91,14 @@ def _images(body: Object, model: Model | None) -> Found:
 def _text_only(body: Object, model: Model | None) -> Found:
     for path, _, part in walk.parts(body):
         if part.get("type") != "text":
-            yield path, f"{part.get('type')!r} where only text is known"
+            yield path, f"{part.get('type')!r}, but only text is accepted"
     for path, message in walk.messages(body):
         if "content" not in message:
             yield f"{path}.content", "missing"
 
 
 def _alternating(body: Object, model: Model | None) -> Found:
-    listed = walk.spoken(body)
+    listed = walk.dialogue(body)
     for (_, before), (path, message) in pairwise(listed):
         if message.get("role") in ("user", "assistant") and before.get("role") == message["role"]:
             yield path, f"a second {message['role']} message in a row"
@@ -125,15 +124,15 @@ def _nulls(body: Object, model: Model | None) -> Found:
 
 
 def _two_answers_at_the_end(body: Object, model: Model | None) -> Found:
-    listed = walk.spoken(body)
+    listed = walk.dialogue(body)
     if len(listed) > 1 and all(message.get("role") == "assistant" for _, message in listed[-2:]):
         yield listed[-1][0], "two answers at the end"
 
 
-def _last_word(body: Object, model: Model | None) -> Found:
-    for path, message in walk.spoken(body)[-1:]:
+def _answer_at_the_end(body: Object, model: Model | None) -> Found:
+    for path, message in walk.dialogue(body)[-1:]:
         if message.get("role") == "assistant":
-            yield path, "an answer has the last word: taken for a prefill, or refused"
+            yield path, "the last message is an answer: it is treated as a prefill, or refused"
 
 
 def _details(body: Object, model: Model | None) -> Found:
@@ -149,13 +148,13 @@ def _detail_ids(body: Object, model: Model | None) -> Found:
         for index, entry in enumerate(many(message.get("reasoning_details"))):
             named = get(entry, "id")
             if ids and get(entry, "type") == "reasoning.encrypted" and named is not None and named not in ids:
-                yield f"{path}.reasoning_details[{index}].id", f"{named!r} is no call of this message"
+                yield f"{path}.reasoning_details[{index}].id", f"{named!r} is not the id of a call in this message"
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="KIM-01",
-        title="Calls carry reasoning, and it is not empty",
+        title="Calls have reasoning that is not empty",
         answers="thinking is enabled but reasoning_content is missing in assistant tool call message",
         source="continue#11600 and #11711, litellm#22374; '' counts as missing: pi#4178; 2026",
         prevented_by=_REASONING,
@@ -164,7 +163,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="KIM-05",
-        title="No answer without text and calls, no empty text part",
+        title="An answer has text or calls, and no empty text part",
         answers="the message with role 'assistant' must not be empty",
         source="AstrBot#7200, opencode#6056, litellm#42186; DeepSeek ProxyAI#830, Z.ai workers#449, llama.cpp; 2026",
         prevented_by=_TURNS,
@@ -173,9 +172,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="KIM-06",
-        title="Ids read functions.{name}:{index}, counted over the conversation",
+        title="Call ids have the form functions.{name}:{index}, counted over the conversation",
         answers="",
-        source="kimchi#1063 and #1066, kimi-code#2503, llxprt-code#713, 2026: K2 stalls on others",
+        source="kimchi#1063 and #1066, kimi-code#2503, llxprt-code#713, 2026: K2 stalls on other ids",
         prevented_by="projection/passes/ids.py",
         check=_counted_ids,
         severity="warning",
@@ -192,7 +191,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="DSK-01",
-        title="Reasoning does not go back",
+        title="Reasoning is not sent back",
         answers="if the reasoning_content field is included in the sequence of input messages, the API will return a "
         "400 error",
         source="documentation of DeepSeek R1 until 2025-11",
@@ -202,7 +201,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="DSK-02",
-        title="Calls of a running tool loop carry reasoning",
+        title="Calls of a running tool loop have reasoning",
         answers="Missing `reasoning_content` field in the assistant message",
         source="documentation of DeepSeek V3.2; GitNexus#43, Everywhere#287, 9router#355, 2026",
         prevented_by=_REASONING,
@@ -211,7 +210,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="DSK-03",
-        title="Every answer carries its reasoning field",
+        title="Every answer has its reasoning field",
         answers="The `reasoning_content` in the thinking mode must be passed back to the API.",
         source="documentation of DeepSeek V4; pi#3636, openclaw#73417, kimi-cli#2141, 2026",
         prevented_by=_REASONING,
@@ -229,7 +228,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="DSK-08",
-        title="Content is there, and is text",
+        title="Every message has content, and it is text",
         answers="Failed to deserialize the JSON body: unknown variant `image_url`, expected `text`",
         source="DeepSeek-Reasonix#7859, deepseek4j#41, web-ui#17, until 2026",
         prevented_by=_TURNS,
@@ -238,7 +237,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GRQ-05",
-        title="No null beside content in an answer",
+        title="In an answer, only content may be null",
         answers="",
         source="litellm#5839, collected 2026-10",
         prevented_by=_TURNS,
@@ -257,7 +256,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ORT-01",
-        title="Calls go with the reasoning_details that they came with",
+        title="Calls are sent back with their reasoning_details",
         answers="Gemini models require OpenRouter reasoning details to be preserved in each request.",
         source="LibreChat agents#37, agent-framework#2947; documentation of OpenRouter, 2026",
         prevented_by=_REASONING,
@@ -266,7 +265,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ORT-02",
-        title="Encrypted entries of reasoning_details carry the id of a call beside them",
+        title="Encrypted entries of reasoning_details have the id of a call in the same message",
         answers="(400; its text is not recorded)",
         source="inspect_ai#3986, 2026",
         prevented_by=_REASONING,
@@ -302,11 +301,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="X-07",
-        title="The user or a tool has the last word",
+        title="The last message is from the user or a tool",
         answers="",
         source="common to several protocols and the templates of Mistral models, 2026",
         prevented_by=_TURNS,
-        check=_last_word,
+        check=_answer_at_the_end,
         severity="warning",
         only=where(lambda dialect: dialect.ends_with_user),
     ),

@@ -1,9 +1,9 @@
-"""What OpenAI itself refuses, and with it nearly every member of the family.
+"""What OpenAI itself and nearly every member of the family refuse.
 
-Where other members answer the same fault in words of their own, their rules are told here: KIM-03, DSK-04, QWN-01,
-MMX-01 and X-01 are OAC-03; KIM-04, DSK-05, QWN-02, MMX-02, TPL-07 and X-02 are OAC-04; X-03 is OAC-05; QWN-03, MMX-03,
-OLL-02, LCP-05, VLL-02, VLL-03 and X-05 are OAC-10; X-06 is OAC-11; GRQ-03 is OAC-12; QWN-04 is OAC-15; AZU-06 is
-OAC-06, OAC-09 and OAC-14; LCP-01, LCP-02 and OLL-01 are OAC-01 and OAC-08; X-10 is OAC-19.
+Where other members answer to the same fault with a different text, their rules are included here: KIM-03, DSK-04,
+QWN-01, MMX-01 and X-01 are OAC-03; KIM-04, DSK-05, QWN-02, MMX-02, TPL-07 and X-02 are OAC-04; X-03 is OAC-05; QWN-03,
+MMX-03, OLL-02, LCP-05, VLL-02, VLL-03 and X-05 are OAC-10; X-06 is OAC-11; GRQ-03 is OAC-12; QWN-04 is OAC-15; AZU-06
+is OAC-06, OAC-09 and OAC-14; LCP-01, LCP-02 and OLL-01 are OAC-01 and OAC-08; X-10 is OAC-19.
 """
 
 import re
@@ -15,10 +15,10 @@ from ...types import Model
 from ..common.checks import arguments_fault, half_characters, shown
 from ..common.images import data_fault
 from . import walk
-from .options import MOST_STOPS
+from .options import MAX_STOPS
 from .walk import Found, Object, get, many, where
 
-MOST_CALLS = 128
+MAX_CALLS = 128
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _TURNS = "wire/openai_completions/turns.py"
 _TOOLS = "wire/openai_completions/tools.py"
@@ -34,9 +34,9 @@ def _messages(body: Object, model: Model | None) -> Found:
 def _roles(body: Object, model: Model | None) -> Found:
     for index, message in enumerate(many(body.get("messages"))):
         if not isinstance(message, dict):
-            yield f"messages[{index}]", "a message is an object"
+            yield f"messages[{index}]", "a message must be an object"
         elif message.get("role") not in ROLES:
-            yield f"messages[{index}].role", f"{shown(message.get('role'))!r} is no role"
+            yield f"messages[{index}].role", f"{shown(message.get('role'))!r} is not a role"
 
 
 def _answered(body: Object, model: Model | None) -> Found:
@@ -54,13 +54,13 @@ def _answered(body: Object, model: Model | None) -> Found:
 def _unanswered(asked: str, waiting: Counter[str]) -> Found:
     for missing, count in waiting.items():
         if count > 0:
-            yield f"{asked}.tool_calls", f"no result for {shown(missing)!r} directly behind it"
+            yield f"{asked}.tool_calls", f"no result for {shown(missing)!r} directly after it"
 
 
 def _answers(message: Object) -> str:
     """The id of the call that a result answers."""
-    given = message.get("tool_call_id")
-    return given if isinstance(given, str) else ""
+    call_id = message.get("tool_call_id")
+    return call_id if isinstance(call_id, str) else ""
 
 
 def _responding(body: Object, model: Model | None) -> Found:
@@ -69,7 +69,7 @@ def _responding(body: Object, model: Model | None) -> Found:
         if message.get("role") != "tool":
             asked = set(walk.call_ids(message))
         elif _answers(message) not in asked:
-            yield path, f"a result of {shown(_answers(message))!r}, which the message before it does not call"
+            yield path, f"a result for {shown(_answers(message))!r}, which is not a call of the message before it"
 
 
 def _unique(body: Object, model: Model | None) -> Found:
@@ -77,7 +77,7 @@ def _unique(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         ids = walk.call_ids(message)
         if len(set(ids)) < len(ids):
-            yield f"{path}.tool_calls", "two calls of one id"
+            yield f"{path}.tool_calls", "two calls with the same id"
         if message.get("role") != "tool":
             answered = set()
         elif _answers(message) in answered:
@@ -96,8 +96,8 @@ def _no_calls(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         if message.get("tool_calls") == []:
             yield f"{path}.tool_calls", ""
-        elif len(walk.calls(message)) > MOST_CALLS:
-            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls, at most {MOST_CALLS}"
+        elif len(walk.calls(message)) > MAX_CALLS:
+            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls, at most {MAX_CALLS}"
 
 
 _INSTEAD = ("tool_calls", "function_call", "refusal", "audio")
@@ -107,9 +107,9 @@ def _content(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         content = message.get("content")
         if content is None:
-            may = message.get("role") == "assistant" and any(message.get(name) is not None for name in _INSTEAD)
-            if not may:
-                yield f"{path}.content", "there is none"
+            is_optional = message.get("role") == "assistant" and any(message.get(name) is not None for name in _INSTEAD)
+            if not is_optional:
+                yield f"{path}.content", "missing"
         elif not isinstance(content, str | list):
             yield f"{path}.content", "neither a string nor a list of parts"
 
@@ -142,14 +142,14 @@ def _part_kinds(body: Object, model: Model | None) -> Found:
 def _calls(body: Object, model: Model | None) -> Found:
     for path, call in walk.history_calls(body):
         if not isinstance(call, dict):
-            yield path, "a call is an object"
+            yield path, "a call must be an object"
             continue
         if not isinstance(call.get("id"), str) or not call["id"]:
-            yield f"{path}.id", "a call has an id"
+            yield f"{path}.id", "a call must have an id"
         if call.get("type") == "custom":
             continue
         if call.get("type") != "function" or not isinstance(call.get("function"), dict):
-            yield f"{path}.type", "a call is of type function, with a function"
+            yield f"{path}.type", "a call must have the type function, and a function"
         elif fault := arguments_fault(call["function"].get("arguments")):
             yield f"{path}.function.arguments", fault
 
@@ -157,15 +157,15 @@ def _calls(body: Object, model: Model | None) -> Found:
 def _reasoning_model(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     if body.get("max_tokens") is not None:
-        yield "max_tokens", "max_completion_tokens instead"
+        yield "max_tokens", "use max_completion_tokens instead"
     if body.get("temperature") not in (None, 1):
-        yield "temperature", "only 1"
+        yield "temperature", "only 1 is allowed"
     if dialect is None:
         return
     if body.get("stop") is not None and not dialect.stop:
-        yield "stop", "refused"
+        yield "stop", "refused by this model"
     if body.get("reasoning_effort") is not None and body["reasoning_effort"] not in dialect.effort:
-        yield "reasoning_effort", f"{body['reasoning_effort']!r} is none of {', '.join(dialect.effort)}"
+        yield "reasoning_effort", f"{body['reasoning_effort']!r} is not one of {', '.join(dialect.effort)}"
 
 
 def _modes(body: Object, model: Model | None) -> Found:
@@ -173,7 +173,7 @@ def _modes(body: Object, model: Model | None) -> Found:
         yield "stream_options", "only with stream"
     wanted = get(body.get("response_format"), "type") == "json_object"
     if wanted and not any("json" in text.lower() for text in walk.texts(body.get("messages"))):
-        yield "response_format", "the word json must stand in some message"
+        yield "response_format", "a message must contain the word json"
 
 
 _IMAGE = re.compile(r"https?://.|data:(image/(?:png|jpe?g|webp|gif));base64,", re.IGNORECASE).match
@@ -191,27 +191,27 @@ def _media(body: Object, model: Model | None) -> Found:
             yield f"{path}.file", fault
         elif kind == "input_audio":
             if get(part, "input_audio", "format") not in ("wav", "mp3"):
-                yield f"{path}.input_audio", "wav or mp3"
+                yield f"{path}.input_audio", "the format must be wav or mp3"
             elif fault := data_fault(get(part, "input_audio", "data"), None):
                 yield f"{path}.input_audio", fault
 
 
 def _file_fault(file: Any) -> str:
-    """What is wrong with a file; "" where it has an id, or a name and its data."""
+    """What is wrong with a file; "" if nothing is. A file has an id, or data and a name."""
     data = get(file, "file_data")
     if not data:
-        return "" if get(file, "file_id") else "a file has file_data or file_id, and no URL"
+        return "" if get(file, "file_id") else "a file must have file_data or file_id; a URL is not accepted"
     match = _DATA_URL(data) if isinstance(data, str) else None
     if match is None:
         return "not a data URL in base64"
-    return data_fault(data[match.end() :], None) or ("" if get(file, "filename") else "data needs a filename")
+    return data_fault(data[match.end() :], None) or ("" if get(file, "filename") else "file_data requires a filename")
 
 
 def image_fault(url: Any) -> str:
-    """What is wrong with the address of an image; "" where nothing is."""
+    """What is wrong with the URL of an image; "" if nothing is."""
     match = _IMAGE(url) if isinstance(url, str) else None
     if match is None:
-        return "an http URL, or png, jpeg, webp or gif in a data URI"
+        return "must be an http URL, or png, jpeg, webp or gif in a data URI"
     return data_fault(url[match.end() :], match[1]) if match[1] else ""
 
 
@@ -228,8 +228,8 @@ def _surrogates(body: Object, model: Model | None) -> Found:
 
 def _stops(body: Object, model: Model | None) -> Found:
     stop = body.get("stop")
-    if isinstance(stop, list) and len(stop) > MOST_STOPS:
-        yield "stop", f"{len(stop)} stop sequences, at most {MOST_STOPS}"
+    if isinstance(stop, list) and len(stop) > MAX_STOPS:
+        yield "stop", f"{len(stop)} stop sequences, at most {MAX_STOPS}"
 
 
 RULES: tuple[Rule, ...] = (
@@ -251,7 +251,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-03",
-        title="Every call is answered directly behind its message, with nothing in between",
+        title="Every call is answered directly after its message, with nothing in between",
         answers="An assistant message with 'tool_calls' must be followed by tool messages responding to each "
         "'tool_call_id'.",
         source="cai#111, litellm#28995, pipecat#309; Kimi crush#3847, DeepSeek deer-flow#2706, Qwen gemini-cli#5031, "
@@ -270,7 +270,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-05",
-        title="A call id stands once in its message, and is answered once",
+        title="A call id appears once in its message, and is answered once",
         answers="Invalid parameter: Duplicate value for 'tool_call_id' of '…', in messages[7] and messages[8].",
         source='agno#5116, 2025; opencode#1211, 2025-07; MiniMax "duplicate tool_call id", GCMP#120, 2026-04',
         prevented_by="projection/passes/ids.py",
@@ -287,7 +287,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-07",
-        title="A list of calls holds at least one and at most 128",
+        title="A list of calls has at least one and at most 128",
         answers="Invalid 'messages.tool_calls': empty array. Expected an array with minimum length 1",
         source="measured by a third party on gpt-5.6-terra, 2026-09, and many reports; copilot-cli#669, 2025-11",
         prevented_by=_TURNS,
@@ -295,7 +295,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-08",
-        title="Content is a string or parts; null only beside calls",
+        title="Content is a string or a list of parts; null only in an answer with calls",
         answers="Invalid value for 'content': expected a string, got null.",
         source="measured by a third party on gpt-5.6-terra, 2026-09; llama.cpp server and Ollama sources, 2026",
         prevented_by=_TURNS,
@@ -303,7 +303,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-09",
-        title="Images stand only in messages of the user, other roles hold text",
+        title="Only user messages have images; other roles have text",
         answers="Image URLs are only allowed for messages with role 'user', but this message contains an image URL.",
         source="SDK openai 3.49.0; strands-agents/sdk-python#320, collected 2026-11",
         prevented_by=_TURNS,
@@ -311,7 +311,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-10",
-        title="A call has an id, the type function, and a JSON object as a string for arguments",
+        title="A call has an id, the type function, and a string with a JSON object as arguments",
         answers="(invalid_type)",
         source="SDK openai 3.49.0; Qwen nanobot#2469, MiniMax hermes-agent#12167, vLLM and Ollama sources, 2026",
         prevented_by=_TURNS,
@@ -319,7 +319,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-14",
-        title="Reasoning models have max_completion_tokens, their own temperature and levels, and mostly no stop",
+        title="Reasoning models use max_completion_tokens, a fixed temperature, their own levels, and mostly no stop",
         answers="'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
         source="measured by a third party on gpt-5.6-terra, 2026-09; many reports",
         prevented_by=_OPTIONS,
@@ -345,7 +345,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-17",
-        title="Reasoning is no field of a message",
+        title="Messages have no reasoning fields",
         answers="",
         source="SDK openai 3.49.0: ignored or refused, 2026",
         prevented_by="wire/openai_completions/reasoning.py",
@@ -372,13 +372,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-19",
-        title="No half characters",
+        title="No lone surrogates",
         answers="We could not parse the JSON body of your request.",
         source="error text of OpenAI, many reports until 2026",
         prevented_by="projection/passes/text.py",
         check=_surrogates,
     ),
 )
-# Left out, as a body does not show them: OAC-18 (the window: `preview` tells), AZU-01 (fields of an api-version),
-# AZU-02 (a filter on what is said), AZU-03 (answers), AZU-04 and AZU-05 (Responses), AZU-07 (the window),
+# Left out, because a body does not show them: OAC-18 (the context window: see `preview`), AZU-01 (fields of an
+# api-version), AZU-02 (a content filter), AZU-03 (answers), AZU-04 and AZU-05 (Responses), AZU-07 (the window),
 # AZU-08 (Claude).

@@ -1,9 +1,9 @@
-"""What single members of the family refuse beside the messages: switches of reasoning, sampling, tools.
+"""What single members of the family refuse outside of messages: switches for reasoning, sampling, tools.
 
-KIM-08 tells DSK-09 (a forced choice) as well. Left out, read in source code only and never written by the encoder:
-CER-03 (schemas of structured output, one report), FWK-02 and QWN-05 (``file`` parts), OLL-03 (image URLs), OLL-06,
-LCP-08 and LCP-09 (what a server was started with), VLL-05 and VLL-09 (nothing is refused, or by a template), DSK-09 and
-LCP-08 (tools that are not functions), MMX-06 (one report).
+KIM-08 also covers DSK-09 (a forced choice). Left out, because they were only read in source code and the encoder never
+violates them: CER-03 (schemas of structured output, one report), FWK-02 and QWN-05 (``file`` parts), OLL-03 (image
+URLs), OLL-06, LCP-08 and LCP-09 (what a server was started with), VLL-05 and VLL-09 (nothing is refused, or by a
+template), DSK-09 and LCP-08 (tools that are not functions), MMX-06 (one report).
 """
 
 from ...rules import Rule
@@ -18,9 +18,9 @@ _OPTIONS = "wire/openai_completions/options.py"
 def _one_switch(body: Object, model: Model | None) -> Found:
     thinking = body.get("thinking")
     if thinking is not None and body.get("reasoning_effort") is not None:
-        yield "reasoning_effort", "beside thinking"
+        yield "reasoning_effort", "not together with thinking"
     if thinking is not None and not isinstance(thinking, dict):
-        yield "thinking", "an object is needed"
+        yield "thinking", "must be an object"
 
 
 def _forced(body: Object, model: Model | None) -> Found:
@@ -37,10 +37,10 @@ def _temperature(body: Object, model: Model | None) -> Found:
 def _efforts(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     if body.get("reasoning_format") is not None and body.get("include_reasoning") is not None:
-        yield "include_reasoning", "beside reasoning_format"
+        yield "include_reasoning", "not together with reasoning_format"
     effort = body.get("reasoning_effort")
     if dialect is not None and dialect.effort and effort is not None and effort not in dialect.effort:
-        yield "reasoning_effort", f"{effort!r} is none of {', '.join(dialect.effort)}"
+        yield "reasoning_effort", f"{effort!r} is not one of {', '.join(dialect.effort)}"
 
 
 def _grok(body: Object, model: Model | None) -> Found:
@@ -67,7 +67,7 @@ def _no_tools(body: Object, model: Model | None) -> Found:
 
 def _template_flags(body: Object, model: Model | None) -> Found:
     if body.get("continue_final_message") is True and body.get("add_generation_prompt") is True:
-        yield "continue_final_message", "beside add_generation_prompt"
+        yield "continue_final_message", "not together with add_generation_prompt"
 
 
 RULES: tuple[Rule, ...] = (
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="KIM-08",
-        title="A tool cannot be forced",
+        title="A tool call cannot be forced",
         answers="tool_choice 'specified' is incompatible with thinking enabled",
         source="sim#5716 and error texts in public clients; DeepSeek litellm#30722; collected 2026-11",
         prevented_by=_TOOLS,
@@ -91,7 +91,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="KIM-09",
-        title="The temperature is the model's own",
+        title="The temperature cannot be changed",
         answers="invalid temperature: only 1 is allowed for this model",
         source="sim#5716, litellm source, error texts in public clients, collected 2026-11",
         prevented_by=_OPTIONS,
@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GRQ-06",
-        title="reasoning_effort is a level that the model knows; reasoning_format excludes include_reasoning",
+        title="reasoning_effort is a level of the model; reasoning_format and include_reasoning exclude each other",
         answers="`reasoning_effort` must be one of `none` or `default`",
         source="SDK groq 1.7.0; error texts in public clients, collected 2026-11",
         prevented_by=_OPTIONS,

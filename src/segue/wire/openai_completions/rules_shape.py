@@ -1,9 +1,9 @@
 """Rules about the shape of a body: its fields and parts, from the request types of the SDKs of OpenAI, Groq and
 Cerebras (``shape*.json``).
 
-What is missing or of another kind is refused by all. Which fields and values are known differs from member to member:
-the dialect says whose types hold (``sdk``), what is known beyond them, and whether anything else is refused
-(``strict_keys``). GRQ-01 and CER-01 cover FWK-01 (in messages) and X-09 as well, GRQ-02 and CER-02 also TOG-02
+All members refuse missing fields and values of the wrong type. Which fields and values are known differs from member to
+member: the dialect states whose types apply (``sdk``), what else is known, and whether anything else is refused
+(``strict_keys``). GRQ-01 and CER-01 also cover FWK-01 (in messages) and X-09; GRQ-02 and CER-02 also TOG-02
 (``store``) and FWK-01 (other fields).
 """
 
@@ -32,25 +32,25 @@ def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
     is_strict = model is not None and dialect.strict_keys
     for fault in faults(body, load(_HERE / _FILES[dialect.sdk]), _extra(dialect)):
         if fault.sort == "unknown":
-            yield fault._replace(sort=_whose(fault.path, dialect))
+            yield fault._replace(sort=_unknown_sort(fault.path, dialect))
         elif fault.sort != "kind" or is_strict or not fault.path.endswith(".image_url"):
-            yield fault  # an address alone is an image to vLLM (entrypoints/chat_utils.py, 2026)
+            yield fault  # vLLM accepts a plain URL as an image (entrypoints/chat_utils.py, 2026)
     if isinstance(body, dict) and not dialect.openai_fields and dialect.sdk == "openai":
         for name in body:
-            if name in _of_openai() and name not in dialect.body_fields:
+            if name in _openai_only() and name not in dialect.body_fields:
                 yield Fault("of openai", name, f"{name!r} is a field that only OpenAI has")
 
 
 @cache
-def _of_openai() -> frozenset[str]:
-    """The fields of the body that OpenAI has and no other SDK of the family."""
+def _openai_only() -> frozenset[str]:
+    """The fields of the body that only OpenAI's SDK has."""
     openai, *others = (load(_HERE / file).records["Body"].fields.keys() for file in _FILES.values())
     return frozenset(openai - set[str]().union(*others))
 
 
-def _whose(path: str, dialect: OpenAICompletions) -> str:
-    """Whose rule an unknown field is: a field of OpenAI's own, another one of the body, reasoning under another name,
-    or one inside of a message or tool."""
+def _unknown_sort(path: str, dialect: OpenAICompletions) -> str:
+    """The sort of an unknown field, and so its rule: a field of OpenAI's, another field of the body, reasoning in the
+    wrong field, or a field inside a message or tool."""
     if "." not in path:
         return "of openai" if path in load(_HERE / _FILES["openai"]).records["Body"].fields else "unknown"
     named = path.rpartition(".")[2] in FIELDS and dialect.reasoning_field is not None
@@ -59,24 +59,24 @@ def _whose(path: str, dialect: OpenAICompletions) -> str:
 
 @cache
 def _extra(dialect: OpenAICompletions) -> Names:
-    """What a target knows beyond the types of its SDK."""
+    """The fields that a target accepts in addition to the types of its SDK."""
     table = load(_HERE / _FILES[dialect.sdk])
     answers = {*dialect.message_fields, dialect.reasoning_field or "", *dialect.reasoning_accepts}
-    extra = {"Body": frozenset(dialect.body_fields), _spoken(table, "assistant"): frozenset(answers)}
+    extra = {"Body": frozenset(dialect.body_fields), _message_record(table, "assistant"): frozenset(answers)}
     if dialect.tool_name_field:
-        extra[_spoken(table, "tool")] = frozenset({"name"})
+        extra[_message_record(table, "tool")] = frozenset({"name"})
     return extra
 
 
-def _spoken(table: Table, role: str) -> str:
-    """The record of messages of this role."""
+def _message_record(table: Table, role: str) -> str:
+    """The name of the record for messages of this role."""
     messages = table.records["Body"].fields["messages"].items
     names = messages.of.objects if messages is not None else ()
     for name in names:
         text = table.records[name].fields["role"].text
         if text is not None and text.values == (role,):
             return name
-    raise AssertionError(f"no message has the role {role!r}")
+    raise AssertionError(f"the table has no message with the role {role!r}")
 
 
 _is_strict = where(lambda dialect: dialect.strict_keys)
@@ -94,7 +94,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-61",
-        title="Every field holds a value of its kind",
+        title="Every field has a value of the right type",
         answers="Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an "
         "integer instead.",
         source=f"error text of OpenAI, many reports until 2026; {_SDK}",
@@ -104,7 +104,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-62",
-        title="Fields of listed values hold one of them, and null only where it is one",
+        title="Fields with listed values have one of them, and null only where it is listed",
         answers="Invalid type for 'max_tokens': expected an unsupported value, but got null instead.",
         source=f"cosmocode/dokuwiki-plugin-aichat#34, 2025-03; {_SDK}",
         prevented_by=_OPTIONS,
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
         title="No unknown fields in messages, parts, calls and tools",
         answers="property is unsupported",
         source='chatbox#2083; Fireworks "Extra inputs are not permitted", litellm source, 2026; SDK '
-        "openai 3.49.0 (OpenAI's own words for a field inside of a message were not seen)",
+        "openai 3.49.0 (OpenAI's own text for a field inside a message was not seen)",
         prevented_by=_TURNS,
         shape=_shape,
         sorts=("unknown inside",),
@@ -125,7 +125,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="CER-01",
-        title="Reasoning is in the field that the target knows",
+        title="Reasoning is in a field that the target knows",
         answers="property 'messages.assistant.reasoning_content' is unsupported (wrong_api_format)",
         source="kilocode#10375, vercel/ai#15042, opencode#33413; Groq jan#8136, freellmapi#1070; 2026",
         prevented_by=_REASONING,

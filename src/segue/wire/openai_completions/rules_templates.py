@@ -1,7 +1,7 @@
-"""What chat templates of models refuse where anybody may run the server: those of 68 models were rendered (2026-10).
+"""What the chat templates of open models refuse on any server: the templates of 68 models were rendered (2026-10).
 
-TPL-03 is told by MMX-04, TPL-04 by ZAI-03, TPL-07 by OAC-04, TPL-11 by TPL-02 and ZAI-01. Left out: TPL-12, a silent
-loss of calls on two models that nothing in a body can prevent.
+MMX-04 covers TPL-03, ZAI-03 covers TPL-04, OAC-04 covers TPL-07, TPL-02 and ZAI-01 cover TPL-11. Left out: TPL-12, a
+silent loss of calls on two models that nothing in a body can prevent.
 """
 
 import re
@@ -19,20 +19,20 @@ _SOURCE = "llama.cpp models/templates at b21e4de7, rendered 2026-10: "
 
 
 def _is_templated(dialect: OpenAICompletions) -> bool:
-    """Whether nothing is known but that some template renders the messages."""
+    """Whether nothing is known about the target except that a template renders the messages."""
     return dialect.id_form == "nine" and dialect.empty_content == "empty"
 
 
 def _null_content(body: Object, model: Model | None) -> Found:
     for path, message in walk.answers(body):
         if walk.calls(message) and message.get("content") is None:
-            yield f"{path}.content", "null beside calls; '' renders everywhere"
+            yield f"{path}.content", "null in a message with calls; use '', which every template renders"
 
 
 def _user_first(body: Object, model: Model | None) -> Found:
-    for path, message in walk.spoken(body)[:1]:
+    for path, message in walk.dialogue(body)[:1]:
         if message.get("role") != "user":
-            yield path, f"{message.get('role')!r} speaks first"
+            yield path, f"the first message has the role {message.get('role')!r}"
 
 
 def _user_after_tool(body: Object, model: Model | None) -> Found:
@@ -46,13 +46,13 @@ _nine = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
 
 
 def _nine_characters(body: Object, model: Model | None) -> Found:
-    given: list[tuple[str, Any]] = [(f"{path}.id", walk.get(call, "id")) for path, call in walk.history_calls(body)]
-    given += [
+    ids: list[tuple[str, Any]] = [(f"{path}.id", walk.get(call, "id")) for path, call in walk.history_calls(body)]
+    ids += [
         (f"{path}.tool_call_id", message.get("tool_call_id"))
         for path, message in walk.messages(body)
         if message.get("role") == "tool"
     ]
-    for path, value in given:
+    for path, value in ids:
         if not isinstance(value, str) or not _nine(value):
             yield path, f"{value!r}"
 
@@ -60,16 +60,16 @@ def _nine_characters(body: Object, model: Model | None) -> Found:
 def _parallel(body: Object, model: Model | None) -> Found:
     for path, message in walk.answers(body):
         if len(walk.calls(message)) > 1:
-            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls at once"
+            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls in one message"
 
 
 def _text_parts(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         content = message.get("content")
         if isinstance(content, list) and all(walk.get(part, "type") == "text" for part in content):
-            yield f"{path}.content", "a list where a string would do"
+            yield f"{path}.content", "a list of text parts; use a string"
         elif isinstance(content, list) and message.get("role") != "user":
-            yield f"{path}.content", "a list where only strings are rendered"
+            yield f"{path}.content", "a list, but only a string is rendered"
 
 
 _REASONING = ("reasoning", "reasoning_content", "thinking")
@@ -79,7 +79,7 @@ def _text_and_reasoning(body: Object, model: Model | None) -> Found:
     for path, message in walk.answers(body):
         reasons = any(message.get(name) for name in _REASONING)
         if walk.calls(message) and reasons and not walk.is_empty(message.get("content")):
-            yield path, "text and reasoning beside calls"
+            yield path, "both text and reasoning in a message with calls"
 
 
 def _described(body: Object, model: Model | None) -> Found:
@@ -92,14 +92,14 @@ def _described(body: Object, model: Model | None) -> Found:
 
 def _no_user(body: Object, model: Model | None) -> Found:
     listed = many(body.get("messages"))
-    if listed and not walk.spoken(body):
-        yield "messages", "only the system speaks"
+    if listed and not walk.dialogue(body):
+        yield "messages", "there are only system messages"
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="TPL-01",
-        title="Content beside calls is a string",
+        title="The content of a message with calls is a string",
         answers="(a type error of the template)",
         source=_SOURCE + "nine, among them Qwen3-0.6B, QwQ, gpt-oss-120b, Ministral-3",
         prevented_by=_TURNS,
@@ -108,7 +108,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="TPL-02",
-        title="The user speaks first",
+        title="The first message is from the user",
         answers="conversation roles must alternate user/assistant",
         source=_SOURCE + "Mistral-Small-3.2, Mistral-Nemo, Ministral-3, gemma-2; Qwen3.5 without any user",
         prevented_by=_TURNS,
@@ -117,7 +117,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="TPL-05",
-        title="The user does not speak directly after a tool",
+        title="No user message directly after a tool message",
         answers="Unexpected role 'user' after role 'tool'",
         source=_SOURCE + "Mistral-Small-3.2, Mistral-Nemo, Ministral-3; hermes-agent#20154",
         prevented_by=_TURNS,
@@ -144,7 +144,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="TPL-09",
-        title="Text alone is a string, not a list of parts",
+        title="Content that is only text is a string, not a list of parts",
         answers='can only concatenate str (not "list") to str',
         source=_SOURCE + "22 templates",
         prevented_by=_TURNS,
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="TPL-10",
-        title="Not text and reasoning beside calls",
+        title="A message with calls has text or reasoning, not both",
         answers="Cannot pass both content and thinking in an assistant message with tool calls!",
         source=_SOURCE + "gpt-oss-120b",
         prevented_by=_TURNS,
@@ -171,7 +171,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="ZAI-01",
-        title="Somebody beside the system speaks",
+        title="Not all messages are system messages",
         answers="The messages parameter is illegal. Please check the documentation. (1214)",
         source='nanobot#3082, 2026; "No user query found in messages." in the template of Qwen3.5',
         prevented_by=_TURNS,

@@ -1,4 +1,4 @@
-"""What OpenAI itself refuses in tools: their names, their schemas, how many there are, and how one is chosen."""
+"""What OpenAI itself refuses in tools: their names, schemas and number, and ``tool_choice``."""
 
 import re
 
@@ -39,7 +39,7 @@ def _tools(body: Object, model: Model | None) -> Found:
                 yield name, "only with tools"
     forced = get(body.get("tool_choice"), "function", "name")
     if tools and forced is not None and forced not in [function.get("name") for _, function in walk.functions(body)]:
-        yield "tool_choice", f"no tool is called {shown(forced)!r}"
+        yield "tool_choice", f"no tool has the name {shown(forced)!r}"
 
 
 def _single_tools(body: Object, model: Model | None) -> Found:
@@ -65,15 +65,15 @@ def _tools_with_reasoning(body: Object, model: Model | None) -> Found:
     if not any(walk.functions(body)):
         return
     if body.get("reasoning_effort") != "none":
-        yield "reasoning_effort", "tools need 'none' here"
+        yield "reasoning_effort", "must be 'none' with tools"
     elif dialect is not None and "none" not in dialect.effort:
-        yield "tools", "this model has no 'none', and so no tools on this surface"
+        yield "tools", "this model has no 'none', so it has no tools in this protocol"
 
 
 RULES: tuple[Rule, ...] = (
     Rule(
         number="OAC-11",
-        title="Names of tools have at most 64 letters, digits, underscores and dashes",
+        title="Tool names have at most 64 letters, digits, underscores and dashes",
         answers="string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
         source="error text of OpenAI, many reports until 2026",
         prevented_by="projection/passes/names.py",
@@ -81,7 +81,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-12",
-        title="At most 128 tools; a choice only among tools that are defined",
+        title="At most 128 tools; tool_choice only with tools, and only one that is defined",
         answers="Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
         source="error texts of OpenAI, measured by a third party 2026-09; Groq ha-groq-cloud-api#25",
         prevented_by=_TOOLS,
@@ -89,7 +89,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-13",
-        title="Reasoning models take function tools only with reasoning off",
+        title="Reasoning models accept function tools only with reasoning off",
         answers="Function tools with reasoning_effort are not supported in /v1/chat/completions. To use function "
         "tools, use /v1/responses or set reasoning_effort to 'none'.",
         source="error text of OpenAI, many reports, 2026",
@@ -99,10 +99,10 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-20",
-        title="No two tools of one name",
+        title="No two tools have the same name",
         answers="Tool names must be unique",
-        source="odysseus#6010, 2026-08 (a host of the family); Gemini and Claude behind it refuse it in their own "
-        "words; for OpenAI the stricter reading",
+        source="odysseus#6010, 2026-08 (a host of the family); Gemini and Claude behind it refuse it with "
+        "their own texts; for OpenAI the stricter reading",
         prevented_by="projection/pipeline.py",
         check=_single_tools,
     ),
@@ -116,7 +116,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-22b",
-        title="No alternatives at the root of a schema; a strict one is closed",
+        title="No alternatives at the root of a schema; a strict schema is closed",
         answers="schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level / "
         "'additionalProperties' is required to be supplied and to be false.",
         source="nspady/google-calendar-mcp#39, 2025-06; letta-ai/letta#3137, 2026-01",

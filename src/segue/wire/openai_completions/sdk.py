@@ -1,6 +1,6 @@
-"""The body as keyword arguments of ``client.chat.completions.create`` in the Python SDK of the provider.
+"""Convert a body to keyword arguments of ``client.chat.completions.create`` in the provider's Python SDK.
 
-What the SDK of a provider has no argument for goes into ``extra_body``, which every SDK of this make has.
+Fields without an argument go into ``extra_body``, which every SDK of this family has.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ _COMMON = frozenset(
     {"model", "messages", "tools", "tool_choice", "temperature", "stop", "max_tokens", "max_completion_tokens"}
     | {"reasoning_effort", "stream", "user"}
 )
-# SDKs openai 3.49.0, groq 1.7.0 and cerebras-cloud-sdk 1.91.0: of the fields that the encoder writes, those they know.
+# Those fields of the encoder that are arguments in the SDKs openai 3.49.0, groq 1.7.0 and cerebras-cloud-sdk 1.91.0.
 ARGUMENTS: dict[str, frozenset[str]] = {
     "openai": _COMMON | {"stream_options", "safety_identifier", "prompt_cache_retention"},
     "groq": _COMMON | {"reasoning_format"},
@@ -21,7 +21,7 @@ ARGUMENTS: dict[str, frozenset[str]] = {
 
 
 def sdk_kwargs(body: dict[str, Any], model: Model) -> dict[str, Any]:
-    """``create(**sdk_kwargs(body, model))`` sends ``body``."""
+    """Return the arguments with which ``create`` sends ``body``."""
     assert isinstance(model.dialect, OpenAICompletions)
     known = ARGUMENTS[model.dialect.sdk]
     arguments = {name: value for name, value in body.items() if name in known}

@@ -1,4 +1,4 @@
-"""The messages of a request, as they are written."""
+"""The messages of a request, as structs that are written to JSON."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ..common.chat import Call, Result, Said
 class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
     content: str | UnsetType | None
     tool_calls: list[Call | dict[str, Any]] | UnsetType = UNSET
-    # Reasoning, in the fields that `reasoning.py` knows.
+    # The fields for reasoning that `reasoning.py` uses.
     reasoning_content: str | UnsetType = UNSET
     reasoning: str | UnsetType = UNSET
     reasoning_text: str | UnsetType = UNSET
@@ -20,8 +20,8 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
 Turn = Said | Answer | Result
 
 
-def last_words(turns: list[Turn]) -> int | None:
-    """Where the user spoke last."""
+def last_user(turns: list[Turn]) -> int | None:
+    """The position of the last user message."""
     for at in reversed(range(len(turns))):
         turn = turns[at]
         if type(turn) is Said and turn.role == "user":

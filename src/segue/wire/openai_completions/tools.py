@@ -1,10 +1,11 @@
-"""Tools and the choice among them. A schema is adapted on a copy: its root is an object, without alternatives."""
+"""Write tools and ``tool_choice``. Schemas are adapted on a copy: the root is an object, without alternatives."""
 
 from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...types import ToolDefinition
 from ..common.checks import ALTERNATIVES
+from ..common.options import NOT_FORCED, ToolChoice, forbid_stub, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[OpenAICompletions]
@@ -12,11 +13,11 @@ Body = dict[str, Any]
 
 
 def add_tools(out: Out, body: Body) -> None:
-    """The tools, where the target takes them on this surface, and ``tool_choice``."""
-    takes_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
-    if out.tools and not takes_tools:
-        # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot leave it.
-        out.drop_option("tools", "this model takes none on chat completions; openai-responses has them")
+    """Add the tools, if the target accepts any in this protocol, and ``tool_choice``."""
+    accepts_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
+    if out.tools and not accepts_tools:
+        # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot turn it off.
+        out.drop_option("tools", "this model accepts tools only with the protocol openai-responses")
     elif out.tools:
         body["tools"] = out.each_tool(_tool)
     _add_choice(out, body)
@@ -36,7 +37,7 @@ def _tool(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, A
 
 
 def object_schema(schema: Any) -> dict[str, Any]:
-    """``schema`` where its root is a plain object; else what of it can stand in one.
+    """Return ``schema`` if its root is a plain object, otherwise an object schema made from its parts.
 
     "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI),
     "object schema missing properties" (OpenAI and Azure; both in public clients, collected 2026-11).
@@ -58,7 +59,7 @@ def object_schema(schema: Any) -> dict[str, Any]:
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:
-    """TPL-13: every parameter has a description, if only an empty one."""
+    """Add an empty description to parameters without one (TPL-13)."""
     properties = {
         name: {"description": ""} | below if isinstance(below, dict) else below
         for name, below in schema["properties"].items()
@@ -67,20 +68,11 @@ def described(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _add_choice(out: Out, body: Body) -> None:
-    choice, forced = out.options.tool_choice, out.forced_tool()
-    if out.stubbed and "tools" in body:
-        body["tool_choice"] = "none"
-        if choice not in (None, "none"):
-            out.drop_option("tool_choice", "no tool is defined")
-    elif choice is None:
-        return
-    elif "tools" not in body:
-        out.drop_option("tool_choice", "no tool is defined")  # OAC-12
-    elif choice in ("auto", "none"):
-        body["tool_choice"] = choice
-    elif choice != "required" and forced is None:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")  # OAC-12
-    elif not out.dialect.forced_tool_choice:
-        out.drop_option("tool_choice", "this model does not let itself be forced to call a tool")  # KIM-08, DSK-09
-    else:
-        body["tool_choice"] = "required" if forced is None else {"type": "function", "function": {"name": forced}}
+    def refusal(choice: ToolChoice) -> str | None:
+        return NOT_FORCED if choice.forces and not out.dialect.forced_tool_choice else None  # KIM-08, DSK-09
+
+    defined = "tools" in body
+    choice = forbid_stub(out) if out.stubbed and defined else tool_choice(out, defined, refusal)  # OAC-12
+    if choice is not None:
+        named = {"type": "function", "function": {"name": choice.name}}
+        body["tool_choice"] = choice.mode if choice.name is None else named

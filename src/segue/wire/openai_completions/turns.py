@@ -1,17 +1,17 @@
-"""The messages of a request, in the shape that the dialect wants: a fold over the rendered conversation.
+"""Write the messages of a request in the form that the dialect requires: a fold over the rendered conversation.
 
-Text alone is a string (TPL-09, DSK-08, OLL-05); a list of parts is used only where there are images. Results stand
-directly behind their calls, each a message of its own (OAC-03), and what the dialect does not take there moves behind
-the whole batch (OAC-09, KIM-03).
+Content that is only text is a string (TPL-09, DSK-08, OLL-05); a list of parts is used only with images. Results follow
+their calls directly, each as its own message (OAC-03). Images that the dialect does not accept in a result follow the
+whole batch (OAC-09, KIM-03).
 """
 
 from itertools import groupby
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
+from ...dialects.openai_completions import EmptyContent
 from ...projection.origin import upstream_of
 from ...types import (
     AssistantMessage,
@@ -32,26 +32,26 @@ from ...types.texts import (
     MOVED_IMAGES,
     OPENING,
     TOOL_IMAGE_OMITTED,
-    as_error,
 )
 from ..common.chat import Call, Content, Function, Result, Said
-from ..common.dataurl import DataUrl
+from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
+from ..common.results import failed_text, hold
 from ..common.turns import OPEN, Turns
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
-from .shapes import Answer, Turn, last_words
+from .shapes import Answer, Turn, last_user
 
 Out = Outgoing[OpenAICompletions]
 Part = dict[str, Any]
-_write = msgspec.json.Encoder().encode
-_EMPTY: dict[str, str | UnsetType | None] = {"null": None, "empty": "", "omit": UNSET}
+_EMPTY: dict[EmptyContent, str | UnsetType | None] = {"null": None, "empty": "", "omit": UNSET}
 """The content of an answer without text (OAC-08, TPL-01, ZAI-04)."""
 
 
 class State(Struct, frozen=True, gc=False):
-    """``last``: who spoke last (the system prompt does not count, unless the user says it); ``queued``: calls that wait
-    for the result of the one before; ``upstream``: whose signed and encrypted reasoning goes back."""
+    """``last``: the role of the last message (a system prompt counts only if it is sent as a user message); ``queued``:
+    calls that wait for the result of the call before; ``upstream``: the one that gets signed and encrypted reasoning
+    back."""
 
     last: str = ""
     queued: tuple[ToolCall, ...] = ()
@@ -59,13 +59,13 @@ class State(Struct, frozen=True, gc=False):
 
 
 class ChatTurns(Turns[OpenAICompletions, State]):
-    """The messages so far."""
+    """The messages of a request so far."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         self._reasoning = Reasoning(out)
         self._empty = _EMPTY[out.dialect.empty_content]
-        self._growing: Any = None  # the turn to which contents are being added, if there is one, and these
+        self._growing: Any = None  # the turn to which contents are being added, if any; `_added` are these
         self._added: list[Content] = []
         self._prompt()
 
@@ -73,20 +73,20 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         super().extend()
         self._join()
 
-    def settle(self) -> list[Turn]:
-        """The last words of the user stay, too, where they get a cache marker."""
+    def pop_final(self) -> list[Turn]:
+        """Also keep the last user message, if it gets a cache marker."""
         if self.dialect.caching != "markers":
-            return super().settle()
-        spoken = last_words(self.turns)
+            return super().pop_final()
+        spoken = last_user(self.turns)
         count = min(len(self.turns) if spoken is None else spoken, max(len(self.turns) - OPEN, 0))
-        settled = self.turns[:count]
+        final = self.turns[:count]
         del self.turns[:count]
-        return settled
+        return final
 
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 
     def _prompt(self) -> None:
-        """One, and first (MMX-04, TPL-03), in the role that the target knows (ZAI-03, DSK-08)."""
+        """Add the system prompt: once, first (MMX-04, TPL-03), in the role that the target knows (ZAI-03, DSK-08)."""
         if self.out.system is None:
             return
         role = self.dialect.system_role
@@ -95,10 +95,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         else:
             self.turns.append(Said(role, self.out.system))
             self._spoke("user")
-            self.out.note("system-as-text", None, "the target has no role for it: the user says it first")
+            self.out.note("system-as-text", None, "the target has no role for it: it is sent as the first user message")
 
     def close(self) -> None:
-        """X-07: the user or a tool has the last word; ZAI-01: a system prompt alone is refused."""
+        """End with the user or a tool (X-07); a system prompt alone is refused (ZAI-01)."""
         self._join()
         last = self.state.last
         if last == "" or (last == "assistant" and self.dialect.ends_with_user):
@@ -124,11 +124,11 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self.note("empty-dropped", "nothing is left in this message")
 
     def add_images(self, images: list[Part], last: int) -> None:
-        """The images of a batch of results, as words of the user (OAC-09): in one message, after all of them."""
+        """Add the images of a batch of results in one user message after all of them (OAC-09)."""
         self._say([{"type": "text", "text": MOVED_IMAGES}, *images])
 
     def _grow(self, turn: Any, content: Content) -> None:
-        """Add to a turn. All that is added to one is joined at once, so that many cost no more than they are long."""
+        """Add content to a turn. It is joined later in one go, so that the cost is linear in its length."""
         if self._growing is not turn:
             self._join()
             self._growing, self._added = turn, [turn.content]
@@ -192,12 +192,14 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def _of_one_upstream(
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
     ) -> tuple[list[ThinkingContent], list[ToolCall]]:
-        """What is signed goes back to one upstream only: the first that signed anything."""
+        """Keep signatures of one upstream only: the first that signed anything."""
         state, upstream = self.state, upstream_of(message)
         if state.upstream is None:
             self.state = State(state.last, state.queued, upstream)
         elif state.upstream != upstream:
-            self.note("signature-dropped", "only the upstream that made it can read it, and others have answered")
+            self.note(
+                "signature-dropped", "only the upstream that made it can read it, and another one has answered since"
+            )
             return unbound(thoughts, calls)
         return thoughts, calls
 
@@ -230,7 +232,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def _speak(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
         if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
-            self.note("blocks-reordered", "the text stands in a message before the one with the calls")
+            self.note("blocks-reordered", "the text is in a message before the one with the calls")
             self._take(text, {}, [])
             text = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
@@ -247,8 +249,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             if not fields:
                 self._merge(text, calls)
                 return
-            # Its reasoning would come to stand before words that were sent without it.
-            self._fill("user", CLOSING, "two answers, each with reasoning of its own")
+            # Merged, its reasoning would come before text that was sent without it.
+            self._fill("user", CLOSING, "two answers, each with its own reasoning")
         self.turns.append(Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET, **fields))
         self._spoke("assistant")
 
@@ -284,9 +286,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         text = "\n".join(texts)
         if not text:
             text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW
-        if message.is_error and (flagged := as_error(text)) is not text:
-            self.note("error-as-text", "the protocol has no flag for it")
-            text = flagged
+        if message.is_error:
+            text = failed_text(self.note, text)
         name = message.tool_name if self.dialect.tool_name_field else UNSET
         content = self._with_images(text, images) if images else text
         self.turns.append(Result(message.tool_call_id, name, content))
@@ -298,14 +299,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
             return _packed([*_as_parts(text), *images])
-        self.note("image-moved", "a tool message holds text only")
-        self.held += images
+        hold(self, images)
         return text
 
 
 def _call(call: ToolCall) -> Call | dict[str, Any]:
-    """OAC-10: the arguments are an object, as a string."""
-    function = Function(call.name, _write(call.arguments).decode())
+    """Write a call; its arguments are a JSON object in a string (OAC-10)."""
+    function = Function(call.name, to_json(call.arguments).decode())
     extra = None if call.thought_signature is None else extra_content(call.thought_signature)
     if extra is None:
         return Call(call.id, "function", function)
@@ -331,7 +331,7 @@ def _joined(contents: list[Content]) -> Content:
 
 
 def _packed(parts: list[Part]) -> Content:
-    """Parts with neighbouring texts joined (XAI-02), or one string where there is nothing but text."""
+    """The parts with adjacent texts joined (XAI-02), or one string if there is only text."""
     packed: list[Part] = []
     for kind, run in groupby(parts, key=lambda part: part["type"]):
         if kind == "text":

@@ -1,4 +1,4 @@
-"""Walking over a body that may be anything: each function gives what has the shape it looks for and skips the rest."""
+"""Walk over a body of any shape: each function returns what it looks for, and skips the rest."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -12,11 +12,12 @@ Found = Iterator[tuple[str, str]]
 
 
 def many(value: Any) -> list[Any]:
+    """``value`` if it is a list, otherwise an empty one."""
     return value if isinstance(value, list) else []
 
 
 def get(value: Any, *names: str) -> Any:
-    """What stands below these names, or None."""
+    """The value at the path of these names, or ``None``."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value
@@ -32,8 +33,8 @@ def messages(body: Object) -> list[tuple[str, Object]]:
 
 
 @shared
-def spoken(body: Object) -> list[tuple[str, Object]]:
-    """All messages but those of the system."""
+def dialogue(body: Object) -> list[tuple[str, Object]]:
+    """All messages except system messages."""
     return [(path, message) for path, message in messages(body) if message.get("role") not in ("system", "developer")]
 
 
@@ -61,7 +62,7 @@ def history_calls(body: Object) -> list[tuple[str, Any]]:
 
 @shared
 def parts(body: Object) -> list[tuple[str, str, Object]]:
-    """Path, role and part, for each part of each message with a list of them."""
+    """Path, role and part of each part of a message."""
     return [
         (f"{path}.content[{index}]", role_of(message), part)
         for path, message in messages(body)
@@ -84,14 +85,14 @@ def functions(body: Object) -> list[tuple[str, Object]]:
 
 
 def is_empty(content: Any) -> bool:
-    """No text at all: null, an empty string, or parts of which none holds anything."""
+    """Whether content has no text: null, an empty string, or only empty text parts."""
     if isinstance(content, list):
         return all(get(part, "type") == "text" and not get(part, "text") for part in content)
     return content is None or content == ""
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every string in ``value``, keys too. Nesting costs no stack."""
+    """Every string in ``value``, including keys, without recursion."""
     waiting: list[Any] = [value]
     while waiting:
         item = waiting.pop()

@@ -1,4 +1,4 @@
-"""OpenAI Responses: ``POST /responses``, at OpenAI and Azure, without state on the server."""
+"""OpenAI Responses: ``POST /responses`` of OpenAI and Azure, without state on the server."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def _headers(model: Model, options: Options) -> dict[str, str]:
 
 
 def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
-    """For ``openai.OpenAI().responses.create(**kwargs)``, which has an argument for everything that we send."""
+    """Arguments of ``openai.OpenAI().responses.create``, which has one for every field that we send."""
     return dict(body)
 
 

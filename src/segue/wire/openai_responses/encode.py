@@ -1,12 +1,11 @@
-"""A projected conversation to the body of ``POST /responses``, without state on the server (``store`` is false).
+"""Encode a projected conversation as the body of ``POST /responses``, without state on the server (``store: false``).
 
-Rules are cited where they are obeyed, by their numbers in ``rules.py``. There is no rule about the order of roles
-(OAR-02), so nothing is merged and nothing is filled in.
+Code that follows a rule cites its number in ``rules.py``. There is no rule about the order of roles (OAR-02), so no
+messages are merged and no fillers are inserted.
 """
 
 from typing import Any, assert_never
 
-import msgspec
 from msgspec import Struct
 
 from ...dialects import OpenAIResponses
@@ -23,21 +22,21 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, as_error
-from ..common.dataurl import DataUrl
+from ...types.texts import CLOSING, MOVED_IMAGES
+from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
+from ..common.results import hold_images, mark_failed
 from ..common.turns import Mark, Turns
 from .options import add_options
 from .replay import items_of, message_of, names_item
 from .schema import adapt
 
 Out = Outgoing[OpenAIResponses]
-_write = msgspec.json.Encoder().encode
 Item = Any
-"""A dict, or a struct that is written like one; likewise the parts of a message."""
+"""A dict, or a struct that is written like one; this also applies to the parts of a message."""
 
-# Nothing in an item points back to it, so that the collector of cycles need not look at these.
+# Items have no reference cycles, so the garbage collector does not have to track them.
 
 
 class Message(Struct, tag_field="type", tag="message", omit_defaults=True, gc=False):
@@ -62,7 +61,7 @@ class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", g
 
 
 def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
-    """The request body around the items."""
+    """Return the request body with these items."""
     body: dict[str, Any] = {"model": out.model.id, "store": False}
     if out.system is not None:
         body["instructions"] = out.system
@@ -77,24 +76,24 @@ def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 
 
 class State(Struct, frozen=True, gc=False):
-    """``ids``: how many ids of items were sent."""
+    """``ids``: the number of item ids in the request."""
 
     ids: int = 0
 
 
 class ResponsesTurns(Turns[OpenAIResponses, State]):
-    """Every message is an item or several, and none of them changes later."""
+    """The items of a request. A message becomes one or more items, and none of them changes later."""
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
-        self._ids: dict[str, None] = {}  # of items (OAR-07), in their order, so that the last ones can be given back
+        self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
         parts = self._shown(message.content)
         if not self.dialect.images_in_results:
-            parts = self._without_images(parts)
-        if message.is_error:
-            self._mark_failed(parts)
+            parts = hold_images(self, parts, InputText)
+        if message.is_error:  # `status` is not a flag for it: it shows how far an item has come
+            parts = mark_failed(self.note, parts, InputText)
         text_alone = len(parts) == 1 and type(parts[0]) is InputText
         self.turns.append(FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts))
 
@@ -116,20 +115,20 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self._ids.popitem()
 
     def close(self) -> None:
-        if not self.turns:  # OAR-01: nothing but reasoning that cannot go back
+        if not self.turns:  # OAR-01: there was only reasoning that cannot be sent back
             self.note("filler-inserted", f"the input may not be empty: {CLOSING!r}")
             self.turns.append(Message("user", [InputText(CLOSING)]))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def _add_items(self, message: AssistantMessage) -> None:
-        """All items with their ids, or all without, and without reasoning (OAR-08, AZU-04)."""
+        """Add the items of an answer: all with their ids, or all without ids and reasoning (OAR-08, AZU-04)."""
         content = message.content
         reasons = ThinkingContent in map(type, content)
         if self.index in self.out.rendered.thinned:
-            # What is left of such an answer asks by its ids for reasoning that is no longer there: "Item 'fc_…' of type
+            # The ids of the items that are left refer to reasoning that was dropped: "Item 'fc_…' of type
             # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
-            why = "what is left of the answer does not go back alone"
+            why = "a part of the answer was dropped"
         elif reasons and self.dialect.own_reasoning == "none":
             why = "the model does not reason"  # OAR-11
         else:
@@ -144,21 +143,22 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         self._add_plain(message, why)
 
     def _add_plain(self, message: AssistantMessage, why: str) -> None:
-        """Texts and calls without ids: nothing links them, so nothing can be missing. ``why``: there are no ids."""
+        """Add the texts and calls of an answer without ids: no item refers to another, so none can be missing.
+        ``why``: the reason, if thinking is dropped."""
         items, dropped = self.turns, False
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
-                    self.note("empty-dropped", "a text without text")
+                    self.note("empty-dropped", "an empty text")
                     continue
-                # OAR-03: a bare string is right for every role; `output_text` would need an id.
+                # OAR-03: every role accepts a bare string; `output_text` would require an id.
                 item = Message("assistant", block.text)
                 signature = block.text_signature
                 if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
                     item.phase = message_of(signature)[1]  # OAR-12
                 items.append(item)
             elif type(block) is ToolCall:
-                items.append(FunctionCall(block.id, block.name, _write(block.arguments).decode()))
+                items.append(FunctionCall(block.id, block.name, to_json(block.arguments).decode()))
             elif type(block) is ThinkingContent:
                 dropped = True
             else:
@@ -179,30 +179,9 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                 assert_never(block)
         return parts
 
-    def _without_images(self, parts: list[Any]) -> list[Any]:
-        texts = [part for part in parts if type(part) is InputText]
-        if len(texts) < len(parts):
-            self.note("image-moved", "to a message after the results")
-            self.held += [part for part in parts if type(part) is not InputText]
-        return texts or [InputText(IMAGES_BELOW)]
-
-    def _mark_failed(self, parts: list[Any]) -> None:
-        """There is no flag for it (`status` tells how far an item has come): the first text says so."""
-        for part in parts:
-            if type(part) is InputText:
-                part.text = self._failed(part.text)
-                return
-        parts.insert(0, InputText(self._failed(IMAGES_BELOW)))
-
-    def _failed(self, text: str) -> str:
-        told = as_error(text)
-        if told is not text:
-            self.note("error-as-text", "a failed result says so in its text")
-        return told
-
 
 def _are_items(content: list[AssistantContent]) -> bool:
-    """Whether any of these blocks was an item with an id, or claims to have been one."""
+    """Whether any of these blocks may have been an item with an id."""
     for block in content:
         if type(block) is TextContent:
             if block.text_signature is not None and names_item(block.text_signature):
@@ -218,7 +197,7 @@ def _are_items(content: list[AssistantContent]) -> bool:
 
 
 def _image(block: ImageContent) -> dict[str, Any]:
-    # OAR-13: strict servers want `detail`.
+    # OAR-13: strict servers require `detail`.
     url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
     return {"type": "input_image", "image_url": url, "detail": "auto"}
 
@@ -227,7 +206,7 @@ def _image(block: ImageContent) -> dict[str, Any]:
 
 
 def _tool(_: OpenAIResponses, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    """Flat (OAR-14), and not strict: strict schemas must list every property as required."""
+    """A flat definition (OAR-14) that is not strict, because strict schemas must require every property."""
     parameters, changed = adapt(tool.schema)
     entry: dict[str, Any] = {"type": "function", "name": tool.name}
     if tool.description.strip():

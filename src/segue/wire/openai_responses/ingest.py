@@ -1,10 +1,10 @@
-"""The conversation in the body of a Responses request.
+"""Read the body of a Responses request as a conversation.
 
-Encoding what was read gives the same body again, apart from what a conversation does not hold: parameters of the
-request other than ``instructions``, ``input`` and ``tools``; ``status``, annotations and log probabilities of messages;
+Encoding the conversation returns the same body, except for what a conversation does not hold: parameters of the request
+other than ``instructions``, ``input`` and ``tools``; ``status``, annotations and log probabilities of messages;
 ``namespace`` and ``caller`` of calls; ids of results; and state on the server (``previous_response_id``,
-``conversation``, ``prompt``), whose messages are not in the body. Hosted tools and their items have no place in a
-conversation; an item becomes a text that says so, a definition is left out.
+``conversation``, ``prompt``), whose messages are not in the body. An item of a hosted tool becomes a text that names
+it; the definition of a hosted tool is left out.
 """
 
 from collections.abc import Callable
@@ -27,80 +27,80 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.given import answer
+from ..common.reading import answer, text_in
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
 
 NAME = "openai-responses"
-# How a system or developer message in the middle of a conversation is marked: there is only one system prompt.
+# The prefix of a system or developer message in mid-conversation: there is only one system prompt.
 LATER_INSTRUCTION = "[{role} message]\n"
 _FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 
 
 def recognise(body: dict[str, Any]) -> int:
-    """`input` is what no other protocol has; embeddings have it, too, as strings."""
+    """Return how sure it is that this is a Responses body. Only `input` is specific, but embeddings have it, too."""
     if "input" not in body:
         return (
             0
             if {"messages", "contents"} & body.keys()
             else 3 * bool({"instructions", "previous_response_id", "max_output_tokens"} & body.keys())
         )
-    given = body["input"]
-    if isinstance(given, list):
-        return 10 if any(isinstance(item, dict) and str(kind_of(item)) in ITEMS for item in given) else 4
+    items = body["input"]
+    if isinstance(items, list):
+        return 10 if any(isinstance(item, dict) and str(kind_of(item)) in ITEMS for item in items) else 4
     return 5
 
 
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
-    """Instructions, input and tools. Answers are ``model``'s, if it is given."""
+    """Return the conversation in ``body``; ``model`` is the origin of its answers."""
     reader = _Reader(model, now)
     instructions = body.get("instructions")
     if isinstance(instructions, str):
         reader.system.append(instructions)
     elif instructions is not None:
-        raise FormatError("instructions are a string", path="instructions")
+        raise FormatError("instructions must be a string", path="instructions")
     _read_input(reader, body)
     reader.close()
-    tools = [tool for at, given in enumerate(_list(body, "tools")) for tool in _tools(given, f"tools[{at}]")]
+    tools = [tool for at, value in enumerate(_list(body, "tools")) for tool in _tools(value, f"tools[{at}]")]
     prompt = "\n\n".join(text for text in reader.system if text) or None
     return Context(system_prompt=prompt, messages=reader.messages, tools=[*tools, *reader.tools])
 
 
 def _read_input(reader: "_Reader", body: dict[str, Any]) -> None:
-    given = body.get("input")
-    if isinstance(given, str):
-        reader.user([TextContent(given)])
+    items = body.get("input")
+    if isinstance(items, str):
+        reader.user([TextContent(items)])
         return
-    if given is None and {"previous_response_id", "conversation", "prompt"} & body.keys():
+    if items is None and {"previous_response_id", "conversation", "prompt"} & body.keys():
         return
-    if not isinstance(given, list):
-        raise FormatError("input is a string or a list of items", path="input")
-    for at, item in enumerate(given):
+    if not isinstance(items, list):
+        raise FormatError("input must be a string or a list of items", path="input")
+    for at, item in enumerate(items):
         path = f"input[{at}]"
         if not isinstance(item, dict):
-            raise FormatError("an item is an object", path=path)
+            raise FormatError("an item must be an object", path=path)
         kind = kind_of(item)
         if not isinstance(kind, str):
-            raise FormatError("an item has a type or a role", path=path)
+            raise FormatError("an item must have a type or a role", path=path)
         _ITEMS.get(kind, _other)(reader, item, path)
 
 
 class _Reader:
-    """What was read so far. Items of the model add up to one answer until something else comes."""
+    """The messages read so far. Consecutive items of the model form one answer."""
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.model, self.now = model, now
         self.system: list[str] = []
         self.messages: list[Message] = []
         self.tools: list[ToolDefinition] = []
-        self.names: dict[str, str] = {}  # of tools, by the id of the call
+        self.names: dict[str, str] = {}  # names of tools by the id of the call
         self._blocks: list[AssistantContent] = []
         self._diagnostics: list[Diagnostic] = []
         self._with_ids: bool | None = None  # whether the items of the open answer have ids
 
     def answer(self, found: list[AssistantContent], with_id: bool) -> None:
-        # Ids go all or none within an answer (OAR-08): where they begin or end, another answer does.
+        # All items of an answer have ids, or none (OAR-08): where that changes, another answer begins.
         if self._blocks and self._with_ids != with_id:
             self.close()
         self._with_ids = with_id
@@ -119,7 +119,7 @@ class _Reader:
         self.messages.append(found)
 
     def close(self) -> None:
-        """The open answer, if there is one, is complete."""
+        """End the open answer, if there is one."""
         if self._blocks:
             self.messages.append(answer(NAME, self.model, self._blocks, self.now, self._diagnostics))
         self._blocks, self._diagnostics, self._with_ids = [], [], None
@@ -136,26 +136,26 @@ def _message(reader: _Reader, item: Item, path: str) -> None:
         reader.user(blocks(content, f"{path}.content"))
     elif role == "assistant":
         signature = message_signature(item)
-        said = [TextContent(text, signature) for text in texts(content, f"{path}.content")]
-        reader.answer([*said], isinstance(item.get("id"), str))
+        found = [TextContent(text, signature) for text in texts(content, f"{path}.content")]
+        reader.answer([*found], isinstance(item.get("id"), str))
     else:
-        said_first = "\n\n".join(texts(content, f"{path}.content"))
+        instruction = "\n\n".join(texts(content, f"{path}.content"))
         reader.close()
         if reader.messages:
-            reader.user([TextContent(LATER_INSTRUCTION.format(role=role) + said_first)])
+            reader.user([TextContent(LATER_INSTRUCTION.format(role=role) + instruction)])
         else:
-            reader.system.append(said_first)
+            reader.system.append(instruction)
 
 
 def _reasoning(reader: _Reader, item: Item, path: str) -> None:
-    """Signed with the whole item, where it has the content that lets it go back; else it is what can be read."""
-    said = [text for name in ("summary", "content") if item.get(name) for text in texts(item[name], f"{path}.{name}")]
-    thinking = ThinkingContent("\n\n".join(said), reasoning_signature(item))
+    """Read reasoning; the signature is the whole item, if it can be sent back."""
+    found = [text for name in ("summary", "content") if item.get(name) for text in texts(item[name], f"{path}.{name}")]
+    thinking = ThinkingContent("\n\n".join(found), reasoning_signature(item))
     reader.answer([thinking], isinstance(item.get("id"), str))
 
 
 def _call(reader: _Reader, item: Item, path: str) -> None:
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     arguments = _arguments(item.get("arguments"))
     if arguments is None:
         reader.repaired(f"{path}.arguments")
@@ -166,23 +166,23 @@ def _call(reader: _Reader, item: Item, path: str) -> None:
     reader.answer([ToolCall(call_id, name, arguments, signature)], signature is not None)
 
 
-def _arguments(given: Any) -> dict[str, Any] | None:
-    """The object that the text holds; an empty text holds an empty one."""
-    if isinstance(given, str):
-        if not given.strip():
+def _arguments(value: Any) -> dict[str, Any] | None:
+    """The arguments as an object, or ``None`` if they are not one; an empty text is ``{}``."""
+    if isinstance(value, str):
+        if not value.strip():
             return {}
         try:
-            given = msgspec.json.decode(given)
+            value = msgspec.json.decode(value)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             return None
-    return given if isinstance(given, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _custom_call(reader: _Reader, item: Item, path: str) -> None:
-    """A call with free text is a call with one argument; its item has no like here, so its id is not kept."""
-    call_id, name = _string(item, "call_id", path), _string(item, "name", path)
+    """Read a call with free text as a call with one argument; it is encoded as another item, without the id."""
+    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     reader.names[call_id] = name
-    reader.answer([ToolCall(call_id, name, {"input": _string(item, "input", path)})], False)
+    reader.answer([ToolCall(call_id, name, {"input": text_in(item, "input", path)})], False)
 
 
 def _result(reader: _Reader, item: Item, path: str) -> None:
@@ -195,8 +195,8 @@ def _result(reader: _Reader, item: Item, path: str) -> None:
 
 
 def _more_tools(reader: _Reader, item: Item, path: str) -> None:
-    for at, given in enumerate(_list(item, "tools", path)):
-        reader.tools += _tools(given, f"{path}.tools[{at}]")
+    for at, value in enumerate(_list(item, "tools", path)):
+        reader.tools += _tools(value, f"{path}.tools[{at}]")
 
 
 def _other(reader: _Reader, item: Item, path: str) -> None:
@@ -223,40 +223,33 @@ _ITEMS: dict[str, Callable[[_Reader, Item, str], None]] = {
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _tools(given: Any, path: str) -> list[ToolDefinition]:
-    """The functions that a definition defines."""
-    if not isinstance(given, dict) or not isinstance(given.get("type"), str):
-        raise FormatError("a tool is an object with a type", path=path)
-    kind = given["type"]
+def _tools(value: Any, path: str) -> list[ToolDefinition]:
+    """The functions in the definition of a tool or a namespace."""
+    if not isinstance(value, dict) or not isinstance(value.get("type"), str):
+        raise FormatError("a tool must be an object with a type", path=path)
+    kind = value["type"]
     if kind == "namespace":
-        inner = enumerate(_list(given, "tools", path))
+        inner = enumerate(_list(value, "tools", path))
         return [tool for at, one in inner for tool in _tools(one, f"{path}.tools[{at}]")]
     if kind not in ("function", "custom"):
         return []
-    name, description = _string(given, "name", path), given.get("description")
+    name, description = text_in(value, "name", path), value.get("description")
     if not isinstance(description, str):
         description = ""
     if kind == "custom":
         return [ToolDefinition(name, description, _FREE_TEXT)]
-    parameters = given.get("parameters")
+    parameters = value.get("parameters")
     if parameters is None:
         return [ToolDefinition(name, description)]
     if not isinstance(parameters, dict):
-        raise FormatError("parameters are a schema", path=f"{path}.parameters")
+        raise FormatError("parameters must be a schema", path=f"{path}.parameters")
     return [ToolDefinition(name, description, parameters)]
 
 
 def _list(body: dict[str, Any], name: str, path: str = "") -> list[Any]:
-    given = body.get(name)
-    if given is None:
+    value = body.get(name)
+    if value is None:
         return []
-    if not isinstance(given, list):
-        raise FormatError(f"{name} is a list", path=f"{path}.{name}" if path else name)
-    return given
-
-
-def _string(item: Item, name: str, path: str) -> str:
-    value = item.get(name)
-    if not isinstance(value, str):
-        raise FormatError(f"{name} is a string", path=f"{path}.{name}")
+    if not isinstance(value, list):
+        raise FormatError(f"{name} must be a list", path=f"{path}.{name}" if path else name)
     return value

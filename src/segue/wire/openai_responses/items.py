@@ -1,14 +1,13 @@
-"""The items of an answer as they grow: each kind that has a place in the record, and those that have none.
+"""The items of an answer while they are streamed: each kind that can be recorded, and those that cannot.
 
-An item begins where it is announced or where its first delta comes, and is finished by the item as the provider gives
-it in the end. Ids are stored in the signature fields as ``replay.py`` reads them: all of an answer, or none (OAR-08).
+An item begins when it is announced or with its first delta, and ends with the finished item that the provider sends.
+Ids are stored in the signature fields, where ``replay.py`` reads them: all ids of an answer, or none (OAR-08).
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...types.codec import json_text, read_json
-from ...types.other_tools import UNREADABLE
+from ...types.codec import UNREADABLE, json_text, read_json
 from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature
@@ -18,67 +17,67 @@ if TYPE_CHECKING:
     from .decode import Reader
 
 _TEXTS = {"output_text": "text", "refusal": "refusal"}
-_TEXT_DIFFERS = ("text-differs", "the finished text is not the one that was streamed")
-_ARGUMENTS_DIFFER = ("arguments-differ", "the finished arguments are not those that were streamed")
-_APART = "\n\n"  # between the parts of a summary, as where conversations are read from requests
+_TEXT_DIFFERS = ("text-differs", "the finished text differs from the streamed one")
+_ARGUMENTS_DIFFER = ("arguments-differ", "the finished arguments differ from the streamed ones")
+_APART = "\n\n"  # between the parts of a summary, like in ingested requests
 
 
 class Item:
-    """An item; ``given`` is what it was announced as."""
+    """An item; ``announced`` is its first version."""
 
-    __slots__ = ("given", "reader", "whole")
+    __slots__ = ("announced", "finished", "reader")
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
         self.reader = reader
-        self.given = given
-        self.whole = False
+        self.announced = announced
+        self.finished = False
 
     @property
     def identified(self) -> bool:
-        """Whether an item by another id cannot be the same."""
+        """Whether an item with another id cannot be the same."""
         return False
 
     def add(self, part: Any, delta: Any) -> None:
-        """A delta of one of the item's parts."""
+        """Add a delta of a part."""
 
     def complete(self, part: Any, text: Any) -> None:
-        """All of one of the item's parts: it counts, whatever its deltas were."""
+        """Replace a part by its complete text, whatever its deltas were."""
 
     def refuse(self, part: int) -> None:
-        """A part is a refusal."""
+        """Mark a part as a refusal."""
 
     def finish(self, item: Mapping[str, Any]) -> None:
-        """The item as it is in the end."""
-        self.whole = True
+        """End the item with its finished version."""
+        self.finished = True
         self._finish(item)
 
-    def give_up(self) -> None:
-        """The answer is over, and nobody said what the item is in the end: it cannot go back as it was."""
-        self.reader.lost = True
-        self.finish({**self.given, "id": None, "encrypted_content": None})
+    def abandon(self) -> None:
+        """End an item without a finished version at the end of the answer: it cannot be sent back unchanged."""
+        self.reader.drops_ids = True
+        self.finish({**self.announced, "id": None, "encrypted_content": None})
 
     def _finish(self, item: Mapping[str, Any]) -> None: ...
 
 
 class Skipped(Item):
-    """Tools that the provider runs itself, and what is new: they have no place in the record."""
+    """An item that cannot be recorded: of a tool that the provider runs itself, or of an unknown type."""
 
     __slots__ = ()
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
-        super().__init__(reader, given)
-        reader.follow(False)
-        reader.lost = True
-        reader.answer.left_out(f"items of type {kind_of(given)}")
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
+        super().__init__(reader, announced)
+        reader.end_waiting(False)
+        reader.drops_ids = True
+        reader.answer.left_out(f"items of type {kind_of(announced)}")
 
 
 class Message(Item):
-    """A text block for each part."""
+    """A message, with a text block for each part."""
 
     __slots__ = ("drafts",)
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
-        super().__init__(reader, given)
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
+        super().__init__(reader, announced)
         self.drafts: dict[int, Draft] = {}
 
     def add(self, part: int, delta: Any) -> None:
@@ -95,7 +94,7 @@ class Message(Item):
         self.reader.refused = self.drafts[part]
 
     def _open(self, part: int) -> Draft:
-        self.reader.follow(True)
+        self.reader.end_waiting(True)
         draft = self.drafts[part] = self.reader.answer.text()
         return draft
 
@@ -103,7 +102,7 @@ class Message(Item):
         for at, part in enumerate(item.get("content") or []):
             field = _TEXTS.get(part.get("type"))
             if field is None:
-                self.reader.lost = True
+                self.reader.drops_ids = True
                 self.reader.answer.left_out(f"{part.get('type')} in a message")
                 continue
             if part.get("annotations"):
@@ -113,33 +112,34 @@ class Message(Item):
             self.complete(at, part.get(field))
             if field == "refusal":
                 self.refuse(at)
-        if not self.drafts:  # there is nothing to keep its id with
-            self.reader.follow(False)
-            self.reader.lost = True
-        signature = message_signature(dict(item), with_id=not self.reader.lost)
+        if not self.drafts:  # there is no block to store its id with
+            self.reader.end_waiting(False)
+            self.reader.drops_ids = True
+        signature = message_signature(dict(item), with_id=not self.reader.drops_ids)
         for draft in self.drafts.values():
             draft.sign(signature)
             draft.end()
 
 
 class Reasoning(Item):
-    """A thinking block, where there is something to read or to send back.
+    """Reasoning, with a thinking block if there is text to read or a signature to send back.
 
-    It ends when it is known what follows: "Item 'rs_…' of type 'reasoning' was provided without its required following
-    item" (OAR-08, vercel/ai#7099). If that has no place in the record, the reasoning is stored without its signature.
+    It ends when the item that follows it is known: "Item 'rs_…' of type 'reasoning' was provided without its required
+    following item" (OAR-08, vercel/ai#7099). If that item cannot be recorded, the reasoning is stored without its
+    signature.
     """
 
-    __slots__ = ("draft", "final", "kept", "part", "texts", "told")
+    __slots__ = ("draft", "final", "has_complete_part", "part", "recorded", "texts")
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
-        super().__init__(reader, given)
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
+        super().__init__(reader, announced)
         self.draft: Draft | None = None
-        self.part: Any = None  # the one that grows
-        self.texts: dict[Any, list[str]] = {}  # of each part: its deltas, or all of it
-        self.told = False  # whether all of a part was given
+        self.part: Any = None  # the part that is being streamed
+        self.texts: dict[Any, list[str]] = {}  # by part: its deltas, or its complete text
+        self.has_complete_part = False
         self.final: Mapping[str, Any] | None = None
-        self.kept: bool | None = None  # what follows, once it is known
-        reader.follow(True)
+        self.recorded: bool | None = None  # whether the item that follows was recorded, once that is known
+        reader.end_waiting(True)
         reader.waiting = self
 
     def add(self, part: Any, delta: Any) -> None:
@@ -152,37 +152,38 @@ class Reasoning(Item):
         self.part = part
 
     def complete(self, part: Any, text: Any) -> None:
-        """It counts in the end, if the item itself does not have it."""
+        """Keep the complete text of a part, in case the finished item does not have it."""
         if part not in self.texts:
             self.add(part, text)
         elif text:
             self.texts[part] = [text]
-            self.told = True
+            self.has_complete_part = True
 
-    def followed(self, kept: bool) -> None:
-        self.kept = kept
+    def followed(self, recorded: bool) -> None:
+        """Note whether the item that follows was recorded."""
+        self.recorded = recorded
         if self.final is not None:
-            self._settle()
-        elif self.draft is None:  # its place is before what follows
+            self._close()
+        elif self.draft is None:  # its block comes before those of the next item
             self.draft = self.reader.answer.thinking()
 
     def _finish(self, item: Mapping[str, Any]) -> None:
         self.final = item
         parts = [part.get("text") for name in ("summary", "content") for part in item.get(name) or []]
         text = _APART.join(part for part in parts if part)
-        if not text and self.told:
+        if not text and self.has_complete_part:
             text = _APART.join("".join(pieces) for pieces in self.texts.values())
         if text:
             self.draft = self.draft or self.reader.answer.thinking()
             self.draft.complete(text, _TEXT_DIFFERS)
-        if self.kept is not None:
-            self._settle()
+        if self.recorded is not None:
+            self._close()
 
-    def _settle(self) -> None:
+    def _close(self) -> None:
         assert self.final is not None
-        signature = reasoning_signature(dict(self.final)) if self.kept and not self.reader.lost else None
+        signature = reasoning_signature(dict(self.final)) if self.recorded and not self.reader.drops_ids else None
         if signature is None:
-            self.reader.lost = True
+            self.reader.drops_ids = True
         elif self.draft is None:
             self.draft = self.reader.answer.thinking()
         if self.draft is not None:
@@ -191,14 +192,14 @@ class Reasoning(Item):
 
 
 class Call(Item):
-    """A call; ``call_id`` is the id that results name."""
+    """A function call; ``call_id`` is the id that results refer to."""
 
     __slots__ = ("draft",)
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
-        super().__init__(reader, given)
-        reader.follow(True)
-        self.draft = reader.answer.call(given.get("call_id"), given.get("name"))
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
+        super().__init__(reader, announced)
+        reader.end_waiting(True)
+        self.draft = reader.answer.call(announced.get("call_id"), announced.get("name"))
 
     @property
     def identified(self) -> bool:
@@ -208,7 +209,7 @@ class Call(Item):
         self.draft.add(delta)
 
     def complete(self, part: Any, text: Any) -> None:
-        """The provider's last word: gateways stream arguments twice, or write them anew in the end."""
+        """Use the finished arguments: gateways stream them twice, or format them differently at the end."""
         so_far = self.draft.so_far
         if text and (text.startswith(so_far) or _value(text) != _value(so_far)):
             self.draft.complete(text, _ARGUMENTS_DIFFER)
@@ -220,34 +221,34 @@ class Call(Item):
         arguments = item.get("arguments")
         if arguments:
             self.complete(None, arguments if isinstance(arguments, str) else json_text(arguments))
-        if not self.reader.lost:
+        if not self.reader.drops_ids:
             draft.sign(item.get("id"))
         draft.end()
 
 
 class CustomCall(Call):
-    """A call with free text is a call with one argument, as where conversations are read from requests. It goes back as
-    a function call, so that its id and the reasoning before it cannot."""
+    """A call with free text, recorded as a call with one argument, like in ingested requests. It is sent back as a
+    function call, so its id and the reasoning before it cannot be."""
 
-    __slots__ = ("said",)
+    __slots__ = ("pieces",)
 
-    def __init__(self, reader: "Reader", given: dict[str, Any]) -> None:
-        reader.follow(False)
-        reader.lost = True
-        super().__init__(reader, given)
-        self.said: list[str] = []
+    def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
+        reader.end_waiting(False)
+        reader.drops_ids = True
+        super().__init__(reader, announced)
+        self.pieces: list[str] = []
 
     def add(self, part: Any, delta: Any) -> None:
-        self.said.append(delta)
+        self.pieces.append(delta)
 
     def complete(self, part: Any, text: Any) -> None:
         if part is None:
             super().complete(part, text)
         elif text:
-            self.said = [text]
+            self.pieces = [text]
 
     def _finish(self, item: Mapping[str, Any]) -> None:
-        super()._finish({**item, "arguments": {"input": item.get("input") or "".join(self.said)}})
+        super()._finish({**item, "arguments": {"input": item.get("input") or "".join(self.pieces)}})
 
 
 def _value(text: str) -> Any:

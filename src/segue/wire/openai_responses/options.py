@@ -1,23 +1,23 @@
-"""Options to parameters of a Responses request. What the target refuses is left out and reported (OAR-15)."""
+"""Write options as parameters of a Responses request; leave out and report those that the target refuses (OAR-15)."""
 
 from typing import Any
 
 from ...dialects import OpenAIResponses
+from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
 from ..common.outgoing import Outgoing
 
 Out = Outgoing[OpenAIResponses]
 Body = dict[str, Any]
 
-LEVELS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 # "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16"
-LEAST_TOKENS = 16
+MIN_TOKENS = 16
 # SDK openai 3.49.0: 16 pairs, keys of at most 64 and values of at most 512 characters; safety_identifier at most 128.
 MAX_PAIRS, MAX_KEY, MAX_VALUE, MAX_USER = 16, 64, 512, 128
 _TTL = {"short": "30m", "long": "12h"}
 
 
 def add_options(out: Out, body: Body) -> None:
-    """All of them, in a fixed order."""
+    """Add all options to the body, in a fixed order."""
     _add_max_tokens(out, body)
     _add_reasoning(out, body)
     _add_tool_choice(out, body)
@@ -31,14 +31,12 @@ def add_options(out: Out, body: Body) -> None:
 
 
 def _add_max_tokens(out: Out, body: Body) -> None:
-    wanted, limit = out.options.max_tokens, out.model.max_tokens
-    if wanted is None:
-        return
-    if wanted < LEAST_TOKENS:
-        out.drop_option("max_tokens", f"{wanted} is less than the least, {LEAST_TOKENS}")
-    elif wanted > limit:
-        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
-    body["max_output_tokens"] = max(LEAST_TOKENS, min(wanted, limit))
+    wanted = out.options.max_tokens
+    if wanted is not None and wanted < MIN_TOKENS:
+        out.drop_option("max_tokens", f"{wanted} is less than the minimum of {MIN_TOKENS}")
+        body["max_output_tokens"] = MIN_TOKENS
+    elif (limited := limited_tokens(out, out.model.max_tokens)) is not None:
+        body["max_output_tokens"] = max(MIN_TOKENS, limited)
 
 
 def _add_reasoning(out: Out, body: Body) -> None:
@@ -47,65 +45,47 @@ def _add_reasoning(out: Out, body: Body) -> None:
         if "none" in known:
             body["reasoning"] = {"effort": "none"}
         elif known:
-            out.drop_option("reasoning", "this model always thinks")
+            out.drop_option("reasoning", "this model always reasons")
     elif level is not None:
-        effort = _nearest(level, known)
+        effort = nearest_level(level, known)
         if effort is None:
-            out.drop_option("reasoning", "this model is not known to think")
+            out.drop_option("reasoning", "this model is not known to reason")
         else:
             body["reasoning"] = {"effort": effort}
     if out.model.reasoning and out.dialect.own_reasoning != "none":
-        # OAR-09: without it, endpoints that lag behind (AZU-01) return reasoning that can never go back.
+        # OAR-09: without it, outdated endpoints (AZU-01) return reasoning that cannot be sent back.
         body["include"] = ["reasoning.encrypted_content"]
 
 
-def _nearest(wanted: str, known: tuple[str, ...]) -> str | None:
-    """The highest level that is not above the wanted one, or else the lowest."""
-    levels = [level for level in LEVELS[1:] if level in known]
-    below = [level for level in levels if LEVELS.index(level) <= LEVELS.index(wanted)]
-    return below[-1] if below else levels[0] if levels else None
-
-
 def _add_tool_choice(out: Out, body: Body) -> None:
-    choice = out.options.tool_choice
-    if choice is None:
-        return
-    if not out.tools:
-        out.drop_option("tool_choice", "no tool is defined")  # OAR-14
-    elif choice in ("auto", "none", "required"):
-        body["tool_choice"] = choice
-    elif (name := out.forced_tool()) is not None:
-        body["tool_choice"] = {"type": "function", "name": name}
-    else:
-        out.drop_option("tool_choice", f"no tool is called {choice!r}")
+    choice = tool_choice(out, bool(out.tools))  # OAR-14
+    if choice is not None:
+        body["tool_choice"] = choice.mode if choice.name is None else {"type": "function", "name": choice.name}
 
 
 def _add_temperature(out: Out, body: Body) -> None:
-    temperature = out.options.temperature
-    if temperature is None:
+    if out.options.temperature is not None and not out.dialect.sampling:
+        out.drop_option("temperature", "this model does not accept it")
         return
-    if not out.dialect.sampling:
-        out.drop_option("temperature", "the model does not take one")
-    elif not 0 <= temperature <= 2:
-        out.drop_option("temperature", f"{temperature} is not between 0 and 2")
-    else:
+    temperature = temperature_within(out, 0, 2)
+    if temperature is not None:
         body["temperature"] = temperature
 
 
 def _add_cache(out: Out, body: Body) -> None:
-    """Caching goes by itself; how long it lasts can be asked of some models."""
-    retention, way = out.options.cache, out.dialect.cache
+    """Caching is automatic; only some models let the request choose how long it lasts."""
+    retention, setting = out.options.cache, out.dialect.cache
     if retention is None:
         return
-    if way == "options":
+    if setting == "options":
         # "If there are no explicit breakpoints, the request does not use prompt caching." (SDK openai 3.49.0)
         body["prompt_cache_options"] = {"mode": "explicit"} if retention == "none" else {"ttl": _TTL[retention]}
     elif retention == "none":
         out.drop_option("cache", "the model always caches")
-    elif retention == "long" and way == "retention":
+    elif retention == "long" and setting == "retention":
         body["prompt_cache_retention"] = "24h"
     elif retention == "long":
-        out.drop_option("cache", "how long this model caches cannot be asked for")
+        out.drop_option("cache", "a request cannot choose how long this model caches")
 
 
 def _add_metadata(out: Out, body: Body) -> None:
@@ -117,6 +97,6 @@ def _add_metadata(out: Out, body: Body) -> None:
             kept[name] = value
         else:
             limits = f"{MAX_PAIRS} pairs of {MAX_KEY} and {MAX_VALUE} characters"
-            out.drop_option("metadata", f"{name[:MAX_KEY]!r} is beyond {limits}")
+            out.drop_option("metadata", f"{name[:MAX_KEY]!r} exceeds the limit of {limits}")
     if kept:
         body["metadata"] = kept

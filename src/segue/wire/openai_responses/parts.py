@@ -1,4 +1,4 @@
-"""Parts of messages and results, from the wire to blocks. What has no block of its own becomes a text that says so."""
+"""Read parts of messages and results as blocks. A part without a block type becomes a text that names it."""
 
 import re
 from collections.abc import Callable
@@ -7,22 +7,22 @@ from typing import Any
 from ...errors import FormatError
 from ...types import ImageContent, TextContent
 
-Given = dict[str, Any]
+Part = dict[str, Any]
 
 _DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 
 
 def blocks(content: Any, path: str) -> list[TextContent | ImageContent]:
-    """A string, or a list of parts."""
+    """The blocks of content that is a string or a list of parts."""
     if isinstance(content, str):
         return [TextContent(content)]
     if not isinstance(content, list):
-        raise FormatError("content is a string or a list of parts", path=path)
+        raise FormatError("content must be a string or a list of parts", path=path)
     return [_block(part, f"{path}[{at}]") for at, part in enumerate(content)]
 
 
 def texts(content: Any, path: str) -> list[str]:
-    """The same where only text may stand."""
+    """The texts of content that may contain only text."""
     return [block.text if type(block) is TextContent else "(image)" for block in blocks(content, path)]
 
 
@@ -31,24 +31,24 @@ def _block(part: Any, path: str) -> TextContent | ImageContent:
         return TextContent(part)
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(kind, str):
-        raise FormatError("a part is an object with a type", path=path)
+        raise FormatError("a part must be an object with a type", path=path)
     read = _PARTS.get(kind)
     return TextContent(f"({kind})") if read is None else read(part, path)
 
 
-def _text(name: str) -> Callable[[Given, str], TextContent]:
-    def read(part: Given, path: str) -> TextContent:
+def _text(name: str) -> Callable[[Part, str], TextContent]:
+    def read(part: Part, path: str) -> TextContent:
         text = part.get(name)
         if not isinstance(text, str):
-            raise FormatError(f"{name} is a string", path=f"{path}.{name}")
+            raise FormatError(f"{name} must be a string", path=f"{path}.{name}")
         return TextContent(text)
 
     return read
 
 
-def _image(part: Given, path: str) -> TextContent | ImageContent:
+def _image(part: Part, path: str) -> TextContent | ImageContent:
     url = part.get("image_url")
-    if isinstance(url, dict):  # as Chat writes it
+    if isinstance(url, dict):  # as in chat completions
         url = url.get("url")
     if isinstance(url, str):
         found = _DATA_URL.fullmatch(url)
@@ -58,21 +58,21 @@ def _image(part: Given, path: str) -> TextContent | ImageContent:
     file = part.get("file_id")
     if isinstance(file, str):
         return TextContent(f"(image file {file})")
-    raise FormatError("an image has an image_url or a file_id", path=path)
+    raise FormatError("an image must have an image_url or a file_id", path=path)
 
 
-def _file(part: Given, path: str) -> TextContent:
+def _file(part: Part, path: str) -> TextContent:
     for name in ("filename", "file_url", "file_id"):
         if isinstance(part.get(name), str):
             return TextContent(f"(file {part[name]})")
     return TextContent("(file)")
 
 
-def _audio(part: Given, path: str) -> TextContent:
+def _audio(part: Part, path: str) -> TextContent:
     return TextContent("(audio)")
 
 
-_PARTS: dict[str, Callable[[Given, str], TextContent | ImageContent]] = {
+_PARTS: dict[str, Callable[[Part, str], TextContent | ImageContent]] = {
     "input_text": _text("text"),
     "output_text": _text("text"),
     "text": _text("text"),

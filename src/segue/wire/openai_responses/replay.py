@@ -1,8 +1,8 @@
-"""Answers of the same origin, as the items that they were: all of them with their ids, or none.
+"""Send answers of the same origin back as the items that they were: all of them with their ids, or none.
 
-What the signature fields hold: of thinking the whole reasoning item, of text the message's id and phase (JSON text
-both; of old tools the bare id), of a call the id of its item. Whatever else stands there never raises: the answer goes
-back without ids and without reasoning instead.
+The signature fields contain: for thinking, the whole reasoning item; for text, the message's id and phase (both as JSON
+text; older tools store the bare id); for a call, the id of its item. Any other content does not raise an error: the
+answer is sent back without ids and without reasoning.
 """
 
 from typing import Any, assert_never
@@ -11,32 +11,32 @@ import msgspec
 
 from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
+from ..common.dataurl import to_json
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
-_write = msgspec.json.Encoder().encode
 _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
 
 
 def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) -> list[Item] | str:
-    """The items of an answer, in order; or, in words, why they cannot go back.
+    """The items of an answer in order, or the reason why they cannot be sent back.
 
-    ``taken`` are the ids that stand before in the request, and gets those of this answer.
+    ``taken`` has the ids of earlier items of the request; the ids of this answer are added.
     """
     items: list[Item] = []
     ids: dict[str, None] = {}
     for block in message.content:
         item = _item(block, phases)
         if item is None:
-            return "not every item of the answer has what it takes to go back"
+            return "an item of the answer has no valid signature"
         if items and item["id"] == items[-1]["id"] and _joined(items[-1], item):
             continue
         if item["id"] in ids or item["id"] in taken:
-            return f"an item {item['id']} was sent before"  # OAR-07
+            return f"the item {item['id']} is already in the request"  # OAR-07
         ids[item["id"]] = None
         items.append(item)
     if not items or items[-1]["type"] == "reasoning":
-        return "reasoning needs the item that followed it"  # OAR-08
+        return "reasoning requires the item that followed it"  # OAR-08
     taken |= ids
     return items
 
@@ -52,15 +52,15 @@ def _item(block: AssistantContent, phases: bool) -> Item | None:
 
 
 def _reasoning(block: ThinkingContent) -> Item | None:
-    """The stored item, without members that the API does not take back (OAR-02, OAR-11)."""
+    """The stored item, without members that the API does not accept (OAR-02, OAR-11)."""
     stored = _object(block.thinking_signature)
     if stored is None or stored.get("type") != "reasoning" or not is_item_id("reasoning", stored.get("id")):
         return None
-    # OAR-09: "Items are not persisted when `store` is set to false": without its content it would be looked up.
+    # OAR-09: "Items are not persisted when `store` is set to false": an item without its content would be looked up.
     content = stored.get("encrypted_content")
     if not isinstance(content, str) or not content or stored.get("content"):
         return None
-    summary = stored.get("summary") or []  # some hosts leave it out, and refuse an item without it (OAR-11)
+    summary = stored.get("summary") or []  # some hosts leave it out of answers, but require it in requests (OAR-11)
     if not isinstance(summary, list) or not all(map(_is_summary, summary)):
         return None
     item = {name: value for name, value in stored.items() if name in _REASONING} | {"summary": summary}
@@ -96,7 +96,7 @@ def _message(block: TextContent, phases: bool) -> Item | None:
 
 
 def _joined(before: Item, item: Item) -> bool:
-    """Whether both are the same item, of which ``before`` then holds all: parts of a message, a split reasoning."""
+    """Whether both are the same item; if so, ``before`` gets the parts of both."""
     if item["type"] == "message" and before["type"] == "message":
         before["content"] += item["content"]
         return True
@@ -109,12 +109,12 @@ def _call(block: ToolCall) -> Item:
         "id": block.thought_signature,
         "call_id": block.id,
         "name": block.name,
-        "arguments": _write(block.arguments).decode(),  # JSON text (OAR-17)
+        "arguments": to_json(block.arguments).decode(),  # JSON text (OAR-17)
     }
 
 
 def message_of(signature: str | None) -> tuple[str | None, str | None]:
-    """The id and the phase of the message that a text came in, as far as they are known and well-formed."""
+    """The id and the phase of the message that a text came in, if they are known and valid."""
     if signature is None:
         return None, None
     if is_item_id("message", signature):
@@ -128,25 +128,25 @@ def message_of(signature: str | None) -> tuple[str | None, str | None]:
 
 
 def message_signature(item: Item, with_id: bool = True) -> str | None:
-    """What is stored with the texts of a message: its id, its phase, or both."""
+    """The signature of the texts of a message: its id, its phase, or both."""
     names = ("id", "phase") if with_id else ("phase",)
     known = {name: item[name] for name in names if isinstance(item.get(name), str) and item[name]}
     return json_text(known) if known else None
 
 
 def reasoning_signature(item: Item) -> str | None:
-    """The whole item, where it has the content that lets it go back (OAR-09)."""
+    """The whole item, if it has the encrypted content that is required to send it back (OAR-09)."""
     return json_text(item) if isinstance(item.get("encrypted_content"), str) else None
 
 
 def names_item(signature: str) -> bool:
-    """Whether the signature of a text is, or claims to be, more than a phase."""
+    """Whether the signature of a text has more than a phase, or is unreadable."""
     stored = _object(signature)
     return stored is None or "id" in stored or "phase" not in stored
 
 
 def _object(text: str | None) -> dict[str, Any] | None:
-    """A JSON object, if the text is one."""
+    """The JSON object in ``text``, or ``None``."""
     if text is None or not text.startswith("{"):
         return None
     try:

@@ -1,12 +1,12 @@
-"""The rules of ``POST /responses`` that can be seen in a body, in the order of their numbers.
+"""The rules of ``POST /responses`` that can be checked in a body, by number.
 
-Not here, because no body shows them:
-OAR-10: whether encrypted content verifies. OAR-18: tokens are counted by the provider; preview estimates them. Of
-OAR-08, whether a message or call that has an id was made after reasoning that is missing now. Of OAR-16, whether a
-stored response exists. AZU-01: which parameters a deployment does not know yet. AZU-02: the content filter. AZU-03: the
-stream. AZU-04 and AZU-05: whether ids and encrypted content are of the same resource (projection takes another endpoint
-for another origin). AZU-06: as OAR-05, OAR-14 and OAR-19; the rest is about Chat. AZU-07: as OAR-18. AZU-08: Claude,
-another protocol.
+Left out, because a body does not show them:
+OAR-10: whether encrypted content is valid. OAR-18: the provider counts tokens; preview estimates them. Of OAR-08,
+whether a message or call with an id was made after reasoning that is missing now. Of OAR-16, whether a stored response
+exists. AZU-01: which parameters a deployment does not know yet. AZU-02: the content filter. AZU-03: the stream. AZU-04
+and AZU-05: whether ids and encrypted content are of the same resource (projection treats another endpoint as another
+origin). AZU-06: like OAR-05, OAR-14 and OAR-19; the rest is about Chat. AZU-07: like OAR-18. AZU-08: Claude, another
+protocol.
 """
 
 from ...rules import Rule

@@ -1,4 +1,4 @@
-"""Rules about how items belong together."""
+"""Rules about relations between items."""
 
 from ...rules import Rule
 from ...types import Model
@@ -12,11 +12,11 @@ _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
 def _not_empty(body: Body, model: Model | None) -> Found:
     if not body.get("input") and not has_state(body):
-        yield "input", "there is nothing to answer"
+        yield "input", "there is no input"
 
 
 def _paired(body: Body, model: Model | None) -> Found:
-    """Calls on the server may be answered here, so orphans are certain only without state."""
+    """Find calls and outputs without a partner. With state on the server, the call of an output may be there."""
     answered = {text(item, "call_id") for _, item in of_kind(body, *_OUTPUTS)}
     made: set[str] = set()
     for path, kind, item in items(body):
@@ -24,13 +24,13 @@ def _paired(body: Body, model: Model | None) -> Found:
         if kind in _CALLS:
             made.add(call_id)
             if call_id not in answered:
-                yield path, f"no output of {shown(call_id)!r}"
+                yield path, f"no output for {shown(call_id)!r}"
         elif kind in _OUTPUTS and call_id and call_id not in made and not has_state(body):
-            yield path, f"no call {shown(call_id)!r} stands before"
+            yield path, f"no call {shown(call_id)!r} before it"
 
 
 def _followed(body: Body, model: Model | None) -> Found:
-    waiting: list[str] = []  # reasoning that nothing else has followed yet
+    waiting: list[str] = []  # paths of reasoning items without a following item so far
     for path, kind, item in items(body):
         if kind == "reasoning":
             waiting.append(path)
@@ -52,13 +52,13 @@ def _stateless(body: Body, model: Model | None) -> Found:
         return
     for path, item in of_kind(body, "reasoning", "item_reference"):
         if not item.get("encrypted_content"):
-            yield path, "nothing is stored under this id"
+            yield path, "no item is stored with this id"
 
 
 HISTORY: tuple[Rule, ...] = (
     Rule(
         number="OAR-01",
-        title="there is an input",
+        title="There is an input",
         answers="One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation' must be provided.",
         source=PROBED,
         prevented_by=ENCODER,
@@ -66,7 +66,7 @@ HISTORY: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-04",
-        title="each call has an output, and each output a call",
+        title="Each call has an output, and each output a call",
         answers="No tool output found for function call …. / No tool call found for function call output ….",
         source="CLIProxyAPI#2368, continue#10092 and 15 more, vscode#320060, oh-my-pi#106, 2026",
         prevented_by="projection/passes/tool_interactions.py",
@@ -74,7 +74,7 @@ HISTORY: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-08",
-        title="reasoning is followed by the item that it led to",
+        title="Reasoning is followed by an item of the same answer",
         answers="Item 'rs_…' of type 'reasoning' was provided without its required following item.",
         source="continue#8933, openai-node#1567, vercel/ai#7099 and #8379, seen until 2026",
         prevented_by=REPLAY,
@@ -82,7 +82,7 @@ HISTORY: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-09",
-        title="without a store, reasoning comes with its encrypted content and nothing is referred to",
+        title="Without a store, reasoning has its encrypted content, and there are no references",
         answers="Item with id '…' not found. Items are not persisted when `store` is set to false.",
         source="continue#9101, vercel/ai#7543, oh-my-pi#41, langchain#38372, seen until 2026",
         prevented_by=REPLAY,
@@ -90,7 +90,7 @@ HISTORY: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-20",
-        title="a call_id is that of one call and of one output, in the whole request",
+        title="Each call_id has only one call and one output in the whole request",
         answers="Duplicate function_call_output for call_id '…'. Each function_call must have exactly one matching "
         "function_call_output / Duplicate 'call_id': …",
         source="hermes-agent#102629 and pi#9057, 2026-09",

@@ -42,7 +42,7 @@ def trigger_is_last(body: Body, model: Model | None) -> Found:
     sent = list(items(body))
     for path, kind, _ in sent[:-1]:
         if kind == "compaction_trigger":
-            yield path, "a compaction_trigger is the last item"
+            yield path, "a compaction_trigger must be the last item"
 
 
 def _parts_by_role(body: Body, model: Model | None) -> Found:
@@ -51,7 +51,7 @@ def _parts_by_role(body: Body, model: Model | None) -> Found:
         allowed = PARTS_OF_OUTPUT if role == "assistant" else PARTS_OF_INPUT
         for where, part in parts(item, "content", path):
             if role in ROLES and shown(part.get("type")) not in allowed:
-                yield f"{where}.type", f"{shown(part.get('type'))!r} does not stand in a message of the {role}"
+                yield f"{where}.type", f"{shown(part.get('type'))!r} is not allowed in a message of the role {role}"
 
 
 def _some_parts(body: Body, model: Model | None) -> Found:
@@ -70,14 +70,14 @@ def _call_ids(body: Body, model: Model | None) -> Found:
 
 def _item_ids(body: Body, model: Model | None) -> Found:
     for path, kind, item in items(body):
-        given = item.get("id")
-        if given is None:
+        item_id = item.get("id")
+        if item_id is None:
             if kind in _NEED_ID and not item.get("encrypted_content"):
-                yield path, f"a {kind} needs its id"
-        elif isinstance(given, str) and len(given) > MAX_ID:
-            yield f"{path}.id", f"{len(given)} characters"
-        elif not isinstance(given, str) or not given.startswith(ID_PREFIXES.get(kind, "")):
-            yield f"{path}.id", f"{shown(given)!r} does not begin with {ID_PREFIXES.get(kind, '')!r}"
+                yield path, f"a {kind} must have its id"
+        elif isinstance(item_id, str) and len(item_id) > MAX_ID:
+            yield f"{path}.id", f"{len(item_id)} characters"
+        elif not isinstance(item_id, str) or not item_id.startswith(ID_PREFIXES.get(kind, "")):
+            yield f"{path}.id", f"{shown(item_id)!r} does not begin with {ID_PREFIXES.get(kind, '')!r}"
 
 
 def _single_items(body: Body, model: Model | None) -> Found:
@@ -89,9 +89,9 @@ def _reasoning_shape(body: Body, model: Model | None) -> Found:
         if model is not None and model.dialect.own_reasoning == "none":
             yield path, "the model does not reason"
         if not isinstance(item.get("summary"), list):
-            yield f"{path}.summary", "a summary is an array, if an empty one"
+            yield f"{path}.summary", "the summary must be an array; it may be empty"
         if item.get("content"):
-            yield f"{path}.content", "the reasoning itself is not taken back"
+            yield f"{path}.content", "the reasoning text is not accepted in a request"
 
 
 def _phases(body: Body, model: Model | None) -> Found:
@@ -100,9 +100,9 @@ def _phases(body: Body, model: Model | None) -> Found:
         if phase is None:
             continue
         if item.get("role") != "assistant":
-            yield f"{path}.phase", "only messages of the assistant have a phase"
+            yield f"{path}.phase", "only assistant messages have a phase"
         elif shown(phase) not in PHASES:
-            yield f"{path}.phase", f"no phase is called {shown(phase)!r}"
+            yield f"{path}.phase", f"{shown(phase)!r} is not a phase"
 
 
 def _outputs(body: Body, model: Model | None) -> Found:
@@ -111,11 +111,11 @@ def _outputs(body: Body, model: Model | None) -> Found:
         if isinstance(output, str):
             continue
         if not isinstance(output, list) or not output:
-            yield f"{path}.output", "a string, or a list with something in it"
+            yield f"{path}.output", "must be a string or a list that is not empty"
             continue
         for where, part in objects(output, f"{path}.output"):
             if shown(part.get("type")) not in PARTS_OF_RESULT:
-                yield f"{where}.type", f"{shown(part.get('type'))!r} does not stand in a result"
+                yield f"{where}.type", f"{shown(part.get('type'))!r} is not allowed in a result"
 
 
 def _files(body: Body, model: Model | None) -> Found:
@@ -125,7 +125,7 @@ def _files(body: Body, model: Model | None) -> Found:
         data = part.get("file_data")
         if data is None:
             if not (part.get("file_id") or part.get("file_url")):
-                yield path, "a file has file_data, file_id or file_url"
+                yield path, "a file must have file_data, file_id or file_url"
             continue
         _, found, encoded = data.partition(";base64,") if isinstance(data, str) else ("", "", "")
         if not found or not data.startswith("data:"):
@@ -133,22 +133,22 @@ def _files(body: Body, model: Model | None) -> Found:
         elif fault := data_fault(encoded, None):
             yield f"{path}.file_data", fault
         if not part.get("filename"):
-            yield f"{path}.filename", "data needs a filename"
+            yield f"{path}.filename", "file_data requires a filename"
 
 
 def _arguments(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, *_CALLS):
         if kind_of(item) == "custom_tool_call":
-            fault, name = "" if isinstance(item.get("input"), str) else "a string", "input"
+            fault, name = "" if isinstance(item.get("input"), str) else "must be a string", "input"
         else:
             fault, name = arguments_fault(item.get("arguments")), "arguments"
         if fault:
             yield f"{path}.{name}", fault
     calls = {text(item, "call_id"): kind_of(item) for _, item in of_kind(body, *_CALLS)}
     for path, item in of_kind(body, *_OUTPUTS):
-        made = calls.get(text(item, "call_id"))
-        if made is not None and kind_of(item) != f"{made}_output":
-            yield f"{path}.type", f"the output of a {made} is a {made}_output"
+        kind = calls.get(text(item, "call_id"))
+        if kind is not None and kind_of(item) != f"{kind}_output":
+            yield f"{path}.type", f"the output of a {kind} must be a {kind}_output"
 
 
 def _images(body: Body, model: Model | None) -> Found:
@@ -160,9 +160,9 @@ def _images(body: Body, model: Model | None) -> Found:
 def _image_fault(part: dict[str, Any]) -> str:
     url = part.get("image_url")
     if url is None:
-        return "" if part.get("file_id") else "an image has an image_url or a file_id"
+        return "" if part.get("file_id") else "an image must have an image_url or a file_id"
     if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:")):
-        return "a URL of http or data"
+        return "must be an http URL or a data URL"
     if not url.lower().startswith("data:"):
         return ""
     label, found, data = url[5:].partition(";base64,")
@@ -174,7 +174,7 @@ def _image_fault(part: dict[str, Any]) -> str:
 SHAPES: tuple[Rule, ...] = (
     Rule(
         number="OAR-03",
-        title="parts of a message are those of its role",
+        title="A message has only parts that its role allows",
         answers="Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'.",
         source=PROBED,
         prevented_by=ENCODER,
@@ -182,7 +182,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-03b",
-        title="a list of parts is not empty",
+        title="A list of parts is not empty",
         answers="Missing required parameter: 'input[].content[0]'",
         source="source of bifrost, 2026",
         prevented_by=ENCODER,
@@ -190,7 +190,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-05",
-        title="a call_id has 1 to 64 characters",
+        title="A call_id has 1 to 64 characters",
         answers="Invalid 'input[].call_id': string too long. Expected a string with maximum length 64 / empty string. "
         "Expected a string with minimum length 1",
         source="AnswerDotAI/fastllm#45, 2026",
@@ -199,7 +199,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-06",
-        title="an item's id has at most 64 characters and begins with its kind",
+        title="An item's id has at most 64 characters and the prefix of its kind",
         answers="Invalid 'input[].id': '…'. Expected an ID that begins with 'fc'.",
         source="oh-my-pi#284, hermes-agent#43820, github/app#499, 2026; " + SDK,
         prevented_by=REPLAY,
@@ -207,7 +207,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-07",
-        title="no two items have the same id",
+        title="No two items have the same id",
         answers="Duplicate item found with id …. Remove duplicate items from your input and try again.",
         source="earendil-works/pi#5149 and #5151, continue#10723, OpenRouterTeam/ai-sdk-provider#254, 2026",
         prevented_by=REPLAY,
@@ -215,7 +215,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-11",
-        title="a reasoning item has a summary, if an empty one, and no content of its own, and the model reasons",
+        title="A reasoning item has a summary, which may be empty, and no content; it is for models that reason",
         answers="Invalid 'input[].content': array too long. Expected an array with maximum length 0 / missing required "
         "field `summary`",
         source="querymt#976 and newo-ether/Agora#141, 2026-09; cockpit-tools#2012, zai-org/feedback#682; " + SDK,
@@ -224,7 +224,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-12",
-        title="only messages of the assistant have a phase",
+        title="Only assistant messages have a phase",
         answers="Unknown parameter: 'input[].phase'.",
         source=PROBED + "; " + SDK,
         prevented_by=ENCODER,
@@ -232,7 +232,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-13",
-        title="the output of a call is a string or a list of texts, images and files",
+        title="The output of a call is a string or a list of texts, images and files",
         answers="Missing required parameter: 'input[].content[0]'",
         source=SDK + "; bifrost (source), 2026",
         prevented_by=ENCODER,
@@ -240,7 +240,7 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-13b",
-        title="a file has an address, or data in base64 with its name",
+        title="A file has an id or a URL, or base64 data with a filename",
         answers="Invalid file data: 'input[].output[].file_data'. Expected a base64-encoded data URL with a valid file",
         source="pydantic-ai (recorded answers), 2026",
         prevented_by=ENCODER,
@@ -248,15 +248,15 @@ SHAPES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-17",
-        title="arguments are a JSON object as a string, and an output is of the kind of its call",
+        title="Arguments are a string with a JSON object; an output has the kind of its call",
         answers="No tool call found for function call output with call_id ….",
-        source=SDK + "; that arguments are JSON: refused by hosts of the protocol, as of chat completions (OAC-10)",
+        source=SDK + "; other arguments are refused by hosts of the protocol, as in chat completions (OAC-10)",
         prevented_by=ENCODER,
         check=_arguments,
     ),
     Rule(
         number="OAR-19",
-        title="images are png, jpeg, webp or gif in base64, as they say, or have an address",
+        title="Images are png, jpeg, webp or gif in base64 with the right media type, or have a URL",
         answers="Invalid 'input[].content[].image_url'. Expected a base64-encoded data URL with an image MIME type, "
         "but got empty base64-encoded bytes.",
         source="opencode#23983, 2026-04; " + SDK + " (codes of ResponseError)",

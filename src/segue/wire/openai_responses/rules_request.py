@@ -8,13 +8,13 @@ from ...dialects import OpenAIResponses
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import half_characters, openai_schema_fault, repeated, schema_fault, shown
-from .options import LEAST_TOKENS
+from .options import MIN_TOKENS
 from .rules_items import ENCODER, PROBED
 from .rules_shape import shape
 from .walk import Body, Found, objects, of_kind, text
 
 OPTIONS = "wire/openai_responses/options.py"
-MOST_TOOLS = 128
+MAX_TOOLS = 128
 _is_name = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 _SAMPLING = ("temperature", "top_p", "top_logprobs")
 
@@ -25,15 +25,15 @@ def _dialect(model: Model | None) -> OpenAIResponses | None:
 
 def _tools(body: Body, model: Model | None) -> Found:
     tools = body.get("tools")
-    limit = MOST_TOOLS if model is None else model.dialect.max_tools
+    limit = MAX_TOOLS if model is None else model.dialect.max_tools
     if isinstance(tools, list) and limit is not None and len(tools) > limit:
-        yield "tools", f"{len(tools)} of at most {limit}"
+        yield "tools", f"{len(tools)} tools, at most {limit}"
     searches = any(tool.get("type") == "tool_search" for _, tool in objects(tools, "tools"))
     for path, tool in objects(tools, "tools"):
         if tool.get("type") in ("function", "custom") and not _is_name(text(tool, "name")):
             yield f"{path}.name", f"{shown(tool.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
         if tool.get("defer_loading") and not searches:
-            yield f"{path}.defer_loading", "needs a tool_search"
+            yield f"{path}.defer_loading", "requires a tool_search"
     for path, item in of_kind(body, "function_call", "custom_tool_call"):
         if not _is_name(text(item, "name")):
             yield f"{path}.name", f"{shown(item.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
@@ -47,18 +47,18 @@ def _choice(body: Body, tools: Any) -> Found:
     if not tools:
         yield "tool_choice", "only with tools"
     elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
-        yield "tool_choice.name", f"no tool is called {shown(choice.get('name'))!r}"
+        yield "tool_choice.name", f"no tool has the name {shown(choice.get('name'))!r}"
 
 
 def _names(tools: Any) -> list[Any]:
-    """Of all functions, those of a namespace included."""
+    """The names of all functions, including those in namespaces."""
     found = [tool for _, tool in objects(tools, "tools")]
     inner = [tool for space in found for _, tool in objects(space.get("tools"), "tools")]
     return [tool.get("name") for tool in [*found, *inner]]
 
 
-def _spaces(body: Body) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The functions of each space of names: the list of tools itself, and each namespace in it."""
+def _scopes(body: Body) -> Iterator[list[tuple[str, dict[str, Any]]]]:
+    """The functions of each scope of names: the list of tools itself, and each namespace in it."""
     tools = list(objects(body.get("tools"), "tools"))
     yield [(path, tool) for path, tool in tools if tool.get("type") in ("function", "custom")]
     for path, tool in tools:
@@ -67,13 +67,13 @@ def _spaces(body: Body) -> Iterator[list[tuple[str, dict[str, Any]]]]:
 
 
 def _single_tools(body: Body, model: Model | None) -> Found:
-    for space in _spaces(body):
-        yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in space), "the tool")
+    for scope in _scopes(body):
+        yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in scope), "the tool")
 
 
 def _schemas(body: Body, model: Model | None) -> Found:
-    for space in _spaces(body):
-        for path, tool in space:
+    for scope in _scopes(body):
+        for path, tool in scope:
             if tool.get("type") == "function" and tool.get("parameters") is not None:
                 schema = tool["parameters"]
                 if fault := schema_fault(schema) or openai_schema_fault(schema, tool.get("strict") is True):
@@ -86,10 +86,10 @@ def _half_characters(body: Body, model: Model | None) -> Found:
 
 def _parameters(body: Body, model: Model | None) -> Found:
     limit = body.get("max_output_tokens")
-    if isinstance(limit, (int, float)) and limit < LEAST_TOKENS:
-        yield "max_output_tokens", f"at least {LEAST_TOKENS}"
+    if isinstance(limit, (int, float)) and limit < MIN_TOKENS:
+        yield "max_output_tokens", f"at least {MIN_TOKENS}"
     reasoning = body.get("reasoning")
-    if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # still in the types
+    if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # the types still have it
         yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
     yield from _capabilities(body, model)
 
@@ -108,8 +108,8 @@ def _capabilities(body: Body, model: Model | None) -> Found:
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
     if effort is not None and effort not in dialect.effort and (dialect.effort or model.known):
-        known = ", ".join(dialect.effort) or "its levels: it has none"
-        yield "reasoning.effort", f"{shown(effort)!r} is none of {known}"
+        known = f"one of {', '.join(dialect.effort)}" if dialect.effort else "accepted: the model has no levels"
+        yield "reasoning.effort", f"{shown(effort)!r} is not {known}"
 
 
 def _one_state(body: Body, model: Model | None) -> Found:
@@ -120,7 +120,7 @@ def _one_state(body: Body, model: Model | None) -> Found:
 REQUEST: tuple[Rule, ...] = (
     Rule(
         number="OAR-14",
-        title="tools are flat and well named, at most 128, and a choice is among them",
+        title="At most 128 tools, flat and with valid names; tool_choice is one of them",
         answers="Missing required parameter: 'tools[].name'. / Invalid 'tools[].name': string does not match pattern.",
         source=PROBED,
         prevented_by=ENCODER + ", projection/passes/names.py",
@@ -128,7 +128,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-15",
-        title="parameters are those of this protocol and of the model",
+        title="Only parameters that the protocol and the model have",
         answers="Unknown parameter: '…'. / Unsupported parameter: '…' is not supported with this model.",
         source=PROBED,
         prevented_by=OPTIONS,
@@ -138,7 +138,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-16",
-        title="a request goes on from a response or from a conversation, not from both",
+        title="A request continues a response or a conversation, not both",
         answers="Cannot be used in conjunction with `conversation`.",
         source="SDK openai 3.49.0 (docstring), 2026-11",
         prevented_by="wire/openai_responses/encode.py: nothing is kept on the server",
@@ -146,15 +146,15 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-21",
-        title="no two tools of one name",
+        title="No two tools have the same name",
         answers="Tool names must be unique",
-        source="as of chat completions (OAC-20), 2026-08: the stricter reading",
+        source="as in chat completions (OAC-20), 2026-08: the stricter reading",
         prevented_by="projection/pipeline.py",
         check=_single_tools,
     ),
     Rule(
         number="OAR-22",
-        title="the parameters of a function are a schema of type object, without alternatives; a strict one is closed",
+        title="The parameters of a function are a schema of type object, without alternatives; strict ones are closed",
         answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"' / schema must "
         "have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level",
         source="error text of OpenAI, many reports until 2026; nspady/google-calendar-mcp#39, 2025-06; "
@@ -164,7 +164,7 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-23",
-        title="no half characters",
+        title="No lone surrogates",
         answers="We could not parse the JSON body of your request.",
         source="error text of OpenAI, many reports until 2026",
         prevented_by="projection/passes/text.py",

@@ -14,7 +14,7 @@ _TABLE = Path(__file__).with_name("shape.json")
 
 
 def shape(body: Any, model: Model | None) -> Iterator[Fault]:
-    """Faults of items have a rule of their own (OAR-02)."""
+    """All faults of shape; those inside an item get their own sort, for OAR-02."""
     for fault in faults(body, load(_TABLE)):
         inside = fault.path.startswith("input[") and fault.sort != "missing"
         yield fault._replace(sort="item") if inside else fault
@@ -23,7 +23,7 @@ def shape(body: Any, model: Model | None) -> Iterator[Fault]:
 SHAPE: tuple[Rule, ...] = (
     Rule(
         number="OAR-02",
-        title="items are of known types, roles and members, and each member holds a value of its kind",
+        title="Items have known types, roles and members, and each member has a value of the right type",
         answers="Unknown parameter: 'input[].….' / Invalid value: '…'. Supported values are: …",
         source=PROBED,
         prevented_by=ENCODER,
@@ -33,7 +33,7 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-60",
-        title="no required member is missing",
+        title="No required member is missing",
         answers="Missing required parameter: 'input[1].summary[0].type'.",
         source=f"64bit/async-openai#467, 2025-11; {SDK}",
         prevented_by=ENCODER,
@@ -42,7 +42,7 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAR-61",
-        title="every parameter holds a value of its kind, and null only where it is one",
+        title="Every parameter has a value of the right type, and null only where it is allowed",
         answers="Invalid type for 'max_output_tokens': expected an integer, but got a string instead.",
         source=f"{SDK}; the form of OpenAI's errors of code invalid_type, wording for this parameter not seen",
         prevented_by=ENCODER,

@@ -1,17 +1,17 @@
-"""Schemas of tools, as OpenAI takes them where they are not strict. Works on a value that nobody else holds."""
+"""Adapt schemas of tools that are not strict for OpenAI. The schema is changed in place: pass a copy."""
 
 from typing import Any
 
 # "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"
 # (langchain-ai/langchainjs#9804, 2026-01)
 _NOT_AT_THE_ROOT = ("oneOf", "anyOf", "allOf", "enum", "not")
-# Keywords whose values are schemas by name, and those whose values are data.
+# Keywords whose values are maps of schemas, and those whose values are data.
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _DATA = frozenset({"const", "default", "enum", "example", "examples", "required"})
 
 
 def adapt(schema: Any) -> tuple[dict[str, Any], bool]:
-    """The schema, changed in place where that is needed, and whether it means something else now."""
+    """Return the schema, changed in place if necessary, and whether its meaning has changed."""
     if not isinstance(schema, dict):
         return {"type": "object", "properties": {}}, True
     refused = [name for name in _NOT_AT_THE_ROOT if name in schema]
@@ -28,7 +28,7 @@ def adapt(schema: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _complete_arrays(schema: dict[str, Any]) -> None:
-    """Arrays of anything must say so: "array schema missing items." (mcp-digitalocean#265, 2026-02)"""
+    """Add empty ``items`` to arrays without: "array schema missing items." (mcp-digitalocean#265, 2026-02)"""
     waiting: list[Any] = [schema]
     while waiting:
         node = waiting.pop()

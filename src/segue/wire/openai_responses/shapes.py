@@ -1,6 +1,6 @@
-"""What a Responses body is made of, as tables: kinds of items and parts. No behaviour here.
+"""The kinds of items and parts in a Responses body, as tables without behaviour.
 
-State: the request types of SDK openai 3.49.0 (2026-11). A test compares the tables with the SDK.
+From the request types of SDK openai 3.49.0 (2026-11). A test compares the tables with the SDK.
 """
 
 import re
@@ -8,8 +8,8 @@ from typing import Any
 
 Item = dict[str, Any]
 
-# The kinds of items. One without a type is a message, or a reference if it has only an id. What each is made of is in
-# shape.json. Those of agents are accepted by the API (2026-08) and unknown to the SDK.
+# The kinds of items. An item without a type is a message, or a reference if it has only an id. Their fields are in
+# shape.json. The API accepts the items of agents (2026-08), which the SDK does not have.
 ITEMS = frozenset(
     {
         "additional_tools",
@@ -52,7 +52,7 @@ ROLES = frozenset({"user", "assistant", "system", "developer"})
 PHASES = frozenset({"commentary", "final_answer"})
 STATUSES = frozenset({"in_progress", "completed", "incomplete"})
 
-# The kinds that the model makes (besides messages of the assistant); everything else comes from outside.
+# The kinds that the model makes, in addition to assistant messages; everything else comes from the client.
 MADE_BY_MODEL = frozenset(
     {
         "apply_patch_call",
@@ -79,7 +79,7 @@ PARTS_OF_INPUT = frozenset({"input_text", "input_image", "input_file", "scoped_c
 PARTS_OF_OUTPUT = frozenset({"output_text", "refusal"})
 PARTS_OF_RESULT = frozenset({"input_text", "input_image", "input_file"})
 
-# How ids of items begin, by kind: "Expected an ID that begins with 'fc'." At most 64 characters.
+# The prefixes of item ids by kind: "Expected an ID that begins with 'fc'." At most 64 characters.
 ID_PREFIXES = {
     "message": "msg",
     "function_call": "fc",
@@ -100,7 +100,7 @@ def is_item_id(kind: str, value: Any) -> bool:
 
 
 def kind_of(item: Item) -> Any:
-    """The type of an item; where it is left out, as it may be, what it must be."""
+    """The type of an item, or the implied type if it is left out."""
     kind = item.get("type")
     if kind is not None:
         return kind

@@ -1,4 +1,4 @@
-"""Ways through a body that may be any JSON: whatever is not of the shape that is looked for is passed over."""
+"""Walk over a body that may be any JSON: what does not have the expected shape is skipped."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -21,7 +21,7 @@ def objects(value: Any, path: str) -> Iterator[tuple[str, Item]]:
 
 @shared
 def items(body: Body) -> list[tuple[str, str, Item]]:
-    """Path, kind and item of everything in the input; the kind is "" where it is none."""
+    """Path, kind and item of everything in the input; the kind is "" if it is unknown."""
     found = []
     for path, item in objects(body.get("input"), "input"):
         kind = kind_of(item)
@@ -59,7 +59,7 @@ def all_parts(body: Body) -> list[tuple[str, Item]]:
 
 
 def text(item: Item, name: str) -> str:
-    """A member that should be a string; "" if it is none."""
+    """A member that should be a string; "" if it is not."""
     value = item.get(name)
     return value if isinstance(value, str) else ""
 
@@ -69,5 +69,5 @@ def made_by_model(kind: str, item: Item) -> bool:
 
 
 def has_state(body: Body) -> bool:
-    """Whether a part of the conversation is on the server, where nobody can look."""
+    """Whether a part of the conversation is on the server and not in the body."""
     return any(body.get(name) for name in ("previous_response_id", "conversation", "prompt"))

@@ -1,0 +1,137 @@
+"""The loop that asks a model: choose a member, make room, send, and decide what a failure means.
+
+It knows nothing of sessions. What it sends comes from a ``RequestJournal``, and what happens is recorded there.
+"""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+from typing import Protocol, assert_never
+
+from msgspec.structs import replace
+
+from ..client import Connection, Retries, reach, send
+from ..errors import FormatError, ProjectionError, ProviderError
+from ..render import Request
+from ..router import Compact, Decision, GiveUp, Next, Retry, Router, Situation
+from ..types import AssistantMessage, Model
+from .events import Retried, Switch, TurnEvent
+
+
+class RequestJournal(Protocol):
+    """What a request loop sends, and where it records what happens."""
+
+    def situation(self) -> Situation:
+        """What the router may look at."""
+
+    def connection(self, model: Model) -> Connection:
+        """How ``model`` is reached."""
+
+    def request(self, model: Model) -> Request:
+        """The next request to ``model``."""
+
+    def overflows(self, model: Model, request: Request | None) -> bool:
+        """Whether the request may not fit the window of ``model``; ``None`` is one that cannot be rendered."""
+
+    async def make_room(self, model: Model) -> str | None:
+        """Shorten the conversation for the window of ``model``. Return the reason if that is not possible."""
+
+    async def before_attempt(self) -> None:
+        """Called before each attempt. Messages that have been queued may be added here."""
+
+    async def failed(
+        self, model: Model, message: AssistantMessage, error: ProviderError, decision: Decision
+    ) -> AssistantMessage:
+        """Record a failed attempt, and return the part of the answer that had arrived, as it is recorded."""
+
+    async def answered(self, model: Model, message: AssistantMessage) -> AssistantMessage:
+        """Record an answer, and return it as it is recorded."""
+
+    def emit(self, event: TurnEvent) -> None:
+        """Report an event: those of the answer as they arrive, retries and switches."""
+
+
+class RequestLoop:
+    """Asks the members of a router until one answers or the router gives up.
+
+    The first member is chosen when the loop is made. Later requests go to the member that answered last.
+    """
+
+    def __init__(self, router: Router, journal: RequestJournal) -> None:
+        self.router = router
+        self.journal = journal
+        self.arriving: AssistantMessage | None = None
+        """The part of an answer that has arrived and is not recorded yet, after a cancellation."""
+        self._has_room = False  # whether this request was made shorter already
+        self.model: Model = router.begin(self._situation())
+
+    async def answer(self) -> tuple[AssistantMessage, str | None]:
+        """The answer to the next request, as it is recorded; and why the loop gave up, if it did."""
+        tries: Counter[str] = Counter()
+        self._has_room = False
+        while True:
+            await self.journal.before_attempt()
+            message, error = await self._send(first=not tries[self.model.ref])
+            tries[self.model.ref] += 1
+            if error is None:
+                self.arriving = None
+                message = await self.journal.answered(self.model, message)
+                self.router.succeeded(self.model, self._situation())
+                return message, None
+            decision = self.router.failed(self.model, error, tries[self.model.ref], self._situation())
+            self.arriving = None
+            message = await self.journal.failed(self.model, message, error, decision)
+            if isinstance(decision, GiveUp):
+                return message, f"{decision.reason}: {error.text}"
+            obstacle = await self._follow(decision)
+            if obstacle is not None:
+                return message, f"{decision.reason}: {error.text}; {obstacle}"
+
+    async def _send(self, first: bool) -> tuple[AssistantMessage, ProviderError | None]:
+        """Send the conversation once. ``first``: this member was not asked before in this request."""
+        # The router decides about retries, so the client makes none.
+        connection = replace(self.journal.connection(self.model), retries=Retries(count=0))
+        found = reach(self.model, connection)
+        stream = send(await self._request(found.model, first), found)
+        async with stream:
+            try:
+                async for event in stream:
+                    self.journal.emit(event)
+            finally:
+                self.arriving = stream.message
+        assert stream.message is not None
+        return stream.message, stream.error
+
+    async def _request(self, model: Model, first: bool) -> Request:
+        """The request to ``model``, after a summary if it may not fit the window.
+
+        If there can be no summary, the request is sent unchanged: the estimate is careful, and the provider decides.
+        """
+        request: Request | None = None
+        with suppress(ProjectionError, FormatError):  # it may be possible to render it after a summary
+            request = self.journal.request(model)
+        if first and not self._has_room and self.journal.overflows(model, request) and await self._make_room() is None:
+            request = None
+        return self.journal.request(model) if request is None else request
+
+    async def _make_room(self) -> str | None:
+        obstacle = await self.journal.make_room(self.model)
+        self._has_room = self._has_room or obstacle is None
+        return obstacle
+
+    async def _follow(self, decision: Compact | Next | Retry) -> str | None:
+        """Do what the router decided about a failure. Return the reason if that is not possible."""
+        if isinstance(decision, Compact):
+            return await self._make_room()
+        if isinstance(decision, Next):
+            self.model = decision.model
+            self.journal.emit(Switch(self.model.ref, decision.reason))
+        elif isinstance(decision, Retry):
+            self.journal.emit(Retried(self.model.ref, decision.reason, decision.wait))
+        else:
+            assert_never(decision)
+        await asyncio.sleep(decision.wait)
+        return None
+
+    def _situation(self) -> Situation:
+        return replace(self.journal.situation(), compacted=self._has_room)

@@ -1,0 +1,114 @@
+"""Options that several protocols map in the same way."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from ...dialects import valid_name
+from ...types import ReasoningLevel
+from .outgoing import Outgoing
+
+Out = Outgoing[Any]
+
+LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+"""Levels of reasoning, from low to high. Dialects may also know ``none`` and ``default``, which are not levels."""
+BUDGETS: dict[ReasoningLevel, int] = {
+    "minimal": 1_024,
+    "low": 2_048,
+    "medium": 8_192,
+    "high": 16_384,
+    "xhigh": 32_768,
+    "max": 32_768,
+}
+"""Tokens of thinking for each level, on models of Anthropic that think by budget."""
+NOT_FORCED = "this model cannot be forced to call a tool"
+
+
+def nearest_level(wanted: str, known: Sequence[str]) -> str | None:
+    """The highest known level of reasoning that is not above ``wanted``, otherwise the lowest known one.
+
+    A target that knows no level, but ``default``, gets that. ``None``: it knows neither.
+    """
+    levels = [level for level in LEVELS if level in known]
+    if not levels:
+        return "default" if "default" in known else None
+    limit = LEVELS.index(wanted)
+    below = [level for level in levels if LEVELS.index(level) <= limit]
+    return below[-1] if below else levels[0]
+
+
+def limited_tokens(out: Out, limit: int) -> int | None:
+    """``max_tokens``, at most ``limit``; a larger number is reported. ``None`` if the options do not set it."""
+    wanted = out.options.max_tokens
+    if wanted is None:
+        return None
+    if wanted > limit:
+        out.drop_option("max_tokens", f"{wanted} is more than the model's {limit}")
+    return min(wanted, limit)
+
+
+def temperature_within(out: Out, lowest: float, highest: float) -> float | None:
+    """The temperature, if the options set one in this range; one outside is reported."""
+    wanted = out.options.temperature
+    if wanted is None or lowest <= wanted <= highest:
+        return wanted
+    out.drop_option("temperature", f"{wanted} is not between {lowest} and {highest}")
+    return None
+
+
+Mode = Literal["auto", "none", "required", "tool"]
+
+
+class ToolChoice(Struct, frozen=True, gc=False):
+    """Which tools the model may or must call; ``name`` is the rendered name of the tool for the mode ``tool``."""
+
+    mode: Mode
+    name: str | None = None
+
+    @property
+    def forces(self) -> bool:
+        """Whether the model must call a tool."""
+        return self.mode in ("required", "tool")
+
+
+def _accept(choice: ToolChoice) -> str | None:
+    return None
+
+
+def tool_choice(out: Out, defined: bool, refusal: Callable[[ToolChoice], str | None] = _accept) -> ToolChoice | None:
+    """The choice that the options ask for. ``None`` if they ask for none, or for one that cannot be sent, which is
+    reported.
+
+    ``defined``: the request has tools; ``refusal`` returns why the target does not accept a choice, or ``None``.
+    """
+    wanted = out.options.tool_choice
+    if wanted is None:
+        return None
+    if not defined:
+        out.drop_option("tool_choice", "no tool is defined")
+        return None
+    choice = _requested(out, wanted)
+    why = f"no tool is called {wanted!r}" if choice is None else refusal(choice)
+    if why is not None:
+        out.drop_option("tool_choice", why)
+        return None
+    return choice
+
+
+def forbid_stub(out: Out) -> ToolChoice:
+    """The choice where the only tool is the placeholder for tools that are gone, which must not be called."""
+    if out.options.tool_choice not in (None, "none"):
+        out.drop_option("tool_choice", "no tool is defined")
+    return ToolChoice("none")
+
+
+_MODES = {"auto": ToolChoice("auto"), "none": ToolChoice("none"), "required": ToolChoice("required")}
+
+
+def _requested(out: Out, wanted: str) -> ToolChoice | None:
+    """The mode with this name, or the defined tool with this name."""
+    if wanted in _MODES:
+        return _MODES[wanted]
+    name = valid_name(wanted, out.dialect.name_form)
+    return ToolChoice("tool", name) if any(tool.name == name for tool in out.tools) else None
