@@ -1,4 +1,4 @@
-"""Sessions in tests: every provider as a stand-in, and what must hold of a log whatever has happened."""
+"""Sessions in tests: every provider as a stand-in, and checks for logs."""
 
 import asyncio
 import atexit
@@ -76,12 +76,12 @@ class Providers:
         )
 
     def objections(self) -> list[str]:
-        """What was refused because a rule was broken; faults on demand are not."""
-        told = []
+        """Requests that were refused because they broke a rule, without scripted faults."""
+        found = []
         for standin in self.standins.values():
             on_demand = {fault.text for fault in standin.voice.faults.values()}
-            told += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
-        return told
+            found += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
+        return found
 
     def clear(self) -> None:
         for standin in self.standins.values():
@@ -90,16 +90,16 @@ class Providers:
             standin._script.clear()
 
     def answer(self, protocol: str, asked: str, *answers: Any) -> None:
-        """Say these to the conversation that has ``asked`` in it; not to a cancelled one that is read late."""
+        """Answer the conversation that contains ``asked``; not a cancelled request that is read late."""
         script = iter(answers)
 
         def step(context: Context) -> Any:
-            return next(script, "That is all.") if asked in words(context) else "Too late."
+            return next(script, "That is all.") if asked in text_of(context) else "Too late."
 
         self.standins[protocol].say(*[step] * 100)
 
     def sent(self, protocol: str, at: int = -1) -> Context:
-        """The conversation that a request held."""
+        """The conversation in a request."""
         standin = self.standins[protocol]
         return standin.conversation(standin.requests[at])
 
@@ -112,12 +112,12 @@ def with_settings(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 LOOP = asyncio.Runner()
-"""One event loop for all tests of a process: each new one would load the certificates of the machine anew."""
+"""One event loop for all tests of a process: a new one would load the certificates of the machine again."""
 atexit.register(LOOP.close)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
-    """Run to the end; no task may be left."""
+    """Run to the end, and check that no task is left."""
 
     async def watched() -> T:
         async with asyncio.timeout(HANGS):
@@ -130,7 +130,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
 
 
 def asks(*cities: str, ids: Sequence[str] = ()) -> Reply:
-    """An answer that thinks and calls."""
+    """An answer with thinking and calls."""
     calls = [ToolCall(ids[at] if ids else "", "weather", {"city": city}) for at, city in enumerate(cities)]
     return Reply([ThinkingContent("I should look."), *calls])
 
@@ -140,7 +140,7 @@ def weather(city: str, **_: Any) -> str:
 
 
 class InOrder:
-    """Runs calls so that they finish in the order that is given; those that are not in it never do."""
+    """Runs calls so that they finish in this order. Calls that are not in it never finish."""
 
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
@@ -161,13 +161,13 @@ def entries(session: Session) -> list[AnyEntry]:
     return [stored.entry for stored in session.store.read(session.id)]
 
 
-def said(session: Session) -> list[Message]:
-    """Every message of the log, also those that a summary stands for."""
+def logged_messages(session: Session) -> list[Message]:
+    """Every message in the log, also those that a summary replaces."""
     return [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
 
 
 def texts(messages: Sequence[Message]) -> list[str]:
-    """The texts of results, in their order."""
+    """The texts of results, in order."""
     return [
         "".join(block.text for block in message.content if isinstance(block, TextContent))
         for message in messages
@@ -175,8 +175,8 @@ def texts(messages: Sequence[Message]) -> list[str]:
     ]
 
 
-def words(context: Context) -> str:
-    """Everything that a conversation says in text."""
+def text_of(context: Context) -> str:
+    """All texts of a conversation."""
     return "\n".join(
         block.text for message in context.messages for block in message.content if isinstance(block, TextContent)
     )
@@ -187,24 +187,24 @@ def fields(state: State) -> dict[str, Any]:
 
 
 def check(session: Session) -> None:
-    """What must hold after every turn: the log is closed, the state follows from it, each call of an answer that did
-    not fail has one result, and the next request is right for every protocol."""
+    """Check what must be true after every turn: it is closed in the log, the state follows from the log, each call of
+    an answer that did not fail has a result, and the next request is valid for every protocol."""
     log = entries(session)
     assert fields(rebuilt(log)) == fields(session.log.state)
     assert session.log.state.turn is None and session.interrupted is None
-    messages = said(session)
+    messages = logged_messages(session)
     answers = [message for message in messages if isinstance(message, AssistantMessage)]
     ids = [call.id for message in answers for call in message.tool_calls]
     assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
-    standing = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
+    results = Counter(message.tool_call_id for message in messages if isinstance(message, ToolResultMessage))
     for message in answers:
         if not message.failed:
-            assert all(standing[call.id] >= 1 for call in message.tool_calls), "each call has a result"
+            assert all(results[call.id] >= 1 for call in message.tool_calls), "each call has a result"
     lints_clean(session)
 
 
 def lints_clean(session: Session, text: str = "And now?") -> None:
-    """The next request breaks no rule of any protocol, and says what the rendered history says."""
+    """Check that the next request breaks no rule of any protocol."""
     asked = session.context
     context = Context(
         system_prompt=asked.system_prompt, messages=[*asked.messages, UserMessage(text)], tools=asked.tools
@@ -216,7 +216,7 @@ def lints_clean(session: Session, text: str = "And now?") -> None:
 
 
 def nothing_is_lost(session: Session) -> None:
-    """Every real result of the rendered history is in the request of every protocol."""
+    """Check that every real result of the history is in the request of every protocol."""
     context = Context(messages=[*session.messages, UserMessage("And now?")], tools=session.tools)
     real = [
         text
@@ -227,5 +227,5 @@ def nothing_is_lost(session: Session) -> None:
     for protocol, model in MODELS.items():
         body = segue.encode(context, model, OPTIONS).body
         sent = segue.ingest(body, protocol)
-        shown = "\n".join(texts(sent.messages)) + words(sent)
+        shown = "\n".join(texts(sent.messages)) + text_of(sent)
         assert not [text for text in real if text not in shown], protocol
