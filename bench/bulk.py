@@ -1,4 +1,4 @@
-"""Many conversations in one file through `segue encode`, beside a loop in one thread, and what memory it takes."""
+"""Time and memory of `segue encode` for a file of many conversations, compared with a loop in one thread."""
 
 import os
 import subprocess
@@ -86,7 +86,7 @@ def memory(files: dict[int, Path]) -> Table:
 
 
 def peak_memory(command: list[str]) -> int:
-    """The most bytes that a command and those that it started had in memory at once."""
+    """The peak memory of a command and its child processes, in bytes."""
     peak, over = 0, threading.Event()
 
     def watch() -> None:
@@ -106,7 +106,7 @@ def peak_memory(command: list[str]) -> int:
 
 
 def resident_below(root: int) -> int:
-    """Resident bytes of all descendants of a process, without the `ps` that tells."""
+    """Resident bytes of all descendants of a process, without the `ps` that reports them."""
     listed = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,rss=,comm="], capture_output=True, text=True, check=True
     ).stdout

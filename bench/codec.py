@@ -1,4 +1,4 @@
-"""Reading and writing a conversation, beside untyped JSON and beside pydantic."""
+"""Reading and writing a conversation, compared with untyped JSON and with pydantic."""
 
 from collections.abc import Iterator
 from importlib.metadata import version

@@ -1,7 +1,7 @@
-"""What it costs to read a streamed answer, per event, beside the official SDK of each protocol on the same bytes.
+"""The cost of reading a streamed answer, per event, compared with the official SDK of each protocol on the same bytes.
 
-The SDKs get the bytes from a transport that does no I/O, in pieces of the same size, and hand out raw events: they
-build no message of them, which segue does.
+The SDKs get the bytes from a transport without I/O, in pieces of the same size, and return raw events: unlike segue,
+they do not build a message.
 """
 
 from collections.abc import Callable, Iterator
@@ -49,7 +49,7 @@ def exhaust(stream: Any) -> int:
 
 
 def _http(module: Any, data: bytes) -> Any:
-    """A client of httpx or httpx2 whose every answer is ``data``."""
+    """A client of httpx or httpx2 that gets ``data`` as every answer."""
 
     class Pieces(module.SyncByteStream):  # type: ignore[misc]
         def __iter__(self) -> Iterator[bytes]:
@@ -104,7 +104,7 @@ def mistral_sdk(model: Model, data: bytes) -> Callable[[], int]:
 
 
 def bedrock_sdk(model: Model, data: bytes) -> Callable[[], int]:
-    """boto3 hands out this very object as the answer's stream."""
+    """The object that boto3 returns as the stream of an answer."""
     import boto3
     from botocore.eventstream import EventStream
     from botocore.parsers import EventStreamJSONParser

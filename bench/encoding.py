@@ -1,7 +1,6 @@
-"""What it costs to take a history to a request: project, encode, JSON bytes; beside peers and beside bare JSON.
+"""The cost of making a request from a history (project, encode, JSON bytes), compared with peers and with bare JSON.
 
-Nobody can be quicker than the JSON encoding of a body that is already there, so that is the measure for segue; peers
-are measured against segue.
+The JSON encoding of a finished body is a lower bound, so segue is compared with that; peers are compared with segue.
 """
 
 from collections.abc import Callable, Iterator
@@ -96,7 +95,7 @@ def table(
 
 
 def size_of(context: Context, name: str, encode: Callable[[], bytes]) -> int:
-    """The length of a body, once it is sure that every call of the history is in it, and the same each time."""
+    """The length of a body, after checking that every call of the history is in it, and that it is deterministic."""
     data = encode()
     for message in context.messages:
         for block in message.content:

@@ -1,7 +1,7 @@
-"""What all requests of a long session cost together: peers pay for the whole history each time, segue for what is new.
+"""The total cost of all requests of a long session: peers encode the whole history each time, segue only what is new.
 
-Every request of segue's session is made and timed. Peers are timed at some lengths and their sum is interpolated: one
-session of the slowest would take an hour.
+Every request of segue's session is measured. Peers are measured at some lengths and their sum is interpolated: one
+session of the slowest peer would take an hour.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +73,7 @@ def run() -> Iterator[Part]:
 def measure(
     context: Context, cuts: dict[int, Context], peers: dict[int, list[Peer]], target: Target
 ) -> tuple[list[list[Cost]], Rounds]:
-    """The costs of segue's sessions, one a round, and of everybody else at the sampled requests."""
+    """The costs of segue's sessions, one per round, and those of the others at the sampled requests."""
     model = segue.get_model(target.ref, protocol=target.protocol)
     calls: dict[str, dict[int, Callable[[], bytes]]] = {SCRATCH: {}, BARE: {}}
     for at, cut in cuts.items():
@@ -98,12 +98,12 @@ def from_scratch(context: Context, model: segue.Model) -> bytes:
 
 
 def turned(samples: dict[int, list[float]]) -> list[dict[int, float]]:
-    """Samples of each request in all rounds, as those of each round."""
+    """The samples of each round, from the samples of each request in all rounds."""
     return [dict(zip(samples, taken, strict=True)) for taken in zip(*samples.values(), strict=True)]
 
 
 def total(samples: Mapping[int, float]) -> float:
-    """The sum over all requests: a straight line between two samples."""
+    """The sum over all requests, interpolated linearly between samples."""
     whole = samples[1]
     for (one, first), (other, last) in pairwise(samples.items()):
         steps = other - one
@@ -112,13 +112,13 @@ def total(samples: Mapping[int, float]) -> float:
 
 
 def summed(own: list[list[Cost]], part: str) -> Figure:
-    """Seconds of a part of all requests of a session."""
+    """The seconds of one part of all requests of a session."""
     return Figure.of(sum(map(attrgetter(part), costs)) for costs in own)
 
 
 def around(costs: list[Cost], request: int, part: Callable[[Cost], float]) -> float:
-    """Seconds of a part of a request of that number: the median of five turns around it, each the mean of its requests,
-    because they have different things to do."""
+    """The seconds of one part of a request near this number: the median of five turns around it, each the mean of its
+    requests, because these do different work."""
     first = (request - 1) // REQUESTS_A_TURN - 2
     turns = [costs[turn * REQUESTS_A_TURN : (turn + 1) * REQUESTS_A_TURN] for turn in range(first, first + 5)]
     return median(mean(map(part, turn)) for turn in turns)
@@ -145,12 +145,12 @@ def table(target: Target, sums: dict[str, Figure], own: list[list[Cost]]) -> Tab
 
 
 def is_peer(name: str) -> bool:
-    """Whether this is what somebody else does, all of it by his own means."""
+    """Whether this is a peer that uses only its own code."""
     return name not in (SEGUE, SCRATCH, BARE) and not name.endswith(BY_MSGSPEC)
 
 
 def quickest(sums: dict[str, Figure]) -> dict[str, str]:
-    """Whom to compare with, in words, and by what name to find it."""
+    """The fastest peers to compare with: a description, and the name in ``sums``."""
     name = min(filter(is_peer, sums), key=sums.__getitem__)
     found = {f"The fastest peer, {name},": name}
     if quicker := [name for name in sums if name.endswith(BY_MSGSPEC)]:

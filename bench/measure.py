@@ -1,8 +1,8 @@
-"""How figures are taken: several rounds, interleaved; medians with their quartiles. Ratios in one run are what counts.
+"""How figures are measured: several interleaved rounds, medians with quartiles. Only ratios within one run are exact.
 
-Calls are timed by the processor time of their thread. On a busy machine the time on the wall is not even good for
-ratios: a call of 1 ms fits between two interruptions, one of 10 ms does not. The collector of garbage is off while a
-call runs, for everybody alike.
+Calls are measured in processor time of their thread. On a busy machine, wall time is not even good for ratios: a call
+of 1 ms fits between two interruptions, one of 10 ms does not. The garbage collector is off while a call runs, for all
+candidates.
 """
 
 import gc
@@ -17,11 +17,11 @@ from typing import NamedTuple, Self, TypeVar
 Name = TypeVar("Name", bound=Hashable)
 Clock = Callable[[], float]
 QUICK = 0.3
-"""Seconds. Candidates that are compared with each other, and their lengths, should fall on one side of it."""
+"""Seconds. Candidates that are compared with each other should be on the same side of it, at all lengths."""
 
 
 class Figure(NamedTuple):
-    """What the rounds gave: the median, and the quartiles around it."""
+    """The result of all rounds: the median and the quartiles."""
 
     median: float
     low: float
@@ -38,14 +38,14 @@ class Figure(NamedTuple):
         return Figure.of(value * factor for value in self.rounds)
 
     def over(self, other: "Figure") -> float:
-        """How many times the other this is, in the median of the rounds that both took part in: this machine is not
-        equally quick in all of them."""
+        """The ratio to the other figure: the median over the rounds of both, because the speed of the machine differs
+        from round to round."""
         return statistics.median(one / another for one, another in zip(self.rounds, other.rounds, strict=True))
 
 
 class Effort(NamedTuple):
-    """How many rounds: ``most``, or what fits into ``seconds``, but at least ``least``; ``warm``: there is one before
-    them that does not count."""
+    """The number of rounds: ``most``, or as many as fit into ``seconds``, but at least ``least``; ``warm``: one round
+    before them does not count."""
 
     most: int = 15
     seconds: float = 10.0
@@ -70,7 +70,7 @@ def measured(
 def by_round(
     candidates: Mapping[Name, Callable[[], object]], effort: Effort | None = None, clock: Clock = time.thread_time
 ) -> dict[Name, list[float]]:
-    """Seconds of each candidate in each round. Candidates take turns, so that noise hits all of them alike."""
+    """Seconds of each candidate in each round. Candidates take turns, so that noise affects all of them equally."""
     effort = effort or Effort()
     taken: dict[Name, list[float]] = {name: [] for name in candidates}
     for call in candidates.values() if effort.warm else ():
@@ -82,8 +82,8 @@ def by_round(
 
 
 def seconds(call: Callable[[], object], clock: Clock = time.thread_time) -> float:
-    """How long one call takes. A quick one is made twice, and the second one counts: the first pays for the caches
-    that whoever was measured before has filled."""
+    """The seconds of one call. A fast call is made twice, and the second one counts: during the first, the caches still
+    have the data of the candidate before."""
     with without_garbage():
         taken = _seconds(call, clock)
         return _seconds(call, clock) if taken < QUICK else taken
@@ -97,7 +97,7 @@ def _seconds(call: Callable[[], object], clock: Clock) -> float:
 
 @contextmanager
 def without_garbage() -> Iterator[None]:
-    """What was left behind before is gone, and nobody looks for more meanwhile."""
+    """Collect garbage first, and keep the collector off meanwhile."""
     gc.collect()
     gc.disable()
     try:
@@ -107,7 +107,7 @@ def without_garbage() -> Iterator[None]:
 
 
 class Spent(NamedTuple):
-    """What a process took, with those that it started: seconds on the wall, and of processors."""
+    """The time of a process and its children: wall time and processor time in seconds."""
 
     wall: float
     processor: float
@@ -127,7 +127,7 @@ def process(command: Sequence[str]) -> Spent:
 
 
 def processes(commands: Mapping[Name, Sequence[str]], effort: Effort) -> dict[Name, list[Spent]]:
-    """What each command took in each round; as with calls, the second time counts of a quick one."""
+    """The time of each command in each round; like with calls, the second run of a fast one counts."""
     taken: dict[Name, list[Spent]] = {name: [] for name in commands}
     for command in commands.values() if effort.warm else ():
         process(command)

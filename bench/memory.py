@@ -1,6 +1,6 @@
-"""What memory rendering takes beyond the conversation and beyond the bytes that go out.
+"""The memory of rendering, in addition to the conversation and the bytes that are sent.
 
-Told by tracemalloc, each in a process of its own. Peers get the same history without the images.
+Measured by tracemalloc, each in its own process. Peers get the same history without the images.
 """
 
 import gc
@@ -30,12 +30,12 @@ IMAGE_BYTES = 100_000
 PNG = b"\x89PNG\r\n\x1a\n"
 Pieces = list[bytes | memoryview]
 Render = Callable[[], tuple[object, Pieces]]
-"""Something to keep, and the bytes that go out, in pieces."""
+"""An object to keep, and the bytes that are sent, in pieces."""
 
 
 class Taken(NamedTuple):
-    """Bytes: of the conversation's JSON, of the body, and what was added to memory beyond the body, at the height of it
-    and for as long as what rendered is kept."""
+    """Bytes of the conversation's JSON, of the body, and of additional memory: at the peak, and while the renderer is
+    kept."""
 
     title: str
     called: str
@@ -75,13 +75,13 @@ def table(title: str, taken: list[Taken]) -> Table:
 
 
 def alone(what: Callable[..., Taken], *arguments: Any) -> Taken:
-    """In a process of its own."""
+    """Measure in a new process."""
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         return pool.submit(what, *arguments).result()
 
 
 def conversation(images: bool) -> Context:
-    """A long history; every so many results are screenshots."""
+    """A long history, in which some results are screenshots."""
     context = tool_history(COUNT)
     results = [at for at, message in enumerate(context.messages) if isinstance(message, ToolResultMessage)]
     messages = list(context.messages)
@@ -113,14 +113,14 @@ def scratch(images: bool) -> Taken:
 
 
 def own(title: str, called: str, render: Callable[[Context], tuple[object, Pieces]], images: bool) -> Taken:
-    render(tool_history(10))  # what is loaded once is not counted
+    render(tool_history(10))  # so that imports are not counted
     context = conversation(images)
     assert not images or b"".join(render(context)[1]).count(b'"type":"image"') == IMAGES
     return added(title, called, context, lambda: render(context))
 
 
 def peer(images: bool, which: int) -> Taken:
-    PEERS[which](tool_history(10)).encoders[ANTHROPIC].encode()  # what is loaded once is not counted
+    PEERS[which](tool_history(10)).encoders[ANTHROPIC].encode()  # so that imports are not counted
     context = conversation(images)
     loaded = PEERS[which](context)
     encoder = loaded.encoders[ANTHROPIC]

@@ -1,4 +1,4 @@
-"""Plots as SVG: the same figures give the same file, and texts stay texts."""
+"""Plots as SVG: the same figures result in the same file, and texts remain texts."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ ACROSS = 3
 
 
 def write(plot: Plot, folder: Path) -> None:
-    """Draw a plot into the file of its name."""
+    """Draw a plot to the file of its name."""
     with mpl.rc_context(STYLE):
         sheet = bars(plot) if isinstance(plot, Bars) else lines(plot)
         sheet.suptitle(plot.title, fontsize=11, fontweight="bold", x=0.01, ha="left")
@@ -43,12 +43,12 @@ def write(plot: Plot, folder: Path) -> None:
 
 
 def colour(name: str) -> str:
-    """By the first word, the same in all plots; what is no peer is grey."""
+    """The colour of a name, the same in all plots, by its first word; grey if it is not a peer."""
     return COLOURS.get(name.split()[0].rstrip(","), OTHER)
 
 
 def spread(figures: list[Figure]) -> list[list[float]]:
-    """Distances from the median to both quartiles."""
+    """The distances from the median to both quartiles."""
     return [
         [max(0.0, figure.median - figure.low) for figure in figures],
         [max(0.0, figure.high - figure.median) for figure in figures],
@@ -85,7 +85,7 @@ def bars(plot: Bars) -> Sheet:
         axis.xaxis.set_visible(False)
         axis.spines["bottom"].set_visible(False)
         axis.tick_params(axis="y", length=0)
-    for axis in axes:  # those that no panel took
+    for axis in axes:  # unused panels
         axis.set_visible(False)
     return sheet
 
@@ -117,7 +117,7 @@ def lines(plot: Lines) -> Sheet:
         axis.grid(axis="y", which="major", linewidth=0.4, color="#d1d5db")
         axis.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         axis.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}")
-    for axis in axes:  # those that no panel took
+    for axis in axes:  # unused panels
         axis.set_visible(False)
     sheet.supylabel(plot.y, fontsize=9)
     sheet.legend(drawn.values(), drawn.keys(), loc="outside lower center", ncols=4, frameon=False, fontsize=8)

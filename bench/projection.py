@@ -1,4 +1,4 @@
-"""What projection costs a message, by the length and the state of a history."""
+"""The cost of projection per message, by the length and the state of a history."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +16,7 @@ LENGTHS = (100, 1_000, 10_000)
 
 
 def torn(context: Context) -> Context:
-    """The same history with every fifth result gone, every seventh doubled, and every eleventh answer failed."""
+    """The same history with every fifth result removed, every seventh doubled, and every eleventh answer failed."""
     messages: list[Message] = []
     for at, message in enumerate(context.messages):
         if isinstance(message, ToolResultMessage) and at % 5 == 0:

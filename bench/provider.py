@@ -1,6 +1,6 @@
-"""A provider on loopback, in a process of its own: it answers every request shortly, and hands back what it was sent.
+"""A provider on loopback in its own process, which gives a short answer to every request and returns the last request.
 
-It is no stand-in: those refuse thinking that they have not signed, which peers send along.
+It is not a stand-in: those refuse thinking that they have not signed, and peers send such thinking.
 """
 
 import subprocess
@@ -31,7 +31,7 @@ def answering(target: Target) -> Iterator[str]:
 
 
 def arrived(url: str) -> bytes:
-    """The body of the last request that came there."""
+    """The body of the last request."""
     with urlopen(url) as answer:
         data: bytes = answer.read()
     return data
@@ -56,8 +56,8 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the base class calls it so
-        """Nothing is logged."""
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name in the base class
+        """Log nothing."""
 
 
 def serve(target: Target) -> None:

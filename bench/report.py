@@ -1,4 +1,4 @@
-"""What a section finds, as data: tables and plots; and tables as text, for a terminal and for a page."""
+"""The results of a section as data: tables and plots; and tables as text, for a terminal and for a page."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from .measure import Figure
 
 
 class Table(NamedTuple):
-    """Rows of texts under a head; the first column says what a row is about."""
+    """Rows of texts below a header; the first column names the row."""
 
     title: str
     head: tuple[str, ...]
@@ -40,7 +40,7 @@ Part = Table | Plot
 
 
 class Section(NamedTuple):
-    """What is measured, under which name it is called, and how."""
+    """A group of measurements: its name, its title, and how it is run."""
 
     name: str
     title: str
@@ -49,7 +49,7 @@ class Section(NamedTuple):
 
 
 def number(value: float) -> str:
-    """Three digits, or all before the point."""
+    """A number with three digits, or all digits before the point."""
     size = abs(float(f"{value:.3g}"))
     digits = 0 if size >= 100 else 1 if size >= 10 else 2
     return f"{value:,.{digits}f}"
@@ -66,7 +66,7 @@ def ratio(one: Figure, other: Figure, word: str = "") -> str:
 
 
 def as_text(table: Table) -> str:
-    """For a terminal: columns one under the other."""
+    """A table for a terminal, with aligned columns."""
     rows = [table.head, *table.rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  " + "   ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -74,7 +74,7 @@ def as_text(table: Table) -> str:
 
 
 def as_markdown(part: Part) -> str:
-    """For a page. Plots lie beside it."""
+    """A table or plot for a page; plots are files next to it."""
     if not isinstance(part, Table):
         return f"![{part.title}]({part.file})"
     rows = [table_row(row) for row in table_rows(part)]

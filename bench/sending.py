@@ -1,7 +1,7 @@
-"""What it costs to send a history: the one call that a user makes, from messages to an answer, beside peers.
+"""The cost of sending a history, from messages to an answer, with the single call that a user makes, and of peers.
 
-Requests from scratch tell only how each makes a body. What a user pays is more: what a library does to a history
-before and after, the provider's SDK with its own look at every message, its JSON, and HTTP.
+Requests from scratch only show how each library makes a body. The total cost of a call also includes the library's
+other work on the history, the provider's SDK, which reads every message again, its JSON, and HTTP.
 """
 
 import os
@@ -22,7 +22,7 @@ from .provider import answering, arrived
 from .report import Bars, Part, Section, Table, cell, ratio
 
 COUNT = 1_000
-EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, to be looked through
+EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, for a check
 
 ABOUT = (
     f"{COUNT:,} messages, built beforehand, to a provider on loopback and back, by what each library has for it: "

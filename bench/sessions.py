@@ -1,7 +1,7 @@
-"""What a stored session costs: appending a message to it, and opening it up to the next request.
+"""The cost of a stored session: appending a message, and opening it until the next request.
 
-The measure for opening is reading: the same rows of the same file through sqlite3, each decoded into an entry. Opening
-grows no faster than reading if it takes no larger a multiple of it in a long session than in a short one.
+Opening is compared with reading: the same rows of the same file through sqlite3, each decoded to an entry. If the ratio
+of both is not larger in a long session than in a short one, opening does not grow faster than reading.
 """
 
 import sqlite3

@@ -1,4 +1,4 @@
-"""What it costs to begin: imports, and the smallest command. Each in a process of its own, time on the wall."""
+"""The cost of starting: imports, and the smallest command. Each in its own process, in wall time."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ EFFORTS = Effort(7, 30), Effort(31, 15)
 
 
 def run() -> Iterator[Part]:
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing litellm asks the network
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise importing litellm uses the network
     bare = [sys.executable, "-c", "pass"]
     imports: dict[tuple[str, bool], list[str]] = {}
     for name, (code, _) in IMPORTS.items():
@@ -40,7 +40,7 @@ def run() -> Iterator[Part]:
 
 
 def imported(taken: dict[tuple[str, bool], list[Spent]]) -> Iterator[Part]:
-    """What imports add to a bare interpreter that was started just before."""
+    """The time that imports add to a bare interpreter, which is started right before."""
     wall, processor = (
         {
             name: Figure.of(

@@ -1,4 +1,4 @@
-"""Streamed answers of each protocol, as bytes: one of many text deltas, one of a call in pieces."""
+"""Streamed answers of each protocol as bytes: one with many text deltas, one with a call in pieces."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -111,7 +111,7 @@ def responses(pieces: list[str], call: bool) -> bytes:
 
 
 def gemini(pieces: list[str], call: bool) -> bytes:
-    """Calls come whole, one in each event."""
+    """Whole calls, one in each event."""
 
     def chunk(part: object, **more: object) -> object:
         usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}

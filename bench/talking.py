@@ -1,7 +1,7 @@
-"""What it costs to talk: events per second and time to the first event, beside the providers' SDKs and the same server.
+"""Events per second and time to the first event, compared with the providers' SDKs and the same server.
 
-The server is a stand-in in a process of its own. Time is on the wall, because that is what a caller waits for; clients
-take turns, and medians count. All of them are asynchronous and use their connections again.
+The server is a stand-in in its own process. Wall time is measured, because callers wait for it; clients take turns, and
+medians count. All of them are asynchronous and reuse their connections.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ Asked = Callable[[], AsyncIterator[Any]]
 
 
 class Answered(NamedTuple):
-    """How many events came, in how many seconds, and after how many the first."""
+    """The number of events, the seconds for all of them, and the seconds until the first."""
 
     events: int
     seconds: float
@@ -72,7 +72,7 @@ def table(protocol: str, taken: dict[str, list[Answered]]) -> Table:
 
 
 async def compare(package: str, model: segue.Model, url: str, key: str, sdk: Any) -> dict[str, list[Answered]]:
-    """What each client took, in every round."""
+    """The time of each client in every round."""
     context = Context(messages=[UserMessage("Hi")])
     connection = Connection(base_url=url, api_key=key)
 

@@ -1,9 +1,9 @@
-"""Run the tests that use processes, threads, sockets or time again and again, beside processes that only keep the
-machine busy: a test that fails here and not alone depends on time. `make busy`, or:
+"""Run the tests that use processes, threads, sockets or time repeatedly, together with processes that keep the machine
+busy: a test that fails only here depends on timing. `make busy`, or:
 
     python scripts/busy.py --rounds 10 --busy 20 [TEST …]
 
-Everything that is started here ends with this process, however it ends: each child reads from a pipe that closes then.
+All child processes end with this process, even if it is killed: each child reads from a pipe that is closed then.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TESTS = ["agent", "cli", "client", "router", "session", "testing", "tools", "wire/*/test_answers.py", "test_docs.py"]
-"""Below tests/: the rooms that talk, wait, or start something. All others compute, and cannot notice the load."""
+"""Paths in tests/ of tests that use the network, wait, or start processes. All others do not depend on the load."""
 
 BUSY = """
 import os, threading
@@ -34,7 +34,7 @@ lifeline = os.dup(0)
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 def end():
     os.read(lifeline, 1)
-    os.kill(os.getpid(), signal.SIGINT)  # which lets tests end what they have started
+    os.kill(os.getpid(), signal.SIGINT)  # so that tests can end what they have started
     time.sleep(60)
     os.killpg(os.getpid(), signal.SIGKILL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -45,7 +45,7 @@ sys.exit(pytest.main(sys.argv[1:]))
 
 @contextmanager
 def child(code: str, *arguments: str, output: int | None = None) -> Iterator["subprocess.Popen[str]"]:
-    """A Python process that ends when its standard input does."""
+    """A Python process that ends when its standard input is closed."""
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(
         command,
@@ -54,7 +54,7 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
         stdin=subprocess.PIPE,
         stdout=output,
         text=True,
-        process_group=0,  # no session of its own: Linux divides processors among sessions first
+        process_group=0,  # not its own session: Linux divides processors among sessions first
     ) as process:
         assert process.stdin is not None
         try:
@@ -65,7 +65,7 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
 
 
 def failed_in(arguments: list[str]) -> list[str]:
-    """Run the tests once; the names of those that failed."""
+    """Run the tests once, and return the names of those that failed."""
     failed = []
     with child(PYTEST, *arguments, output=subprocess.PIPE) as tests:
         assert tests.stdout is not None
@@ -80,10 +80,12 @@ def failed_in(arguments: list[str]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--rounds", type=int, default=10, help="how often the tests are run (10)")
+    parser.add_argument("--rounds", type=int, default=10, help="how often to run the tests (10)")
     parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
     parser.add_argument("--workers", type=int, default=16, help="processes that run tests (16)")
-    parser.add_argument("tests", nargs="*", metavar="TEST", help="tests as pytest takes them; without any, those above")
+    parser.add_argument(
+        "tests", nargs="*", metavar="TEST", help="tests, as arguments of pytest; by default those listed in TESTS"
+    )
     args = parser.parse_args()
     tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
     workers = ["-n", str(args.workers)] if args.workers > 1 else []

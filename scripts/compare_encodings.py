@@ -1,4 +1,4 @@
-"""Compare what two versions of segue send: the same conversations, encoded by both, must give the same bytes.
+"""Compare the requests of two versions of segue: both must encode the same conversations to the same bytes.
 
     python scripts/compare_encodings.py OLD_CHECKOUT [--count 300000] [--jobs 2]
 
@@ -35,7 +35,7 @@ OTHERS = [
 
 
 class Maker:
-    """Makes one conversation after another from one seed."""
+    """Makes random conversations from a seed."""
 
     def __init__(self, seed: int, model: Any) -> None:
         self.random, self.model, self.number = Random(seed), model, 0
@@ -130,7 +130,7 @@ def targets() -> list[Any]:
 
 
 def outcomes(first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
-    """What this version makes of the cases; several encodings for a conversation that grows."""
+    """The encodings of the cases by this version; several for a growing conversation."""
     from segue import Context, Options, Renderer, ToolDefinition, encode
 
     models = targets()
@@ -164,7 +164,7 @@ def outcome(make: Any) -> dict[str, Any]:
         body = hashlib.blake2b(request.json(), digest_size=12).hexdigest()
         changes = [(change.code, change.message, change.block, change.lossy) for change in request.changes]
         return {"body": body, "changes": changes, "path": request.path}
-    except Exception as error:  # noqa: BLE001  (what is raised is what is compared)
+    except Exception as error:  # noqa: BLE001  (errors are compared, too)
         return {"error": type(error).__name__, "path": getattr(error, "path", "")}
 
 

@@ -1,7 +1,7 @@
 """The request types of the providers' SDKs, read as tables of `segue.rules.shape`.
 
 Three readers: typed dicts (anthropic, openai, groq, cerebras, mistralai), pydantic models (google-genai), and the
-service model of botocore. None of them knows what a rule is.
+service model of botocore. They do not depend on rules.
 """
 
 import inspect
@@ -26,7 +26,7 @@ WRAPPERS = (typing_extensions.Required, typing_extensions.NotRequired, typing_ex
 
 
 def either(one: Node, other: Node) -> Node:
-    """What may hold what either of two nodes may hold."""
+    """A node that accepts what either of two nodes accepts."""
     if one.any or other.any:
         return ANY
     entries = _only_one(one.entries, other.entries)
@@ -75,7 +75,7 @@ def _either_items(one: Items | None, other: Items | None) -> Items | None:
 
 
 def merged(one: Record, other: Record) -> Record:
-    """A record that takes what either of two takes: a request that streams and one that does not."""
+    """A record that accepts what either of two accepts: a request that streams and one that does not."""
     fields = {
         name: either(one.fields[name], other.fields[name])
         if name in one.fields and name in other.fields
@@ -106,7 +106,7 @@ class Records:
 
 
 class TypedDicts(Records):
-    """Reads typed dicts. Types that no JSON has (open files, objects of answers) are left out."""
+    """Reads typed dicts. Types that are not JSON (open files, objects of answers) are left out."""
 
     def record(self, kind: Any) -> Record:
         hints = typing_extensions.get_type_hints(kind, include_extras=True)
@@ -121,7 +121,7 @@ class TypedDicts(Records):
         return Record(fields=fields, required=tuple(required), open=config.get("extra") == "allow" or _has_extra(kind))
 
     def node(self, kind: Any) -> Node:
-        """What a place of this type may hold."""
+        """The node for a type."""
         kind = _unwrapped(kind)
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if typing_extensions.is_typeddict(kind):
@@ -156,7 +156,7 @@ PLAIN: dict[Any, Node] = {
 
 
 def _unwrapped(kind: Any) -> Any:
-    """The type without what only says something about it; a named alias is resolved."""
+    """The type without its wrappers; a named alias is resolved."""
     while True:
         origin = typing.get_origin(kind)
         if origin in WRAPPERS:
@@ -189,15 +189,15 @@ def _is_required(kind: Any, name: str, hint: Any) -> bool:
 
 
 def _alias(kind: Any, hint: Any, name: str) -> str:
-    """The name in JSON where the type's own is another (`async` is a word of Python). Typed dicts of mistralai have
-    theirs on the model beside them."""
+    """The name in JSON, if it differs from the name in Python (`async` is a keyword). Typed dicts of mistralai have it
+    in the model of the same name."""
     twin = getattr(sys.modules[kind.__module__], kind.__name__.removesuffix("TypedDict"), None)
     if twin is not kind and isinstance(twin, type) and issubclass(twin, BaseModel):
         return twin.model_fields[name].alias or name
     while typing.get_origin(hint) in (typing_extensions.Required, typing_extensions.NotRequired):
         hint = typing.get_args(hint)[0]
-    given = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
-    return next((each for each in given if each), name)
+    aliases = [getattr(each, "alias", None) for each in getattr(hint, "__metadata__", ())]
+    return next((each for each in aliases if each), name)
 
 
 def _has_extra(kind: Any) -> bool:
@@ -210,8 +210,8 @@ def _has_extra(kind: Any) -> bool:
 
 class Pydantic(Records):
     """Reads the models of google-genai as the API has them: names in camel case. The API reads Protocol Buffers from
-    JSON (protobuf.dev/programming-guides/json, 2026-11): null is as good as nothing, 64-bit numbers may be strings, and
-    where a list of objects is expected a single object will do (both forms are in Google's own examples)."""
+    JSON (protobuf.dev/programming-guides/json, 2026-11): null means absent, 64-bit numbers may be strings, and a
+    single object is accepted as a list of objects (both forms are in Google's own examples)."""
 
     def node(self, kind: Any) -> Node:
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
@@ -256,7 +256,7 @@ PROTO: dict[Any, Node] = {
 
 
 def beside_the_config(converter: Any) -> dict[str, str]:
-    """The fields of the body that a converter of google-genai writes, each with the option that it is made from."""
+    """The fields of the body that a converter of google-genai writes, with the options that they come from."""
     found = re.findall(
         r"setv\(\s*parent_object,\s*\['(\w+)'\],.*?from_object, \['(\w+)'\]", inspect.getsource(converter), re.DOTALL
     )
@@ -264,7 +264,8 @@ def beside_the_config(converter: Any) -> dict[str, str]:
 
 
 def refused_options(module: Any, surface: str) -> dict[str, list[str]]:
-    """By type, the options that the converters of google-genai for a surface raise on: the other surface has them."""
+    """The options that the converters of google-genai refuse for a surface, by type: only the other surface has
+    them."""
     found: dict[str, list[str]] = {}
     for name, converter in inspect.getmembers(module, inspect.isfunction):
         if name.endswith(f"_to_{surface}"):
@@ -304,7 +305,7 @@ class ServiceModel(Records):
             return Node(flag=True)
         if kind in ("integer", "long", "float", "double"):
             return Node(number=Number(whole=kind in ("integer", "long"), **sizes))
-        if kind == "blob":  # base64 has four characters for three bytes: that there are some is all that is said here
+        if kind == "blob":  # base64 has four characters for three bytes; here only its presence is required
             return Node(text=Text(min=min(1, sizes.get("min", 0))))
         assert kind == "string", kind
         values = tuple(facts["enum"]) if "enum" in facts else None

@@ -1,7 +1,7 @@
-"""Write what requests are made of, one table for each protocol, from the types of the pinned SDKs. `make
-shapes`; a test compares.
+"""Write the tables of request fields, one for each protocol, from the types of the pinned SDKs. `make shapes`; a test
+compares them.
 
-What an API takes beyond the types of its SDK, or without what they require, is a row of `AMENDMENTS`, with its source.
+Where an API accepts more than the types of its SDK, or requires less, there is a row in `AMENDMENTS`, with its source.
 """
 
 import json
@@ -29,7 +29,7 @@ NULL, TEXT, NUMBER = Node(null=True), Node(text=Text()), Node(number=Number())
 
 
 def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Table:
-    """The table of a request that is given as typed dicts, one for each way to ask."""
+    """The table of a request from typed dicts, one for each way to send it."""
     source = TypedDicts()
     body: Record | None = None
     for root in roots:
@@ -42,8 +42,8 @@ def typed_dicts(package: str, *roots: Any, without: tuple[str, ...] = ()) -> Tab
 
 
 def anthropic() -> Table:
-    """With betas: whether their header is there, a body does not show. The stable types have nothing that these lack (a
-    test compares); `betas` is that header."""
+    """With betas, because a body does not show whether their header is sent. The stable types have no other fields (a
+    test compares them); `betas` is that header."""
     return typed_dicts(
         "anthropic",
         anthropic_types.MessageCreateParamsNonStreaming,
@@ -65,21 +65,21 @@ def groq() -> Table:
 
 
 def cerebras() -> Table:
-    """Without what goes into headers."""
+    """Without fields that are sent as headers."""
     headers = ("CF-RAY", "X-Amz-Cf-Id", "X-delay-time")
     return typed_dicts("cerebras-cloud-sdk", cerebras_types.CompletionCreateParams, without=headers)
 
 
 def responses() -> Table:
-    """With items of several agents, which the API takes (2026-08) and the SDK does not know: of any shape."""
+    """With items of multiple agents of any shape, which the API accepts (2026-08) and the SDK does not have."""
     table = typed_dicts(
         "openai", responses_types.ResponseCreateParamsNonStreaming, responses_types.ResponseCreateParamsStreaming
     )
     kinds = Text(values=("agent_message", "multi_agent_call", "multi_agent_call_output"))
     agents = Record(fields={"type": Node(text=kinds)}, required=("type",), open=True)
     body = table.records["Body"]
-    given = either(body.fields["input"], Node(items=Items(Node(objects=("OfAgents",)))))
-    body = replace(body, fields=body.fields | {"input": given})
+    items = either(body.fields["input"], Node(items=Items(Node(objects=("OfAgents",)))))
+    body = replace(body, fields=body.fields | {"input": items})
     return replace(table, records=table.records | {"Body": body, "OfAgents": agents})
 
 
@@ -100,7 +100,7 @@ def google() -> Table:
         "safetySettings": source.node(list[google_types.SafetySetting]),
         "generationConfig": source.node(google_types.GenerationConfig),
         "cachedContent": TEXT,
-        # Of the path; GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
+        # From the path; GenerateContentRequest has it, too (ai.google.dev/api/generate-content, 2026-11).
         "model": TEXT,
     }
     options = google_types.GenerateContentConfig.model_fields
@@ -120,11 +120,11 @@ def google() -> Table:
 
 
 SURFACES = {"gemini": "mldev", "vertex": "vertex"}
-"""By name in the dialect, the name that google-genai has for a surface."""
+"""The names of surfaces in google-genai, by their names in the dialect."""
 
 
 def _absent(surface: str, records: dict[str, Record], beside: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """By record, the fields that a surface does not have. Options of a request are in the body or in its config."""
+    """The fields that a surface does not have, by record. Options of a request are in the body or in its config."""
     refused = refused_options(google_models, surface)
     of_request = refused.get("GenerateContentConfig", [])
     refused.setdefault("GenerationConfig", []).extend(of_request)
@@ -145,15 +145,15 @@ def bedrock() -> Table:
     return Table(sources={"botocore": version("botocore")}, root="Body", records={"Body": body, **source.made})
 
 
-# -- what the types do not say ---------------------------------------------------------------------------------------
+# -- differences from the types --------------------------------------------------------------------------------------
 
 Amendment = tuple[str, str, Node | None]
-"""A record, one of its fields, and what the field may hold as well; None: it is not required."""
+"""A record, one of its fields, and what else the field may contain; None: it is not required."""
 
 AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
-    # By folder, or by file where a folder has several.
+    # By folder, or by file if a folder has several.
     "anthropic_messages": (
-        # Sampling is gone from the types since API version 2026-10-21; older models take it (ANT-48).
+        # Sampling is gone from the types since API version 2026-10-21; older models accept it (ANT-48).
         ("Body", "temperature", NUMBER),
         ("Body", "top_p", NUMBER),
         ("Body", "top_k", Node(number=Number(whole=True))),
@@ -171,7 +171,7 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("Body", "stream_options", ANY),
     ),
     "mistral_chat": (
-        # The models beside the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
+        # The models next to the typed dicts have defaults for these two, and so has the server's (mistral-common 1.13,
         # protocol/instruct/tool_calls.py, Tool), 2026-11.
         ("Tool", "type", None),
         ("Prediction", "type", None),
@@ -179,11 +179,11 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
     "openai_responses": (
         # Sent by Codex 0.166 (codex-rs/codex-api, ResponsesApiRequest, 2026-11): strings by name.
         ("Body", "client_metadata", ANY),
-        # Codex 0.166 sends reasoning items back with `"content": null`; only a list with something in it is refused
+        # Codex 0.166 sends reasoning items back with `"content": null`; only a list that is not empty is refused
         # (OAR-11).
         ("ResponseReasoningItemParam", "content", NULL),
-        # Codex sends answers back as texts alone (its ContentItem::OutputText holds nothing but a text). That its
-        # messages go without id and status was not looked up again; before, lint did not ask for them.
+        # Codex sends answers back as texts only (its ContentItem::OutputText has only a text). That its messages have
+        # no id and status was not checked again; earlier versions of lint did not require them.
         ("ResponseOutputMessageParam", "id", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
@@ -196,9 +196,9 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         ("ResponseCustomToolCallParam", "status", Node(text=Text(values=("in_progress", "completed", "incomplete")))),
         ("ResponseInputImageParam", "detail", None),
         # The API lists messages of the user with their ids (SDK openai 3.49.0, ResponseInputMessageItem), and checks
-        # how they begin when they come back (OAR-06).
+        # their prefixes when they are sent back (OAR-06).
         ("Message", "id", TEXT),
-        # Unverified: clients leave them out, and no refusal was seen; before, lint did not ask for them.
+        # Unverified: clients leave them out, and no refusal was seen; earlier versions of lint did not require them.
         ("FunctionToolParam", "parameters", None),
         ("FunctionToolParam", "strict", None),
     ),

@@ -1,5 +1,5 @@
-"""Sizes of the same tests: `make test` runs the small one, `make soak` the one with the full counts, and `make busy`
-repeats some of them with few examples."""
+"""Settings for all tests. `make test` runs them with few examples, `make soak` with the full counts, and `make busy`
+repeats some of them with very few."""
 
 import os
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from support.postgres import Postgres, running
 
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
 
-# The same examples in every run: a change is judged by what it changes, not by the luck of the draw.
-# `SEGUE_SEED=random` draws new ones, which is how new cases are found.
+# The same examples in every run, so that results do not depend on chance. `SEGUE_SEED=random` draws new ones, to find
+# new cases.
 COMMON = {
     "deadline": None,
     "derandomize": os.environ.get("SEGUE_SEED") != "random",
@@ -25,12 +25,12 @@ settings.load_profile("soak" if SOAK else "busy" if os.environ.get("SEGUE_BUSY")
 
 
 def pytest_configure() -> None:
-    """A test run that is killed leaves no process behind; each worker of pytest-xdist comes here, too."""
+    """Make sure that a killed test run leaves no process behind. Each worker of pytest-xdist calls this, too."""
     end_all_with_this_process()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    """A real server, started when the first test asks for it."""
+    """A real server, started for the first test that uses it."""
     with running() as server:
         yield server

@@ -1,4 +1,4 @@
-"""A journal that judges while it is written, and ways to run batches and look at what is left of them."""
+"""A journal that checks what is written to it, and helpers to run batches and inspect their results."""
 
 import asyncio
 import threading
@@ -20,14 +20,14 @@ ENDS = {"success", "error", "cancelled"}
 
 
 class Notebook:
-    """Keeps what is written; complains of what must never be."""
+    """Keeps what is written, and fails on what must never be written."""
 
     def __init__(self, calls: list[ToolCall], pause: float = 0) -> None:
         self.calls = calls
         self.pause = pause
         self.begun: list[str] = []
         self.written: list[ToolResultMessage] = []
-        """In the order in which they were ready."""
+        """The results in the order of completion."""
         self.events: list[str] = []
         self.states: dict[str, list[str]] = {call.id: [] for call in calls}
         self._writing = False
@@ -52,17 +52,17 @@ class Notebook:
         self._writing = False
 
     def emit(self, state: CallState) -> None:
-        told = self.states[state.call.id]
-        assert not told or ORDER.index(told[-1]) < ORDER.index(state.state)
-        assert not set(told) & ENDS, "told after its end"
+        emitted = self.states[state.call.id]
+        assert not emitted or ORDER.index(emitted[-1]) < ORDER.index(state.state)
+        assert not set(emitted) & ENDS, "a state after the last one"
         if state.state in ENDS:
             written = [each.tool_call_id for each in self.written]
             assert state.call.id in written, "its end is reported before its result is written"
-        told.append(state.state)
+        emitted.append(state.state)
 
     @property
     def results(self) -> list[ToolResultMessage]:
-        """In the order of the calls."""
+        """The results in the order of the calls."""
         order = [call.id for call in self.calls]
         return sorted(self.written, key=lambda result: order.index(result.tool_call_id))
 
@@ -80,20 +80,20 @@ def calls_of(*wanted: tuple[str, dict[str, Any]]) -> list[ToolCall]:
 
 
 def complete(notebook: Notebook) -> None:
-    """Every call has one result that says its name, and one end."""
+    """Check that every call has one result with its name, and one end."""
     assert [(each.tool_call_id, each.tool_name) for each in notebook.results] == [
         (call.id, call.name) for call in notebook.calls
     ]
     for result in notebook.results:
         assert result.content and (text_of(result) or len(result.content) > 0)
-        told = notebook.states[result.tool_call_id]
-        assert told[0] == "validating" and told[-1] in ENDS
-        assert (told[-1] == "success") == (not result.is_error)
-        assert (told[-1] == "cancelled") == result.synthetic
+        emitted = notebook.states[result.tool_call_id]
+        assert emitted[0] == "validating" and emitted[-1] in ENDS
+        assert (emitted[-1] == "success") == (not result.is_error)
+        assert (emitted[-1] == "cancelled") == result.synthetic
 
 
 def run(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run it in a loop of its own, in which no task may be left."""
+    """Run it in its own event loop, in which no task may be left."""
 
     async def watched() -> Any:
         async with asyncio.timeout(GENEROUS):
@@ -119,7 +119,7 @@ def ran(scheduler: Scheduler, *wanted: tuple[str, dict[str, Any]]) -> Notebook:
 
 
 def processes() -> set[int]:
-    """The processes that we have started, and theirs."""
+    """Child processes of this one, and their children."""
     return {each.pid for each in psutil.Process().children(recursive=True)}
 
 

@@ -1,4 +1,4 @@
-"""Calls through a scheduler, without a model: what the tools of a test are told and answer."""
+"""Calls through a scheduler, without a model."""
 
 import os
 from collections.abc import Iterable
@@ -28,7 +28,7 @@ class Written:
         self.results.append(result)
 
     def of(self, *calls: str) -> list[ToolResultMessage]:
-        """The results of these calls; they are written in the order in which they were ready."""
+        """The results of these calls; they are written in the order of completion."""
         by_call = {result.tool_call_id: result for result in self.results}
         return [by_call[call] for call in calls]
 
@@ -39,7 +39,7 @@ async def results_of(
     approve: Approve | None = allow,
     limits: ToolLimits | None = None,
 ) -> list[ToolResultMessage]:
-    """The results of a batch of calls, each given as a name and arguments."""
+    """The results of a batch of calls, each passed as a name and arguments."""
     written = Written()
     async with Scheduler(tools, approve=approve, limits=limits) as scheduler:
         asked = [ToolCall(f"call{number}", name, arguments) for number, (name, arguments) in enumerate(calls)]
@@ -53,7 +53,7 @@ def text_of(result: ToolResultMessage) -> str:
 
 
 def children() -> set[int]:
-    """The processes that this one has started and that still run (on a system that lists them)."""
+    """Child processes of this one that still run (on a system with /proc)."""
     found = set()
     for number in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):

@@ -1,9 +1,8 @@
-"""Cases as data: one file a case, in a short notation that a person can read and write.
+"""Cases as data: one file per case, in a short notation.
 
 A message is ``{"user": …}``, ``{"answer": […], "of": "provider/model"}`` or ``{"result": id, "tool": name,
-"text": …}``; a block of an answer is a text, ``{"think": …}`` or ``{"call": id, "tool": name}``. Anything left out has
-the usual value. ``changes`` are written ``code@message`` or ``code@message.block``, and ``code!`` where something is
-lost.
+"text": …}``; a block of an answer is a text, ``{"think": …}`` or ``{"call": id, "tool": name}``. Missing fields have
+their defaults. ``changes`` are written ``code@message`` or ``code@message.block``, and ``code!`` if something is lost.
 """
 
 import json

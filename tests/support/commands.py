@@ -64,12 +64,12 @@ TALK: dict[str, Any] = {
 
 def entries() -> list[Any]:
     messages = segue.Context.from_json(json.dumps(TALK)).messages
-    said = [MessageAdded(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
+    messages_added = [MessageAdded(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
     return [
         Prompted(key="p", time=1, system_prompt="be brief"),
         ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),
         TurnBegun(key="b", time=1, model="openai/gpt-5.4", protocol="openai-responses", owner="here/1/0/x"),
-        *said,
+        *messages_added,
         Failed(
             key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
         ),

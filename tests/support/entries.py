@@ -37,7 +37,7 @@ keys = st.text(min_size=1, max_size=300)
 
 
 def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
-    """Any entry; what is empty or absent included."""
+    """Any entry, including empty and missing values."""
     common: dict[str, Any] = {"key": key, "time": times}
     name = {"model": values.texts, "protocol": values.texts}
     return st.one_of(

@@ -1,6 +1,6 @@
-"""What the claims about every stand-in need to know of a protocol: one record each, in ``FACTS``.
+"""What the tests of all stand-ins need to know about each protocol: one record per protocol, in ``FACTS``.
 
-Claims stand in ``tests/testing/test_standin.py``; what only one protocol has, and its SDK, in that protocol's file.
+The tests are in ``tests/testing/test_standin.py``; tests of a single protocol and its SDK are in that protocol's file.
 """
 
 import json
@@ -44,7 +44,7 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 
 
 def bare(content: Content, model: Model) -> list[Any]:
-    """Blocks without what the provider made."""
+    """Blocks without ids and signatures."""
     return [
         (block.name, block.arguments)
         if isinstance(block, ToolCall)
@@ -54,28 +54,27 @@ def bare(content: Content, model: Model) -> list[Any]:
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """One protocol. ``Body`` is the body of a request."""
+    """One protocol. A ``Body`` is the body of a request."""
 
-    # Models that go through a tool loop; those that say whatever comes, of which the first one signs its thinking;
-    # those that are shown pictures.
+    # Models for a tool loop; models for random content, of which the first one signs its thinking; models for images.
     models: list[Model]
     speakers: list[Model]
     seeing: list[Model]
     # An answer with thinking and two calls, and one with thinking and a text.
     script: list[Reply]
     options: Options = Options()
-    # What blocks are compared by, and whether those that are read are the very ones that were spoken.
+    # How blocks are compared, and whether the decoded blocks are exactly the sent ones.
     compared: Callable[[Content, Model], list[Any]] = bare
     exact: bool = True
-    # What of a request only the account takes that made it.
+    # The parts of a request that are signed by the account.
     signed: Callable[[Body, Model], list[Any]]
-    # Of the requests after the first answer: what they hold of it, and what they should.
+    # What the requests after the first answer contain of it, and what they should contain.
     came_back: Callable[[list[Body], AssistantMessage, Model], tuple[Any, Any]]
-    # What another account says to it.
+    # The refusal of another account.
     refusal: str
-    # What stands between two texts of a reply when they are read.
+    # The separator between two texts of a reply in the decoded message.
     between: str = ""
-    # What can be said.
+    # Texts that can be sent.
     words: st.SearchStrategy[str] = ANY
 
 
@@ -111,7 +110,7 @@ CLAUDE, GEMINI, GPT, GLM = (
 
 
 def _family(protocol: str) -> Iterator[Model]:
-    """For every provider of the family, its models: one of each kind of dialect, or one that nobody knows."""
+    """For every provider of the family, one model of each dialect, or an unknown model."""
     found: dict[Any, Model] = {}
     for name, provider in built_in().providers.items():
         if protocol in provider.protocols:
@@ -128,14 +127,14 @@ def _completions(model: Model) -> OpenAICompletions:
 
 
 def _completions_bare(content: Content, model: Model) -> list[Any]:
-    """Without what the model has no field for, too."""
+    """The same, and without thinking if the model has no field for it."""
     if _completions(model).reasoning_field is None:
         content = [block for block in content if not isinstance(block, ThinkingContent)]
     return bare(content, model)
 
 
 def _completions_signed(body: Body, model: Model) -> list[Body]:
-    """Of all that a message has only entries of ``reasoning_details`` are signed, and those not by everybody."""
+    """Only entries of ``reasoning_details`` are signed, and not by every maker."""
     entries = [entry for message in body["messages"] for entry in message.get("reasoning_details", [])]
     real = [entry for entry in entries if entry.get("data") != "skip_thought_signature_validator"]
     return [entry for entry in real if entry["format"] != "unknown" and (entry.get("signature") or entry.get("data"))]
@@ -175,22 +174,22 @@ _SIGNED_BY = {"gemini-3.6-flash": ["functionCall", "text"], "gemini-2.5-pro": ["
 
 
 def _google_bare(content: Content, model: Model) -> list[Any]:
-    """Parts of one kind in a row are one block, and withheld ones are none."""
+    """Adjacent parts of one kind are one block, and redacted ones are left out."""
     found: list[Any] = []
     for block in content:
         if isinstance(block, ToolCall):
             found.append((ToolCall, block.name, block.arguments))
             continue
-        words = block.text if isinstance(block, TextContent) else "" if block.redacted else block.thinking
-        if words and found and found[-1][0] is type(block):
-            found[-1] = (type(block), found[-1][1] + words)
-        elif words:
-            found.append((type(block), words))
+        text = block.text if isinstance(block, TextContent) else "" if block.redacted else block.thinking
+        if text and found and found[-1][0] is type(block):
+            found[-1] = (type(block), found[-1][1] + text)
+        elif text:
+            found.append((type(block), text))
     return found
 
 
 def signatures(body: Body, model: Model | None = None) -> list[str]:
-    """Which parts of a request are signed, by what they hold; with a model, without the dummies."""
+    """The kinds of the signed parts of a request; with a model, without dummy signatures."""
     parts = [part for content in body["contents"] for part in content["parts"] if "thoughtSignature" in part]
     genuine = [part for part in parts if model is None or not part["thoughtSignature"].startswith("skip_")]
     return [next(iter(part)) for part in genuine]
@@ -210,7 +209,7 @@ LLAMA = "us.meta.llama4-scout-17b-instruct-v1:0"
 
 
 def _bedrock_bare(content: Content, model: Model) -> list[Any]:
-    """Blocks that were withheld have no words, and empty ones are none."""
+    """Redacted blocks have no text, and empty blocks are left out."""
     found: list[Any] = []
     for block in content:
         if isinstance(block, ToolCall):
@@ -225,13 +224,13 @@ def _bedrock_bare(content: Content, model: Model) -> list[Any]:
 
 
 def reasoning(body: Body) -> list[str]:
-    """What reasoning a request holds, by kind."""
+    """The kinds of reasoning in a request."""
     blocks = [block for turn in body["messages"] for block in turn["content"]]
     return [next(iter(block["reasoningContent"])) for block in blocks if "reasoningContent" in block]
 
 
 def _bedrock_signed(body: Body, model: Model) -> list[str]:
-    """All of it, but for a model that takes its reasoning back without a signature."""
+    """All reasoning, except of a model that accepts its reasoning without a signature."""
     assert isinstance(model.dialect, BedrockConverse)
     unsigned = model.dialect.own_reasoning == "any" and not model.dialect.reasoning_signature
     return [kind for kind in reasoning(body) if not (unsigned and kind == "reasoningText")]
@@ -286,7 +285,7 @@ FACTS: dict[str, Facts] = {
         came_back=_completions_back,
         refusal="Invalid `signature` in `thinking` block",
         between="\n\n",
-        # Where thinking stands in tags, a tag in it ends it.
+        # If thinking is in tags, a tag in its text would end it.
         words=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=30),
     ),
     "openai-responses": Facts(
@@ -340,7 +339,7 @@ FACTS: dict[str, Facts] = {
             *("mistral-medium-latest", "magistral-medium-latest", "mistral-large-latest", "open-mistral-nemo"),
         ),
         speakers=_models("mistral", "mistral-medium-latest"),
-        # One takes them in results, the other behind them.
+        # One accepts images in results, the other after them.
         seeing=_models("mistral", "mistral-medium-latest", "mistral-large-latest"),
         script=_script(WITHHELD, usage=Usage(input=80, output=30, cache_read=20, total_tokens=130)),
         signed=_mistral_signed,

@@ -1,4 +1,4 @@
-"""Functions for worker processes, which must find them by their module."""
+"""Functions for worker processes, which import them by module."""
 
 import os
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def die() -> None:
-    """Take the process along."""
+    """Kill the process."""
     os.kill(os.getpid(), 9)
 
 
@@ -17,6 +17,6 @@ def nap(wait: float) -> str:
 
 
 def hang(note: str) -> None:
-    """Write down which process this is, and hang."""
+    """Write the id of this process to a file, and hang."""
     Path(note).write_text(str(os.getpid()))
     time.sleep(3600)

@@ -1,4 +1,4 @@
-"""Values that hardly anything expects, and putting them anywhere in a JSON document."""
+"""Unexpected values, and functions to put them anywhere in a JSON document."""
 
 import json
 import math
@@ -49,7 +49,7 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def shape(body: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A path without its places in lists, and with the kinds of what it goes through: one of each is enough."""
+    """A path without list indexes, and with the types of the objects on it: one path of each shape is enough."""
     names: list[Any] = []
     for key in path:
         kind = body.get("type") or body.get("role") if isinstance(body, dict) else None
@@ -59,14 +59,14 @@ def shape(body: Any, path: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def mutants(documents: list[Any]) -> Iterator[Any]:
-    """Each document with each hostile value in each place; places of one shape are tried once over all documents."""
+    """Each document with each hostile value at each place; places of one shape are used once for all documents."""
     for at, path in places(documents):
         for new in HOSTILE:
             yield replaced(documents[at], path, new)
 
 
 def places(documents: list[Any]) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """The index of a document and a path in it, for every shape of path that there is."""
+    """The index of a document and a path in it, for every shape of path."""
     seen: set[Any] = set()
     for at, document in enumerate(documents):
         for path in paths(document):

@@ -1,4 +1,4 @@
-"""Histories of every origin: what each provider's answers look like when they are stored, and all of them in a row."""
+"""Histories of every origin: the stored answers of each provider, and of all providers in a row."""
 
 from segue.types import (
     AssistantMessage,
@@ -21,7 +21,7 @@ TOOLS = [
     ToolDefinition("my.tool", "", {"type": "object", "properties": {}}),
 ]
 REASONING_ITEM = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAAA"}'
-# By origin: protocol, thinking with its signature, signature of a text, ids and signatures of calls.
+# By origin: the protocol, thinking with its signature, the signature of a text, ids and signatures of calls.
 ORIGINS: dict[str, tuple[str, ThinkingContent | None, str | None, list[tuple[str, str | None]]]] = {
     "anthropic/claude-sonnet-4-5": (
         "anthropic-messages",
@@ -91,7 +91,7 @@ def journey(origin: str) -> list[Message]:
     """A turn with thinking, parallel calls, an image in a result, an error, and a closing answer."""
     protocol, thinking, text_signature, calls = ORIGINS[origin]
     provider, _, model = origin.partition("/")
-    made = [
+    made_calls = [
         ToolCall(call_id, name, {"path": "a.py", "n": None}, signature)
         for (call_id, signature), name in zip(calls, ("read_file", "my.tool"), strict=True)
     ]
@@ -108,9 +108,9 @@ def journey(origin: str) -> list[Message]:
 
     return [
         UserMessage([TextContent(f"Have a look, says {origin}."), IMAGE]),
-        answer(thinking, TextContent("On it.", text_signature), *made, stop="toolUse"),
-        ToolResultMessage(made[0].id, made[0].name, [TextContent("the file"), IMAGE]),
-        ToolResultMessage(made[1].id, made[1].name, [TextContent("it broke")], is_error=True),
+        answer(thinking, TextContent("On it.", text_signature), *made_calls, stop="toolUse"),
+        ToolResultMessage(made_calls[0].id, made_calls[0].name, [TextContent("the file"), IMAGE]),
+        ToolResultMessage(made_calls[1].id, made_calls[1].name, [TextContent("it broke")], is_error=True),
         answer(thinking, TextContent("Done.", text_signature), stop="stop"),
     ]
 
@@ -122,7 +122,7 @@ def conversation(*origins: str) -> Context:
 
 
 def interrupted(origin: str) -> Context:
-    """The same, cut off in the middle of a batch of calls, with no tools defined any more."""
+    """The same, interrupted in the middle of a batch of calls, and without tools."""
     return Context(messages=[*journey(origin)[:3], UserMessage("Stop."), *journey(origin)[:2]])
 
 

@@ -1,5 +1,5 @@
-"""A test that starts a process in every way that tests here do, writes their numbers to a file and never ends. It is
-killed by ``tests/test_leftovers.py``, and collected by nobody else."""
+"""A test that starts a process in every way that tests use, writes their ids to a file and never ends. Only
+``tests/test_leftovers.py`` runs it, and kills it."""
 
 import asyncio
 import os

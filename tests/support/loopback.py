@@ -1,4 +1,4 @@
-"""A real server on loopback that gives one answer, whatever it is asked."""
+"""A real server on loopback that gives the same answer to every request."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,14 +10,14 @@ from .waiting import HANGS
 
 @contextmanager
 def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None = None) -> Iterator[str]:
-    """The base URL of a server that answers everything with ``body``, once there is nothing more to ``wait`` for."""
+    """The base URL of a server that answers every request with ``body``, after the event ``wait``."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             if wait is not None:
                 wait.wait(HANGS)
-            with suppress(ConnectionError):  # who asked may have gone
+            with suppress(ConnectionError):  # the client may have disconnected
                 self.send_response(status)
                 self.send_header("content-type", content_type)
                 self.send_header("content-length", str(len(body)))
@@ -26,7 +26,7 @@ def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None 
 
         do_GET = do_POST
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name is the base class's
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002, the name in the base class
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

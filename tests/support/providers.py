@@ -1,4 +1,4 @@
-"""One model for each protocol, and a small conversation with a tool that all of them take."""
+"""One model for each protocol, and a small conversation with a tool that all of them accept."""
 
 from typing import Any
 
@@ -28,5 +28,5 @@ OPTIONS = Options(max_tokens=1000)
 
 
 def reach(server: StandIn, **settings: Any) -> Connection:
-    """How segue's client reaches a stand-in."""
+    """A connection of segue's client to a stand-in."""
     return Connection(base_url=server.url, api_key=server.key, **settings)

@@ -1,4 +1,4 @@
-"""A server on loopback that answers with the very bytes that a test gives it, and knows its connections."""
+"""A server on loopback that answers with exactly the bytes of a test, and records its connections."""
 
 import socket
 import struct
@@ -14,7 +14,7 @@ Answer = tuple[bytes | Iterable[bytes], bool]
 
 @dataclass
 class Asked:
-    """One request: on which connection (from 0), the how-manieth there (from 0), its headers and its body."""
+    """One request: the index of its connection, its index on that connection, its headers and its body."""
 
     connection: int
     number: int
@@ -24,7 +24,7 @@ class Asked:
 
 @dataclass
 class Server:
-    """``answer`` says what is sent for a request. With ``resets`` a connection is not ended, but cut."""
+    """``answer`` returns the answer to a request. With ``resets``, connections are reset instead of closed."""
 
     answer: Callable[[Asked], Answer]
     resets: bool = False
@@ -94,9 +94,9 @@ def raw(answer: Callable[[Asked], Answer]) -> Iterator[Server]:
 
 
 def response(body: bytes, status: str = "200 OK", headers: "list[tuple[str, str]] | None" = None) -> bytes:
-    """A whole answer of HTTP/1.1; its length is added if the headers do not say it."""
-    given = headers if headers is not None else [("content-type", "application/json")]
-    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in given)]
-    if not any(name.lower() in ("content-length", "transfer-encoding") for name, _ in given):
+    """A whole answer of HTTP/1.1; its length is added if the headers do not have it."""
+    sent = headers if headers is not None else [("content-type", "application/json")]
+    lines = [f"HTTP/1.1 {status}", *(f"{name}: {value}" for name, value in sent)]
+    if not any(name.lower() in ("content-length", "transfer-encoding") for name, _ in sent):
         lines.append(f"content-length: {len(body)}")
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body

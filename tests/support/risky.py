@@ -1,4 +1,4 @@
-"""Tools for worker processes: they die, hang, flood and leave others behind. A worker finds them by name."""
+"""Tools for worker processes that die, hang, return too much, or leave processes behind. A worker imports them."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ class Point:
 
 
 def plain(text: str) -> str:
-    """Says it."""
+    """Return the text."""
     return text
 
 
@@ -28,7 +28,7 @@ def add(point: Point) -> dict[str, int]:
 
 @tool(process=True)
 def own_process() -> int:
-    print("this is no part of the result")
+    print("this is not part of the result")
     sys.stdin.read()
     return os.getpid()
 
@@ -57,7 +57,7 @@ def flood(megabytes: int) -> str:
 
 @tool(process=True)
 def leave_behind() -> int:
-    """Starts a process and forgets it."""
+    """Start a process and do not wait for it."""
     return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"]).pid
 
 

@@ -1,4 +1,4 @@
-"""A watch over every test that talks: no log line, no error and no stored message may tell a key."""
+"""A fixture that checks that no log line, error or stored message contains a key."""
 
 import logging
 import traceback
@@ -14,7 +14,7 @@ KEYS = ("standin-key", "sk-secret-of-the-tests-0123456789", "another-key-of-the-
 
 
 class Lines(logging.Handler):
-    """Everything that is logged, by anyone, at any level."""
+    """All log lines of all loggers and levels."""
 
     def __init__(self) -> None:
         super().__init__(level=0)
@@ -26,15 +26,15 @@ class Lines(logging.Handler):
 
 @pytest.fixture(autouse=True)
 def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    told: list[str] = []
-    settle = Stream._queue_events
+    seen: list[str] = []
+    queue_events = Stream._queue_events
 
     def watched(self: Stream, *args: object) -> None:
-        settle(self, *args)  # type: ignore[arg-type]
+        queue_events(self, *args)  # type: ignore[arg-type]
         if self.message is not None:
-            told.append(msgspec.json.encode(self.message).decode() + repr(self.message))
-            told.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
-        told.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
+            seen.append(msgspec.json.encode(self.message).decode() + repr(self.message))
+            seen.append(f"{self.error} {self.error!r} {vars(self.error) if self.error else ''}")
+        seen.append(repr(self) + repr(self.request) + repr(self._reach) + repr(self._connection))
 
     monkeypatch.setattr(Stream, "_queue_events", watched)
     root, handler = logging.getLogger(), Lines()
@@ -44,11 +44,11 @@ def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told.append("".join(traceback.format_exception(error)))
+        seen.append("".join(traceback.format_exception(error)))
         raise
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
-    for text in [*handler.lines, *told]:
+    for text in [*handler.lines, *seen]:
         for key in KEYS:
-            assert key not in text, f"the key {key} is told: {text[:500]}"
+            assert key not in text, f"the key {key} is leaked: {text[:500]}"

@@ -1,9 +1,9 @@
-"""Recorded shapes of answers, as data: ``tests/cases/streams/<protocol>/*.json``, one case a file.
+"""Recorded answers as data: ``tests/cases/streams/<protocol>/*.json``, one case per file.
 
-``stream`` is a list of events: ``{"event": name, "data": …}`` (data as JSON, or as the very text if it is a string), or
-``{"raw": …}`` for bytes that are no event; frames of Bedrock may have a ``kind`` other than ``event``. ``whole`` is the
-same answer to a request that did not stream. ``message`` has what must be in the decoded message, ``replay`` what the
-assistant's turn looks like when it goes back.
+``stream`` is a list of events: ``{"event": name, "data": …}`` (data as JSON, or verbatim if it is a string), or
+``{"raw": …}`` for bytes that are not an event; frames of Bedrock may have a ``kind`` other than ``event``. ``whole`` is
+the same answer to a request that did not stream. ``message`` has fields of the decoded message, ``replay`` the
+assistant's turn when it is sent back.
 """
 
 import json
@@ -26,19 +26,21 @@ class StreamCase:
         self.name = f"{path.parent.name}/{path.stem}"
         self.protocol = path.parent.name
         self.claim: str = data["claim"]
-        # Models on self-hosted servers have no rows, of which `segue.get_model` warns.
+        # Models on self-hosted servers have no rows, and `segue.get_model` warns about that.
         self.model: Model = Catalog.default().resolve(data["model"], self.protocol)
         self.tools: list[Any] = data.get("tools", [])
         self.events: list[dict[str, Any]] | None = data.get("stream")
         self.whole: Any = data.get("whole")
         self.message: dict[str, Any] = data["message"]
         self.replay: list[Any] | None = data.get("replay")
-        self.judged: bool = data.get("judged", True)  # whether the provider's SDK is asked, too; `why` says why not
+        self.judged: bool = data.get(
+            "judged", True
+        )  # whether the provider's SDK also reads it; otherwise `why` has the reason
         self.kinds: list[str] | None = data.get("events")  # the types of the events, in order
         self.content_type = CONTENT_TYPES.get(self.protocol, "text/event-stream")
         unknown = data.keys() - {"claim", "source", "model", "tools", "stream", "whole", "message", "replay", "judged"}
         assert not unknown - {"why", "events"}, f"{path}: {unknown}"
-        assert self.judged or data.get("why"), f"{path}: say why no SDK is asked"
+        assert self.judged or data.get("why"), f"{path}: `why` must explain why no SDK reads it"
 
     def __repr__(self) -> str:
         return self.name
@@ -70,7 +72,7 @@ CASES = [StreamCase(path) for path in sorted(FOLDER.glob("*/*.json"))]
 
 
 def cases(protocol: str) -> list[StreamCase]:
-    """The streamed cases of one protocol that its SDK can judge."""
+    """The cases of one protocol that its SDK can read."""
     return [case for case in CASES if case.protocol == protocol and case.judged]
 
 
@@ -85,13 +87,13 @@ def decoded(request: segue.Request, pieces: list[bytes], now: int = 1) -> tuple[
 
 
 def rewritten(message: AssistantMessage) -> set[int]:
-    """The blocks whose finished text is not the one that was streamed, as the message reports."""
+    """The indexes of blocks whose finished text differs from the streamed one, according to the diagnostics."""
     return {note.details["block"] for note in message.diagnostics if note.type == "text-differs" and note.details}
 
 
 def check(events: list[Event]) -> None:
-    """The law of events: start first, blocks numbered in order and each begun, grown and ended once, one last event,
-    whose message is what the deltas said, but for texts of which a diagnostic says that the finished one differs."""
+    """Check the events: start first, blocks numbered in order and each started and ended once, one last event, whose
+    message has the text of the deltas, except where a diagnostic reports that the finished text differs."""
     assert [event.type for event in events[:1]] == ["start"]
     last = events[-1]
     assert isinstance(last, segue.events.Done | segue.events.Error)

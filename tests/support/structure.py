@@ -1,4 +1,4 @@
-"""What a rendered conversation must look like, written apart from the passes that make it so."""
+"""Structural rules for rendered conversations, written independently of the passes."""
 
 import re
 
@@ -14,7 +14,7 @@ from segue.types import (
     UserMessage,
 )
 
-# The forms once more, in the words of the providers.
+# The forms again, as the providers document them.
 ID_FORMS = {
     "call-40": r"[!-~]{1,40}",
     "call-64": r"[!-~]{1,64}",
@@ -30,7 +30,7 @@ NAME_FORMS = {
 
 
 def faults(context: Context, model: Model) -> list[str]:
-    """Every way in which ``context`` breaks a structural rule of ``model``."""
+    """Every violation of a structural rule of ``model`` in ``context``."""
     found: list[str] = []
     seen: set[str] = set()
     awaited: list[ToolCall] = []
@@ -70,7 +70,7 @@ def faults(context: Context, model: Model) -> list[str]:
     names += [call.name for message in context.messages for call in message.content if isinstance(call, ToolCall)]
     found += [f"name {name!r}" for name in names if not re.fullmatch(NAME_FORMS[model.dialect.name_form], name)]
     if len({tool.name for tool in context.tools}) < len(context.tools):
-        found.append("two tools of one name")
+        found.append("two tools with the same name")
     if model.dialect.needs_tools and seen and not context.tools:
         found.append("calls, but no tool is defined")
     return found
@@ -99,9 +99,9 @@ def _content_faults(message: object, model: Model) -> list[str]:
             case ImageContent():
                 signature, text = None, ""
                 if "image" not in model.input:
-                    found.append("an image that the model does not take")
+                    found.append("an image that the model does not accept")
         if signature and not own:
             found.append("a foreign signature")
         if any(0xD800 <= ord(character) < 0xE000 for character in text) or "\\ud8" in text:
-            found.append("half a character")
+            found.append("a lone surrogate")
     return found

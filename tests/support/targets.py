@@ -14,13 +14,13 @@ def built_in() -> Catalog:
 
 @cache
 def distinct() -> dict[str, Model]:
-    """By name of the first model that has it: every combination of what projection reads."""
+    """Every combination of the fields that projection reads, by the name of the first model that has it."""
     return _distinct(Dialect.__struct_fields__)
 
 
 @cache
 def distinct_on_the_wire(protocol: str) -> dict[str, Model]:
-    """The same for what the encoder of a protocol reads: every dialect in full, and one model of each provider."""
+    """The same for the fields that the encoder of a protocol reads, and one model of each provider."""
     found: dict[tuple[object, ...], Model] = {}
     for model in built_in().resolve_all():
         if model.protocol == protocol:

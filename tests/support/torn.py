@@ -1,5 +1,5 @@
-"""Conversations with every kind of tear: results that are missing, late, early, doubled, orphaned or nameless, ids that
-repeat or are empty, failed turns, foreign and own signatures, blanks, half characters, cuts at any index."""
+"""Torn conversations: results that are missing, late, early, doubled, orphaned or without a name, repeated or empty
+ids, failed turns, foreign and own signatures, blank texts, lone surrogates, cuts at any index."""
 
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +72,7 @@ def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
 
 @st.composite
 def answered(draw: Callable[..., Any], model: Model) -> list[Message]:
-    """An answer with results for some of its calls, in any order: the shape that most of a history has."""
+    """An answer with results for some of its calls, in any order, like most of a history."""
     answer = draw(answers(model))
     made = [
         ToolResultMessage(call.id, draw(pick([call.name, call.name, "other"])), [TextContent(f"{call.name} done")])
@@ -100,15 +100,15 @@ tools = st.lists(
 
 
 def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
-    """Any conversation that has something to send: one word of the user is always there."""
-    word = st.just([UserMessage("go on")])
+    """Any conversation with something to send: it always has a user message."""
+    message = st.just([UserMessage("go on")])
     return st.builds(
-        lambda prompt, before, word, after, tools: Context(
-            system_prompt=prompt, messages=[*before, *word, *after], tools=tools
+        lambda prompt, before, message, after, tools: Context(
+            system_prompt=prompt, messages=[*before, *message, *after], tools=tools
         ),
         st.none() | pick(TEXTS),
         torn_messages(model),
-        word,
+        message,
         torn_messages(model),
         tools,
     )
@@ -116,7 +116,7 @@ def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
 
 @st.composite
 def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
-    """A conversation made wholly by ``model``, in which nothing is torn: what goes in is what was sent before."""
+    """A conversation of ``model`` alone that is not torn."""
     messages: list[Message] = []
     number = 0
     for turn in range(draw(st.integers(1, 4))):
@@ -153,7 +153,7 @@ def own_thinking(draw: Callable[..., Any], model: Model) -> list[ThinkingContent
 
 
 def own_id(model: Model, number: int) -> str:
-    """An id as the target itself makes them."""
+    """An id in the target's own form."""
     return {
         "call-40": f"call_{number:024d}",
         "call-64": f"call_{number:024d}",

@@ -1,4 +1,4 @@
-"""What the types of each provider's SDK say of a body, by protocol: judges that share no code with segue's tables."""
+"""Checks of a body with the types of each provider's SDK, independent of segue's tables."""
 
 import warnings
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def completions(body: Any) -> list[str]:
 
 
 def responses(body: Any) -> list[str]:
-    return openai_faults(body) if isinstance(body, dict) else ["no object"]
+    return openai_faults(body) if isinstance(body, dict) else ["not an object"]
 
 
 def groq(body: Any) -> list[str]:
@@ -44,7 +44,7 @@ def cerebras(body: Any) -> list[str]:
 
 def bedrock(body: Any) -> list[str]:
     if not isinstance(body, dict):
-        return ["no object"]
+        return ["not an object"]
     shape = SERVICE.operation_model("ConverseStream").input_shape
     arguments = {"modelId": "m", **body}
     found: list[str] = VALIDATOR.validate(arguments, shape).generate_report().splitlines()
@@ -52,8 +52,8 @@ def bedrock(body: Any) -> list[str]:
 
 
 def mistral(body: Any) -> list[str]:
-    """By the typed dicts: the models beside them take null for everything that may be left out, and know `schema` under
-    another name."""
+    """Check with the typed dicts: the SDK's models accept null for every optional field, and have another name for
+    `schema`."""
     return openai_check(_renamed(body), mistral_types.ChatCompletionRequestTypedDict, "body")
 
 
@@ -87,10 +87,10 @@ _GOOGLE = {name: TypeAdapter(kind | None) for name, kind in GOOGLE.items()}
 
 
 def google(body: Any) -> list[str]:
-    """An enum of google-genai takes any value and warns; here, such a value is refused."""
+    """Enums of google-genai accept any value with a warning; here, unknown values are refused."""
     if not isinstance(body, dict):
-        return ["no object"]
-    found = [f"{name}: no field of the request" for name in body if name not in _GOOGLE]
+        return ["not an object"]
+    found = [f"{name}: not a field of the request" for name in body if name not in _GOOGLE]
     for name in body.keys() & _GOOGLE.keys():
         try:
             with warnings.catch_warnings():
@@ -98,7 +98,7 @@ def google(body: Any) -> list[str]:
                 parsed = _GOOGLE[name].validate_python(body[name])
         except ValidationError as error:
             found += [f"{name}.{fault['loc']}: {fault['msg']}" for fault in error.errors(include_url=False)]
-        except AttributeError as error:  # its enums ask every value for its upper case
+        except AttributeError as error:  # its enums call `upper` on every value
             found.append(f"{name}: {error}")
         else:
             found += [f"{name}: {value!r} is not in its list" for value in _made_up(parsed)]
@@ -124,4 +124,4 @@ JUDGES: dict[str, Judge] = {
     "bedrock_converse/shape.json": bedrock,
     "mistral_chat/shape.json": mistral,
 }
-"""By table, what judges it."""
+"""The check for each table."""

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for every canonical value, odd ones included."""
+"""Hypothesis strategies for every canonical value, including unusual ones."""
 
 import base64
 from typing import Any
@@ -20,7 +20,7 @@ from segue.types import (
     UserMessage,
 )
 
-texts = st.text(max_size=30)  # st.text() leaves lone surrogates out
+texts = st.text(max_size=30)  # st.text() has no lone surrogates
 optional_texts = st.none() | texts
 floats = st.floats(allow_nan=False, allow_infinity=False)
 counts = st.integers(min_value=0, max_value=2**40)

@@ -1,5 +1,5 @@
-"""A process that runs turns until it is killed. For each line of its standard input it makes a child that does; so each
-comes quickly, from a process that has loaded everything and has neither threads nor connections."""
+"""A process that runs turns until it is killed. It forks a child for each line of its standard input, so that each
+child starts quickly, from a process that has loaded everything and has neither threads nor connections."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from segue.types import Model, TextContent, ToolCall, ToolResultMessage, UserMes
 from support.providers import MODELS, OPTIONS, WEATHER
 
 ONE, OTHER = "anthropic-messages", "openai-completions"
-"""Who leads a batch, and who works for it."""
+"""The protocols of the lead and of the worker in a batch."""
 
 
 def emit(**what: Any) -> None:
@@ -33,7 +33,7 @@ def emit(**what: Any) -> None:
 
 
 class AtOnce:
-    """Starts all calls and finishes them in any order, each after a moment."""
+    """Starts all calls and finishes them in any order, after short waits."""
 
     def __init__(self, chance: Random) -> None:
         self.chance = chance
@@ -65,7 +65,7 @@ async def reached(standins: dict[str, tuple[str, str]]) -> AsyncIterator[dict[st
 
 
 async def warm(standins: dict[str, tuple[str, str]]) -> None:
-    """Load everything that a turn needs, so that no child has to."""
+    """Load everything that a turn needs, so that children do not have to."""
     async with reached(standins) as settings:
         with open_store(":memory:") as store:
             session = Session.create(RoundRobin(MODELS.values()), store=store, **settings)
@@ -83,19 +83,20 @@ async def turns(where: str, session_id: str, standins: dict[str, tuple[str, str]
 
 
 async def waits(seconds: float) -> str:
-    """Waits without blocking."""
+    """Wait without blocking."""
     await asyncio.sleep(seconds)
     return f"waited {seconds}"
 
 
 def blocks(seconds: float) -> str:
-    """Waits in a thread."""
+    """Wait in a thread."""
     time.sleep(seconds)
     return f"blocked {seconds}"
 
 
 async def batch(where: str, session_id: str, standins: dict[str, tuple[str, str]], parallel: int) -> None:
-    """One turn with a batch of calls, sub-agents among them. Every event is a line, written when it is reported."""
+    """Run one turn with a batch of calls, including sub-agents. Each event is written as a line when it is
+    reported."""
 
     def report(event: TurnEvent) -> None:
         call = getattr(event, "call", None)
@@ -130,7 +131,7 @@ def main() -> None:
             try:
                 asyncio.run(work(**asked))
                 os._exit(0)
-            except BaseException as error:  # noqa: BLE001, it must not come back to the caller's loop
+            except BaseException as error:  # noqa: BLE001, the child must not return to the loop of the parent
                 emit(error=repr(error))
                 os._exit(1)
         emit(child=child)
@@ -145,20 +146,20 @@ class Victims:
         self.process = process
 
     def killed(self, after: int, pause: float = 0, **asked: Any) -> list[dict[str, Any]]:
-        """Run turns, and kill the process that does when it has written so many lines; all that it has written."""
+        """Run turns, kill the process after ``after`` lines of output, and return all lines."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(asked).encode() + b"\n")
         self.process.stdin.flush()
         child, doomed, lines = 0, False, list[dict[str, Any]]()
         for line in self.process.stdout:
-            told = json.loads(line)
-            assert "error" not in told, told
-            if "gone" in told:
+            report = json.loads(line)
+            assert "error" not in report, report
+            if "gone" in report:
                 return lines
-            if "child" in told:
-                child = told["child"]
+            if "child" in report:
+                child = report["child"]
             else:
-                lines.append(told)
+                lines.append(report)
             if child and len(lines) >= after and not doomed:
                 time.sleep(pause)
                 os.kill(child, SIGKILL)

@@ -1,5 +1,5 @@
-"""Waiting for events, in tests. How busy the machine is must not decide how a test ends: a test waits for the event
-itself, and a limit is there only so that a test that hangs ends some day."""
+"""Waiting for events in tests. The result of a test must not depend on how busy the machine is: a test waits for the
+event itself, and limits only end tests that hang."""
 
 import asyncio
 import os
@@ -17,16 +17,16 @@ import pytest
 from segue.testing.handler import Handler
 
 HANGS = 600
-"""Seconds after which a test counts as hanging. Nothing takes so long, however busy the machine is."""
+"""Seconds after which a test counts as hanging. Nothing takes that long, even on a busy machine."""
 SHORT = 0.3
-"""Seconds of patience, where it must run out: with a server that stays silent for ever."""
+"""A timeout in seconds for tests in which it must expire, with a server that stays silent forever."""
 LOOK = 0.01
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _PORTS = count(Random().randrange(2_000))
 
 
 def until(happened: Callable[[], object]) -> None:
-    """Wait until it has happened."""
+    """Wait until ``happened`` returns true."""
     last = time.monotonic() + HANGS
     while not happened():
         assert time.monotonic() < last, "it has not happened"
@@ -34,14 +34,14 @@ def until(happened: Callable[[], object]) -> None:
 
 
 async def until_async(happened: Callable[[], object]) -> None:
-    """The same, while the event loop goes on."""
+    """The same, without blocking the event loop."""
     async with asyncio.timeout(HANGS):
         while not happened():
             await asyncio.sleep(LOOK)
 
 
 def has_ended(number: int) -> bool:
-    """Whether a process has ended, collected or not."""
+    """Whether a process has ended, including zombies."""
     try:
         return bool(psutil.Process(number).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -49,7 +49,7 @@ def has_ended(number: int) -> bool:
 
 
 def tool_threads() -> list[threading.Thread]:
-    """The threads that tools run in, and those that write down what tools gave."""
+    """The threads that run tools, and those that write their output."""
     return [each for each in threading.enumerate() if each.name.startswith("segue tool")]
 
 
@@ -61,7 +61,7 @@ def join_tools() -> None:
 
 
 def until_settled(address: str) -> None:
-    """Wait until a server has done what clients that were killed had asked of it."""
+    """Wait until a server has finished the transactions of clients that were killed."""
     if not address.startswith("postgresql"):
         return
     import psycopg
@@ -72,8 +72,8 @@ def until_settled(address: str) -> None:
 
 
 def free_port() -> int:
-    """A port that nobody listens at. The system gives none of these to who asks for any port, and each worker has its
-    own ones, so that it stays free until the test takes it."""
+    """A free port. It is outside the range from which the system assigns ports, and each worker has its own ports, so
+    it stays free until the test uses it."""
     for number in _PORTS:
         port = 10_000 + _WORKER % 10 * 2_000 + number % 2_000
         with socket.socket() as probe:
@@ -87,29 +87,29 @@ def free_port() -> int:
 
 
 def held_after(text: bytes, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Stand-ins hold back what follows the first event of a stream with ``text`` in it, until this event is set."""
-    goes_on = threading.Event()
+    """Make stand-ins pause after an event that contains ``text``, until the returned event is set."""
+    resumed = threading.Event()
     send = Handler._send_chunk
 
     def chunk(self: Handler, data: bytes) -> None:
         send(self, data)
         if text in data:
-            goes_on.wait(HANGS)
+            resumed.wait(HANGS)
 
     monkeypatch.setattr(Handler, "_send_chunk", chunk)
-    return goes_on
+    return resumed
 
 
 @pytest.fixture
 def patient_until_silent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client whose timeout is ``SHORT`` begins to read when the stand-in has fallen silent: all that was said is
-    there to be read by then, and nothing follows."""
+    """A client with the timeout ``SHORT`` starts to read when the stand-in has become silent: by then everything has
+    been sent, and nothing follows."""
     silent = threading.Event()
-    fall_silent, recv, recv_into = Handler._wait_for_disconnect, socket.socket.recv, socket.socket.recv_into
+    wait_silently, recv, recv_into = Handler._wait_for_disconnect, socket.socket.recv, socket.socket.recv_into
 
     def watched(self: Handler) -> None:
         silent.set()
-        fall_silent(self)
+        wait_silently(self)
 
     def patient(read: Callable[..., Any]) -> Callable[..., Any]:
         def reads(self: socket.socket, *arguments: Any) -> Any:

@@ -1,10 +1,10 @@
-"""Processes that write to a store, for tests of many at once and of some that are killed. Run as a script.
+"""Processes that write to a store, for tests with many writers and with killed ones. Run as a script.
 
     writers.py many WHERE NAME SESSIONS ROUNDS    appends to each of SESSIONS, ROUNDS times, when it reads a line
     writers.py nursery                            forks a writer for each line `WHERE SESSION RUN` that it reads
 
-Batches say in their keys of how many entries they are, and in their texts what their keys are, so that a reader can
-tell whether they are whole.
+The keys of entries contain the size of their batch, and the texts repeat the keys, so that a reader can check whether
+batches are complete.
 """
 
 import json
@@ -25,7 +25,7 @@ def batch_of(name: str, number: int, size: int, length: int) -> list[MessageAdde
 
 
 def whole_batches(store: Store, session: str) -> list[tuple[str, int]]:
-    """The batches of a session in their order, as (name, number). Every entry must be whole, and every batch."""
+    """The batches of a session in order, as (name, number). Every entry and every batch must be complete."""
     batches: list[tuple[str, int]] = []
     missing: list[str] = []
     for expected, stored in enumerate(store.read(session), 1):
@@ -38,7 +38,7 @@ def whole_batches(store: Store, session: str) -> list[tuple[str, int]]:
         if not missing:
             batches.append((name, int(number)))
             missing = [f"{name}:{number}:{at}:{size}" for at in range(int(size))]
-        assert key == missing.pop(0), f"{key} stands where another entry should"
+        assert key == missing.pop(0), f"{key} is in the place of another entry"
     assert not missing, f"{missing} are missing"
     return batches
 
@@ -64,10 +64,10 @@ def many(where: str, name: str, sessions: list[str], rounds: int) -> None:
 
 
 def write_until_killed(where: str, session: str, run: str) -> None:
-    """Acknowledges each append with the number of its last entry."""
+    """Append until killed, and print the number of the last entry after each append."""
     chance = random.Random(run)
     with open_store(where) as store:
-        with suppress(SessionError):  # an earlier one has made it
+        with suppress(SessionError):  # an earlier writer has created it
             store.create(session, time=0)
         head = store.head(session)
         number = 0
@@ -79,21 +79,21 @@ def write_until_killed(where: str, session: str, run: str) -> None:
 
 
 def nursery() -> None:
-    """Starting a Python for every writer would take longer than all else."""
+    """Fork writers, because starting Python for each of them would be slow."""
     while line := sys.stdin.readline():
         child = os.fork()
         if not child:
             try:
                 write_until_killed(*line.split())
             finally:
-                os._exit(1)  # it is killed, and never comes here
+                os._exit(1)  # the child is killed, and never gets here
         os.write(1, f"pid {child}\n".encode())
         _, status = os.waitpid(child, 0)
         os.write(1, f"end {os.waitstatus_to_exitcode(status)}\n".encode())
 
 
 if __name__ == "__main__":
-    sqlite.PATIENCE = postgres.PATIENCE = 600  # on a busy machine the turn of a writer may come late
+    sqlite.PATIENCE = postgres.PATIENCE = 600  # on a busy machine a writer may have to wait long
     match sys.argv[1:]:
         case ["many", where, name, sessions, rounds]:
             many(where, name, sessions.split(","), int(rounds))

@@ -192,9 +192,9 @@ def test_every_frame_fits_the_service_model(client: Any, stop: Any) -> None:
     """The SDK accepts missing members and ignores unknown ones; here its model is checked."""
     service = client.meta.service_model
     server = StandIn("amazon-bedrock")
-    spoken = server.spoken(Reply(CALLS, stop=stop), server.model(MODEL))
-    assert_fits(service.operation_model("Converse").output_shape, server.voice.whole(spoken))
-    frames = EventStream().feed(b"".join(server.voice.events(spoken)))
+    answer = server.complete(Reply(CALLS, stop=stop), server.model(MODEL))
+    assert_fits(service.operation_model("Converse").output_shape, server.voice.whole(answer))
+    frames = EventStream().feed(b"".join(server.voice.events(answer)))
     members = service.operation_model("ConverseStream").output_shape.members["stream"].members
     for name, payload in frames:
         assert_fits(members[name], json.loads(payload), more=("p",))

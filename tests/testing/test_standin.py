@@ -338,8 +338,8 @@ def test_the_decoder_reads_what_the_voice_sends(protocol: str, data: st.DataObje
     texts = [block.text for block in content if isinstance(block, TextContent) and block.text]
     assert message.text == facts.between.join(texts)
     body = segue.encode(continued(CONTEXT, message), model).body
-    assert here.objection(body, model) is None
-    refused = standin_for(model, account="other").objection(body, model) is not None
+    assert here.refusal_for(body, model) is None
+    refused = standin_for(model, account="other").refusal_for(body, model) is not None
     assert refused is bool(facts.signed(body, model))
 
 

@@ -101,7 +101,7 @@ class Walk:
         if call is None:
             message = segue.complete_sync(context, model, options, connection=connection)
         else:
-            stream = call(model, context, options, connection=connection)
+            stream = call(context, model, options, connection=connection)
             for number, _ in enumerate(stream):
                 if number == self.cancel_at:
                     stream.cancel()

@@ -3,13 +3,11 @@
 import json
 from typing import Any
 
-import msgspec
-
 from ..errors import FormatError, SegueError
 from ..rules import Finding, run
 from ..types import Context, Model
 from ..types.check import check_model
-from ..types.codec import read_json
+from ..types.codec import read_document
 from ..types.text import has_surrogate_escapes, scrub, scrub_json
 from ..wire.common.checks import is_torn
 from ..wire.common.reader import MALFORMED
@@ -121,14 +119,4 @@ def _read(body: Any) -> Any:
     """A body as Python values, from values or JSON text."""
     if not isinstance(body, bytes | str):
         return body
-    data = scrub(body).encode() if isinstance(body, str) else body
-    try:
-        data.decode()
-        document = read_json(data)
-    except UnicodeDecodeError as error:
-        raise FormatError(f"not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}") from None
-    except RecursionError:
-        raise FormatError(TOO_DEEP) from None
-    except msgspec.DecodeError as error:
-        raise FormatError(f"not JSON: {error}") from None
-    return document
+    return read_document(scrub(body).encode() if isinstance(body, str) else body)

@@ -26,6 +26,7 @@ __all__ = [
     "encode",
     "json_text",
     "read",
+    "read_document",
     "read_json",
     "read_json_with_surrogates",
     "write",
@@ -68,6 +69,15 @@ def read(data: bytes | str, kind: type[T]) -> T:
         return cast(T, decode(repaired))
     except UNREADABLE as error:
         raise _explained(error, repaired, kind) from None
+
+
+def read_document(data: bytes) -> Any:
+    """Read any JSON document; lone surrogates are replaced. A ``FormatError`` states what is wrong."""
+    try:
+        data.decode()
+        return read_json(data)
+    except UNREADABLE as error:
+        raise explain(error, data, None) from None
 
 
 def read_json(data: bytes) -> Any:

@@ -247,9 +247,9 @@ def _add_reasoning(out: Out, body: dict[str, Any]) -> None:
         body["reasoning_effort"] = effort
     elif level != "off":
         # MIS-14: "reasoning_effort=... is not supported for this model"
-        out.drop_option("reasoning", "this model knows no levels of reasoning")
+        out.drop_option("reasoning", "this model has no reasoning levels")
     elif out.model.reasoning:
-        out.drop_option("reasoning", "this model always thinks")
+        out.drop_option("reasoning", "this model always reasons")
 
 
 def _add_rest(out: Out, body: dict[str, Any]) -> None:
@@ -263,11 +263,11 @@ def _add_rest(out: Out, body: dict[str, Any]) -> None:
         body["temperature"] = temperature
     stops = [text for text in options.stop if text]
     if len(stops) < len(options.stop):
-        out.drop_option("stop", "a stop sequence must hold some text")
+        out.drop_option("stop", "a stop sequence must not be empty")
     if stops:
         body["stop"] = stops
     if options.cache in ("short", "long"):
-        out.drop_option("cache", "the provider alone decides what it keeps")
+        out.drop_option("cache", "the provider decides what it caches")
     if options.metadata:
         # MIS-09: {"type":"extra_forbidden","loc":["body","metadata"]} (OpenHands-CLI#83, 2025-11); the SDK has had the
         # field since, but does not document it.

@@ -13,7 +13,7 @@ from .shapes import Turn, last_user
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
 
-MOST_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
+MAX_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
 
 
 def add_options(out: Out, body: Body) -> None:
@@ -39,7 +39,7 @@ def _add_reasoning(out: Out, body: Body) -> None:
         # OAC-13: "To use function tools, use /v1/responses or set reasoning_effort to 'none'."
         body["reasoning_effort"] = "none"
         if level not in (None, "off"):
-            out.drop_option("reasoning", "this model takes tools only with reasoning off on chat completions")
+            out.drop_option("reasoning", "with this protocol, the model accepts tools only with reasoning off")
     elif level is not None:
         _SWITCHES[out.dialect.reasoning_switch](out, body, level)
 
@@ -47,7 +47,7 @@ def _add_reasoning(out: Out, body: Body) -> None:
 def _no_switch(out: Out, body: Body, level: str) -> None:
     if level != "off":
         out.drop_option(
-            "reasoning", "no switch for it is known" if out.model.reasoning else "this model does not reason"
+            "reasoning", "the switch for it is not known" if out.model.reasoning else "this model does not reason"
         )
     elif out.model.reasoning:
         out.drop_option("reasoning", "it cannot be switched off")
@@ -57,7 +57,7 @@ def _effort(out: Out, body: Body, level: str) -> None:
     known = out.dialect.effort
     effort = nearest_level(level, known) if level != "off" else "none" if "none" in known else None
     if effort is None:
-        out.drop_option("reasoning", f"this model knows only {', '.join(known) or 'no levels'}")
+        out.drop_option("reasoning", f"this model has only {', '.join(known)}" if known else "this model has no levels")
     else:
         body["reasoning_effort"] = effort
 
@@ -68,7 +68,7 @@ def _effort_object(out: Out, body: Body, level: str) -> None:
 
 
 def _thinking(out: Out, body: Body, level: str) -> None:
-    body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: and no effort beside it
+    body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: without reasoning_effort
 
 
 def _enable_thinking(out: Out, body: Body, level: str) -> None:
@@ -101,14 +101,14 @@ def _add_limits(out: Out, body: Body) -> None:
         if dialect.sampling:
             body["temperature"] = options.temperature
         else:
-            out.drop_option("temperature", "this model has only its own")  # OAC-14, KIM-09
-    stops = [text for text in options.stop if text][:MOST_STOPS]
+            out.drop_option("temperature", "this model has a fixed temperature")  # OAC-14, KIM-09
+    stops = [text for text in options.stop if text][:MAX_STOPS]
     if stops and not dialect.stop:
-        out.drop_option("stop", "this model takes none")  # OAC-14, XAI-03
+        out.drop_option("stop", "this model accepts no stop sequences")  # OAC-14, XAI-03
     elif stops:
         body["stop"] = stops
         if len(stops) < len(options.stop):
-            out.drop_option("stop", f"at most {MOST_STOPS}, none of them empty")
+            out.drop_option("stop", f"at most {MAX_STOPS} sequences, none of them empty")
 
 
 def _add_user(out: Out, body: Body) -> None:
@@ -129,7 +129,7 @@ def _add_cache(out: Out, body: Body) -> None:
     elif wanted == "long" and caching == "24h":
         body["prompt_cache_retention"] = "24h"
     elif wanted == "long":
-        out.drop_option("cache", "the target itself decides how long it keeps what it has read")
+        out.drop_option("cache", "the target decides how long it caches")
 
 
 def _mark(turns: list[Turn], marker: dict[str, str]) -> None:

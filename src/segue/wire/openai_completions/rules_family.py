@@ -98,7 +98,7 @@ def _text_only(body: Object, model: Model | None) -> Found:
 
 
 def _alternating(body: Object, model: Model | None) -> Found:
-    listed = walk.spoken(body)
+    listed = walk.dialogue(body)
     for (_, before), (path, message) in pairwise(listed):
         if message.get("role") in ("user", "assistant") and before.get("role") == message["role"]:
             yield path, f"a second {message['role']} message in a row"
@@ -124,13 +124,13 @@ def _nulls(body: Object, model: Model | None) -> Found:
 
 
 def _two_answers_at_the_end(body: Object, model: Model | None) -> Found:
-    listed = walk.spoken(body)
+    listed = walk.dialogue(body)
     if len(listed) > 1 and all(message.get("role") == "assistant" for _, message in listed[-2:]):
         yield listed[-1][0], "two answers at the end"
 
 
 def _answer_at_the_end(body: Object, model: Model | None) -> Found:
-    for path, message in walk.spoken(body)[-1:]:
+    for path, message in walk.dialogue(body)[-1:]:
         if message.get("role") == "assistant":
             yield path, "the last message is an answer: it is treated as a prefill, or refused"
 

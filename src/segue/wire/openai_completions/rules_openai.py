@@ -15,10 +15,10 @@ from ...types import Model
 from ..common.checks import arguments_fault, half_characters, shown
 from ..common.images import data_fault
 from . import walk
-from .options import MOST_STOPS
+from .options import MAX_STOPS
 from .walk import Found, Object, get, many, where
 
-MOST_CALLS = 128
+MAX_CALLS = 128
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _TURNS = "wire/openai_completions/turns.py"
 _TOOLS = "wire/openai_completions/tools.py"
@@ -96,8 +96,8 @@ def _no_calls(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         if message.get("tool_calls") == []:
             yield f"{path}.tool_calls", ""
-        elif len(walk.calls(message)) > MOST_CALLS:
-            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls, at most {MOST_CALLS}"
+        elif len(walk.calls(message)) > MAX_CALLS:
+            yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls, at most {MAX_CALLS}"
 
 
 _INSTEAD = ("tool_calls", "function_call", "refusal", "audio")
@@ -228,8 +228,8 @@ def _surrogates(body: Object, model: Model | None) -> Found:
 
 def _stops(body: Object, model: Model | None) -> Found:
     stop = body.get("stop")
-    if isinstance(stop, list) and len(stop) > MOST_STOPS:
-        yield "stop", f"{len(stop)} stop sequences, at most {MOST_STOPS}"
+    if isinstance(stop, list) and len(stop) > MAX_STOPS:
+        yield "stop", f"{len(stop)} stop sequences, at most {MAX_STOPS}"
 
 
 RULES: tuple[Rule, ...] = (

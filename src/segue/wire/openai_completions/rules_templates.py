@@ -30,7 +30,7 @@ def _null_content(body: Object, model: Model | None) -> Found:
 
 
 def _user_first(body: Object, model: Model | None) -> Found:
-    for path, message in walk.spoken(body)[:1]:
+    for path, message in walk.dialogue(body)[:1]:
         if message.get("role") != "user":
             yield path, f"the first message has the role {message.get('role')!r}"
 
@@ -92,7 +92,7 @@ def _described(body: Object, model: Model | None) -> Found:
 
 def _no_user(body: Object, model: Model | None) -> Found:
     listed = many(body.get("messages"))
-    if listed and not walk.spoken(body):
+    if listed and not walk.dialogue(body):
         yield "messages", "there are only system messages"
 
 

@@ -14,10 +14,10 @@ Body = dict[str, Any]
 
 def add_tools(out: Out, body: Body) -> None:
     """Add the tools, if the target accepts any in this protocol, and ``tool_choice``."""
-    takes_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
-    if out.tools and not takes_tools:
+    accepts_tools = out.dialect.tools_with_reasoning or "none" in out.dialect.effort
+    if out.tools and not accepts_tools:
         # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot turn it off.
-        out.drop_option("tools", "this model takes none on chat completions; openai-responses has them")
+        out.drop_option("tools", "this model accepts tools only with the protocol openai-responses")
     elif out.tools:
         body["tools"] = out.each_tool(_tool)
     _add_choice(out, body)

@@ -33,7 +33,7 @@ def messages(body: Object) -> list[tuple[str, Object]]:
 
 
 @shared
-def spoken(body: Object) -> list[tuple[str, Object]]:
+def dialogue(body: Object) -> list[tuple[str, Object]]:
     """All messages except system messages."""
     return [(path, message) for path, message in messages(body) if message.get("role") not in ("system", "developer")]
 

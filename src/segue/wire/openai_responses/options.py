@@ -10,7 +10,7 @@ Out = Outgoing[OpenAIResponses]
 Body = dict[str, Any]
 
 # "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16"
-LEAST_TOKENS = 16
+MIN_TOKENS = 16
 # SDK openai 3.49.0: 16 pairs, keys of at most 64 and values of at most 512 characters; safety_identifier at most 128.
 MAX_PAIRS, MAX_KEY, MAX_VALUE, MAX_USER = 16, 64, 512, 128
 _TTL = {"short": "30m", "long": "12h"}
@@ -32,11 +32,11 @@ def add_options(out: Out, body: Body) -> None:
 
 def _add_max_tokens(out: Out, body: Body) -> None:
     wanted = out.options.max_tokens
-    if wanted is not None and wanted < LEAST_TOKENS:
-        out.drop_option("max_tokens", f"{wanted} is less than the least, {LEAST_TOKENS}")
-        body["max_output_tokens"] = LEAST_TOKENS
+    if wanted is not None and wanted < MIN_TOKENS:
+        out.drop_option("max_tokens", f"{wanted} is less than the minimum of {MIN_TOKENS}")
+        body["max_output_tokens"] = MIN_TOKENS
     elif (limited := limited_tokens(out, out.model.max_tokens)) is not None:
-        body["max_output_tokens"] = max(LEAST_TOKENS, limited)
+        body["max_output_tokens"] = max(MIN_TOKENS, limited)
 
 
 def _add_reasoning(out: Out, body: Body) -> None:
@@ -45,15 +45,15 @@ def _add_reasoning(out: Out, body: Body) -> None:
         if "none" in known:
             body["reasoning"] = {"effort": "none"}
         elif known:
-            out.drop_option("reasoning", "this model always thinks")
+            out.drop_option("reasoning", "this model always reasons")
     elif level is not None:
         effort = nearest_level(level, known)
         if effort is None:
-            out.drop_option("reasoning", "this model is not known to think")
+            out.drop_option("reasoning", "this model is not known to reason")
         else:
             body["reasoning"] = {"effort": effort}
     if out.model.reasoning and out.dialect.own_reasoning != "none":
-        # OAR-09: without it, endpoints that lag behind (AZU-01) return reasoning that can never go back.
+        # OAR-09: without it, outdated endpoints (AZU-01) return reasoning that cannot be sent back.
         body["include"] = ["reasoning.encrypted_content"]
 
 
@@ -74,18 +74,18 @@ def _add_temperature(out: Out, body: Body) -> None:
 
 def _add_cache(out: Out, body: Body) -> None:
     """Caching is automatic; only some models let the request choose how long it lasts."""
-    retention, way = out.options.cache, out.dialect.cache
+    retention, setting = out.options.cache, out.dialect.cache
     if retention is None:
         return
-    if way == "options":
+    if setting == "options":
         # "If there are no explicit breakpoints, the request does not use prompt caching." (SDK openai 3.49.0)
         body["prompt_cache_options"] = {"mode": "explicit"} if retention == "none" else {"ttl": _TTL[retention]}
     elif retention == "none":
         out.drop_option("cache", "the model always caches")
-    elif retention == "long" and way == "retention":
+    elif retention == "long" and setting == "retention":
         body["prompt_cache_retention"] = "24h"
     elif retention == "long":
-        out.drop_option("cache", "how long this model caches cannot be asked for")
+        out.drop_option("cache", "a request cannot choose how long this model caches")
 
 
 def _add_metadata(out: Out, body: Body) -> None:
@@ -97,6 +97,6 @@ def _add_metadata(out: Out, body: Body) -> None:
             kept[name] = value
         else:
             limits = f"{MAX_PAIRS} pairs of {MAX_KEY} and {MAX_VALUE} characters"
-            out.drop_option("metadata", f"{name[:MAX_KEY]!r} is beyond {limits}")
+            out.drop_option("metadata", f"{name[:MAX_KEY]!r} exceeds the limit of {limits}")
     if kept:
         body["metadata"] = kept

@@ -8,13 +8,13 @@ from ...dialects import OpenAIResponses
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import half_characters, openai_schema_fault, repeated, schema_fault, shown
-from .options import LEAST_TOKENS
+from .options import MIN_TOKENS
 from .rules_items import ENCODER, PROBED
 from .rules_shape import shape
 from .walk import Body, Found, objects, of_kind, text
 
 OPTIONS = "wire/openai_responses/options.py"
-MOST_TOOLS = 128
+MAX_TOOLS = 128
 _is_name = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 _SAMPLING = ("temperature", "top_p", "top_logprobs")
 
@@ -25,7 +25,7 @@ def _dialect(model: Model | None) -> OpenAIResponses | None:
 
 def _tools(body: Body, model: Model | None) -> Found:
     tools = body.get("tools")
-    limit = MOST_TOOLS if model is None else model.dialect.max_tools
+    limit = MAX_TOOLS if model is None else model.dialect.max_tools
     if isinstance(tools, list) and limit is not None and len(tools) > limit:
         yield "tools", f"{len(tools)} tools, at most {limit}"
     searches = any(tool.get("type") == "tool_search" for _, tool in objects(tools, "tools"))
@@ -86,8 +86,8 @@ def _half_characters(body: Body, model: Model | None) -> Found:
 
 def _parameters(body: Body, model: Model | None) -> Found:
     limit = body.get("max_output_tokens")
-    if isinstance(limit, (int, float)) and limit < LEAST_TOKENS:
-        yield "max_output_tokens", f"at least {LEAST_TOKENS}"
+    if isinstance(limit, (int, float)) and limit < MIN_TOKENS:
+        yield "max_output_tokens", f"at least {MIN_TOKENS}"
     reasoning = body.get("reasoning")
     if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # the types still have it
         yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
