@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the documentation, in one run. `python -m bench SECTION…`: some of them."""
+"""`make bench`: measure everything that docs/benchmarks.md shows, in one run. `python -m bench SECTION…` runs some."""
 
 import argparse
 import os
@@ -31,10 +31,10 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE = "benchmarks.md"
 INTRODUCTION = (
     "# Benchmarks",
-    "Printed by `make bench`, which installs the peers into an environment of its own and measures all in one run: "
-    "several rounds, interleaved. A figure is the median, with the quartiles in brackets; processor time, unless it "
-    "says otherwise. A ratio is the median of the ratios in each round. Compare figures of one run with each other: "
-    "another machine has other figures.",
+    "Written by `make bench`, which installs the other libraries into their own environment and measures everything "
+    "in one run, in several interleaved rounds. Each value is the median, with the quartiles in brackets, of CPU time "
+    "unless stated otherwise. A ratio is the median of the ratios of each round. Compare only values of the same run: "
+    "they depend on the machine.",
 )
 
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measure(section: Section) -> list[Part]:
-    """All that a section finds; tables are printed as they come."""
+    """Run a section and return its results. Tables are printed as soon as they are ready."""
     print(f"\n── {section.title} ──")
     if section.about:
         print(f"\n{fill(section.about, 120)}")

@@ -375,4 +375,4 @@ def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp
 
 
 def _steps(session: segue.Session) -> Counter[str]:
-    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "Prompted")
+    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "SystemPromptSet")

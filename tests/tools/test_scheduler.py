@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
+from support.batches import BRIEF, FINAL_STATES, Notebook, calls_of, complete, ran, run, text_of
 from support.waiting import HANGS, join_tools
 
 import segue
@@ -105,7 +105,7 @@ def test_results_of_later_calls_are_written_before_a_slow_one() -> None:
 
     async def slow() -> str:
         """Waits until all others are in the journal."""
-        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & ENDS for at in range(1, 8)):
+        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & FINAL_STATES for at in range(1, 8)):
             await asyncio.sleep(0)
         return "the last one"
 

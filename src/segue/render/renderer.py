@@ -176,7 +176,7 @@ class Renderer:
         while start < end:
             start = rendering.extend(start, min(start + CHUNK, end))
             self._turns.extend()
-            if turns := self._turns.settle():
+            if turns := self._turns.pop_final():
                 self._write(memoryview(to_json(turns))[1:-1])
 
     def _write(self, data: memoryview) -> None:

@@ -121,7 +121,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if not blocks:
             self.state = State(last, False, thinks, replays)
         elif last == role:
-            if not self.state.answered:  # a user message after results is no change
+            if not self.state.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
             self.state = State(role, False, thinks, replays)

@@ -184,7 +184,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether any of them is a call."""
         blocks: list[Block] = []
-        called = late = late_thinking = False  # has calls; has text or thinking, or thinking, after them
+        called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is not None and not block.text.strip():

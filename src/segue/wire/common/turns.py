@@ -107,11 +107,11 @@ class Turns(Generic[D, S]):
         """Report a change of the message that is being added."""
         self.out.note(code, self.index, detail)
 
-    def settle(self) -> list[Turn]:
+    def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
-        settled = self.turns[:-OPEN]
+        final = self.turns[:-OPEN]
         del self.turns[:-OPEN]
-        return settled
+        return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""

@@ -73,15 +73,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         super().extend()
         self._join()
 
-    def settle(self) -> list[Turn]:
+    def pop_final(self) -> list[Turn]:
         """Also keep the last user message, if it gets a cache marker."""
         if self.dialect.caching != "markers":
-            return super().settle()
+            return super().pop_final()
         spoken = last_user(self.turns)
         count = min(len(self.turns) if spoken is None else spoken, max(len(self.turns) - OPEN, 0))
-        settled = self.turns[:count]
+        final = self.turns[:count]
         del self.turns[:count]
-        return settled
+        return final
 
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 
