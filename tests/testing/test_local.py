@@ -248,7 +248,7 @@ def test_the_context_must_not_be_empty(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @needs_model
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is different there")
 def test_the_command_serves_until_it_is_interrupted() -> None:
     """The address on stdout, messages on stderr, and status 130."""
     # A shell that starts tests in the background makes them ignore the signal.
@@ -263,6 +263,6 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         with urlopen(f"{url}/health", timeout=HANGS) as health:
             assert health.status == 200
         command.send_signal(signal.SIGINT)
-        rest, words = command.communicate(timeout=HANGS)
+        rest, messages = command.communicate(timeout=HANGS)
     assert (command.returncode, rest) == (130, "")
-    assert words.strip() == f"segue: {REF} listens at {url}; Ctrl-C ends it"
+    assert messages.strip() == f"segue: {REF} listens at {url}; Ctrl-C stops it"
