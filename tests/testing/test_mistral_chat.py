@@ -300,9 +300,9 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx
         with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream:
             yield from (event.data.choices[0].delta.content for event in stream)
 
-    error, words = IN_THE_STREAM[kind]
+    error, text = IN_THE_STREAM[kind]
     seen, found = failure_of(StandIn("mistral", script=[Fault(kind)]), error, streamed)
-    assert "".join(seen).startswith("One two") and words in str(found)
+    assert "".join(seen).startswith("One two") and text in str(found)
 
 
 def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
