@@ -1,4 +1,4 @@
-"""The public names: one table, made from what the rooms export, and nothing heavy behind `import segue`."""
+"""The public names: one table, generated from what the rooms export. `import segue` loads nothing heavy."""
 
 import subprocess
 import sys

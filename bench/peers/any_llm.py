@@ -27,6 +27,8 @@ from .encoders import (
     to_json,
 )
 
+NAME = "any-llm"
+
 
 def peer(context: Context) -> Peer:
     completion = import_module("any_llm.types.completion")
@@ -53,7 +55,7 @@ def peer(context: Context) -> Peer:
     gemini = provider("gemini", "GeminiProvider")
     bedrock = provider("bedrock", "BedrockProvider")
     return Peer(
-        "any-llm",
+        NAME,
         "any-llm-sdk",
         {
             ANTHROPIC: Encoder(

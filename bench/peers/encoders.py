@@ -34,6 +34,8 @@ RESPONSES = Target("OpenAI responses", "openai-responses", "openai", "gpt-5.1")
 GEMINI = Target("Gemini", "google-generative-ai", "google", "gemini-2.5-pro")
 BEDROCK = Target("Bedrock Claude", "bedrock-converse", "amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0")
 TARGETS = (ANTHROPIC, CHAT, RESPONSES, GEMINI, BEDROCK)
+MISTRAL = Target("Mistral", "mistral-chat", "mistral", "mistral-large-latest")
+"""Only for segue: no peer has an encoder for it here."""
 
 MAX_TOKENS = 8192
 # Clients require credentials; nothing leaves this machine.

@@ -1,4 +1,4 @@
-"""All six providers as stand-ins, and a store in memory; tests that talk are watched: none may tell a key."""
+"""All six providers as stand-ins, and a store in memory. Every test is checked for leaked keys."""
 
 from collections.abc import Iterator
 
@@ -19,15 +19,15 @@ def standins() -> Iterator[Providers]:
 
 @pytest.fixture
 def providers(standins: Providers) -> Providers:
-    """All of them, with nothing said yet."""
+    """All of them, without scripted answers."""
     standins.clear()
     return standins
 
 
 @pytest.fixture
 def restless() -> Iterator[Providers]:
-    """Stand-ins of its own, for a test that cancels requests: one that a busy server reads late must not take the
-    answer that is meant for another test."""
+    """Separate stand-ins for tests that cancel requests: a request that is read late must not get the answer of another
+    test."""
     with Providers() as started:
         yield started
 

@@ -1,5 +1,5 @@
-"""A conversation with tools goes on with another family of models, however the change comes about: by a switch, in
-turns, after faults, and out of an incomplete fan-out. Every stand-in is strict, and none may object."""
+"""A conversation with tools continues with another family of models: after a switch, in turns, after failures, and
+after an incomplete batch of calls. All stand-ins are strict, and none may refuse a request."""
 
 import pytest
 from support.providers import MODELS
@@ -16,7 +16,7 @@ pairs = pytest.mark.parametrize(("one", "other"), PAIRS, ids=["-".join(pair) for
 
 @pairs
 def test_a_switch_after_a_turn_with_tools(providers: Providers, store: Store, one: str, other: str) -> None:
-    """Criterion 1: the next request succeeds, with the real results in it; and so does the way back."""
+    """Criterion 1: the next request succeeds, with the real results in it; and so does switching back."""
 
     async def talk() -> None:
         session = providers.session(MODELS[one], store)
@@ -63,8 +63,8 @@ def test_round_robin_over_turns_with_tools(providers: Providers, store: Store, o
 def test_failover_in_a_turn_with_tools(
     providers: Providers, store: Store, one: str, other: str, kind: FaultKind
 ) -> None:
-    """Criterion 3: a member that fails, before or after output began, hands on in the middle of the tools; the
-    conversation stays with the next one."""
+    """Criterion 3: a member fails between tool calls, before or after output began. The next member continues, and the
+    conversation stays with it."""
 
     async def talk() -> None:
         session = providers.session(Failover([MODELS[one], MODELS[other]], patience=QUICK), store)
@@ -85,7 +85,7 @@ def test_failover_in_a_turn_with_tools(
 
 @pairs
 def test_an_incomplete_fan_out_of_five_calls(providers: Providers, store: Store, one: str, other: str) -> None:
-    """Criterion 4: one real result of five; the others are closed, and the next model gets all of it."""
+    """Criterion 4: one real result of five; the others are closed, and the next model gets all five."""
 
     async def talk() -> None:
         session = providers.session(MODELS[one], store)

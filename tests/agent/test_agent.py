@@ -1,4 +1,4 @@
-"""An agent: a model, tools and a session. Steering, follow-ups and limits; what is queued is never lost."""
+"""Agents: runs, steering, follow-ups and limits. Queued messages are never lost."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,19 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather, with_settings, words
+from support.sessions import (
+    QUICK,
+    Providers,
+    asks,
+    check,
+    entries,
+    logged_messages,
+    run,
+    text_of,
+    texts,
+    weather,
+    with_settings,
+)
 from support.waiting import HANGS, held_after
 
 import segue
@@ -44,7 +56,7 @@ def kinds(session: Session, *kinds: type) -> list[str]:
     return [type(entry).__name__ for entry in entries(session) if isinstance(entry, kinds)]
 
 
-def test_a_run_goes_from_the_question_to_the_last_answer(providers: Providers, store: Store) -> None:
+def test_a_run_ends_with_the_last_answer(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with agent_of(providers, store, system_prompt="Be brief.") as agent:
             providers[ONE].say(asks("Paris", "Rome"), "Mild.")
@@ -56,21 +68,21 @@ def test_a_run_goes_from_the_question_to_the_last_answer(providers: Providers, s
             assert providers.sent(ONE).system_prompt == "Be brief."
             assert [each.name for each in providers.sent(ONE).tools] == ["weather"]
             check(agent.session)
-            assert (await agent.run("Thanks.")).steps == 1, "each run is counted alone"
+            assert (await agent.run("Thanks.")).steps == 1, "each run has its own count"
 
     run(talk())
     assert not providers.objections()
 
 
-def test_the_events_of_a_run_tell_of_all_that_happens(providers: Providers) -> None:
+def test_a_run_emits_an_event_for_everything_that_happens(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers, model=segue.Failover([MODELS[ONE], MODELS[OTHER]])) as agent:
             providers[ONE].say(asks("Paris"), Fault("wrong-key"))
             async with agent.stream("Weather?") as events:
-                told = [event async for event in events]
+                emitted = [event async for event in events]
             assert events.outcome is not None and events.outcome.how == "done"
-            assert told[0].type == "turn_start" and told[-1].type == "turn_end"
-            seen = {event.type for event in told}
+            assert emitted[0].type == "turn_start" and emitted[-1].type == "turn_end"
+            seen = {event.type for event in emitted}
             assert seen >= {
                 "thinking_delta",
                 "toolcall_end",
@@ -80,7 +92,7 @@ def test_the_events_of_a_run_tell_of_all_that_happens(providers: Providers) -> N
                 "switch",
                 "text_delta",
             }
-            states = [event.state for event in told if isinstance(event, CallState)]
+            states = [event.state for event in emitted if isinstance(event, CallState)]
             assert states == ["validating", "scheduled", "executing", "success"]
 
     run(talk())
@@ -104,10 +116,10 @@ def test_without_a_store_nothing_is_written_to_disk(
     assert list(tmp_path.iterdir()) == []
 
 
-# -- a session that is given ------------------------------------------------------------------------------------------
+# -- an existing session --------------------------------------------------------------------------------------------
 
 
-def test_a_session_that_is_given_goes_on_with_what_it_has(providers: Providers, store: Store) -> None:
+def test_a_session_that_is_passed_keeps_what_it_has(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         before = len(entries(session))
@@ -115,7 +127,7 @@ def test_a_session_that_is_given_goes_on_with_what_it_has(providers: Providers, 
             assert len(entries(session)) == before, "nothing is new, so nothing is written"
             assert (await agent.run("Hello.")).message.protocol == ONE  # type: ignore[union-attr]
         async with Agent(MODELS[ONE], [weather_tool], session):
-            assert kinds(session, ModelChosen) == ["ModelChosen"], "the same model is no switch"
+            assert kinds(session, ModelChosen) == ["ModelChosen"], "the same model is not a switch"
         async with Agent(MODELS[OTHER], [], session, system_prompt="Be long.") as agent:
             assert (await agent.run("Hello.")).message.protocol == OTHER  # type: ignore[union-attr]
         assert providers.sent(OTHER).system_prompt == "Be long." and providers.sent(OTHER).tools == []
@@ -126,14 +138,14 @@ def test_a_session_that_is_given_goes_on_with_what_it_has(providers: Providers, 
     run(talk())
 
 
-def test_an_agent_needs_a_model_or_a_session_and_one_store(providers: Providers, store: Store) -> None:
+def test_an_agent_needs_a_model_or_a_session_and_only_one_store(providers: Providers, store: Store) -> None:
     with pytest.raises(TypeError, match="needs a model"):
         Agent()
     with pytest.raises(TypeError, match="has its own store"):
         Agent(None, [], providers.session(MODELS[ONE], store), store=store)
 
 
-def test_a_store_named_by_its_path_is_closed_with_the_agent(providers: Providers, tmp_path: Path) -> None:
+def test_a_store_that_the_agent_opened_is_closed_with_it(providers: Providers, tmp_path: Path) -> None:
     async def talk() -> str:
         async with agent_of(providers, store=str(tmp_path / "s.db")) as agent:  # type: ignore[arg-type]
             await agent.run("Hello.")
@@ -146,7 +158,7 @@ def test_a_store_named_by_its_path_is_closed_with_the_agent(providers: Providers
         assert users(Session.open(name, store=store).messages) == ["Hello."]
 
 
-def test_one_agent_may_be_used_in_one_event_loop_after_the_other(providers: Providers) -> None:
+def test_an_agent_can_be_used_in_several_event_loops_one_after_the_other(providers: Providers) -> None:
     agent = agent_of(providers)
     for _ in range(2):
         providers[ONE].say(asks("Paris", "Rome"), "Mild.")
@@ -155,7 +167,7 @@ def test_one_agent_may_be_used_in_one_event_loop_after_the_other(providers: Prov
     asyncio.run(agent.aclose())
 
 
-def test_a_switch_during_a_run_is_for_the_next_turn(providers: Providers) -> None:
+def test_a_switch_during_a_run_applies_to_the_next_turn(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
             providers[ONE].say(asks("Paris"), "Mild.")
@@ -170,7 +182,7 @@ def test_a_switch_during_a_run_is_for_the_next_turn(providers: Providers) -> Non
     run(talk())
 
 
-def test_one_run_at_a_time(providers: Providers) -> None:
+def test_only_one_run_at_a_time(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
             async with agent.stream("Hello.") as first:
@@ -193,12 +205,12 @@ def test_steering_is_delivered_with_the_next_request_of_the_turn(providers: Prov
     async def talk() -> None:
         async with agent_of(providers, model=MODELS[protocol]) as agent:
             providers[protocol].say(asks("Paris", "Rome"), "Mild.")
-            told = []
+            seen = []
             async for event in agent.stream("Weather?"):
                 if isinstance(event, segue.events.CallStart):
                     agent.steer(f"In Kelvin, please ({event.call.arguments['city']}).")
-                told.append(event.type)
-            assert told.count("steered") == 2 and told.index("steered") > told.index("result")
+                seen.append(event.type)
+            assert seen.count("steered") == 2 and seen.index("steered") > seen.index("result")
             assert [type(message).__name__ for message in agent.session.messages] == (
                 ["UserMessage", "AssistantMessage"]
                 + ["ToolResultMessage"] * 2
@@ -214,21 +226,21 @@ def test_steering_is_delivered_with_the_next_request_of_the_turn(providers: Prov
     assert not providers.objections()
 
 
-def test_steering_that_comes_while_a_request_fails_is_in_the_next_attempt(providers: Providers) -> None:
+def test_steering_queued_while_a_request_fails_is_in_the_next_attempt(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers, model=segue.Fixed(MODELS[ONE], patience=QUICK)) as agent:
             providers[ONE].say(Fault("cut", asks("Paris", "Rome")), "Mild.")
             async for event in agent.stream("Weather?"):
                 if isinstance(event, segue.events.Retried):
                     agent.steer("In Kelvin, please.")
-            assert words(providers.sent(ONE)).split("\n") == ["Weather?", "In Kelvin, please."]
+            assert text_of(providers.sent(ONE)).split("\n") == ["Weather?", "In Kelvin, please."]
             check(agent.session)
 
     run(talk())
     assert not providers.objections()
 
 
-def test_a_turn_that_was_about_to_end_goes_on_with_steering(
+def test_a_turn_that_was_about_to_end_continues_with_steering(
     providers: Providers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steered = held_after(b"Mild", monkeypatch)
@@ -250,7 +262,7 @@ def test_a_turn_that_was_about_to_end_goes_on_with_steering(
 
 
 class AtTheEnd(SQLiteStore):
-    """Something happens while the end of the first turn is being written."""
+    """Do something while the end of the first turn is written."""
 
     happens: Callable[[], None] | None = None
 
@@ -261,7 +273,7 @@ class AtTheEnd(SQLiteStore):
         return super().append(session, entries, after=after)
 
 
-def test_steering_that_comes_too_late_for_its_turn_is_a_turn_of_the_same_run(providers: Providers) -> None:
+def test_steering_too_late_for_its_turn_starts_another_turn_of_the_run(providers: Providers) -> None:
     async def talk() -> None:
         with AtTheEnd(":memory:") as store:
             async with agent_of(providers, store) as agent:
@@ -275,7 +287,7 @@ def test_steering_that_comes_too_late_for_its_turn_is_a_turn_of_the_same_run(pro
     run(talk())
 
 
-def test_a_cancellation_that_comes_too_late_for_its_turn_ends_the_run(providers: Providers) -> None:
+def test_a_cancellation_too_late_for_its_turn_ends_the_run(providers: Providers) -> None:
     async def talk() -> None:
         with AtTheEnd(":memory:") as store:
             async with agent_of(providers, store) as agent:
@@ -291,7 +303,7 @@ def test_a_cancellation_that_comes_too_late_for_its_turn_ends_the_run(providers:
     run(talk())
 
 
-def test_follow_ups_are_turns_of_their_own_in_the_same_run(providers: Providers) -> None:
+def test_each_follow_up_is_another_turn_of_the_same_run(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
             providers[ONE].say(asks("Paris"), "Mild.", "As I said.", "Good night.")
@@ -307,7 +319,7 @@ def test_follow_ups_are_turns_of_their_own_in_the_same_run(providers: Providers)
 
 
 @pytest.mark.parametrize("how", ["cancelled", "failed"])
-def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Providers, how: str) -> None:
+def test_undelivered_messages_stay_queued_until_the_queue_is_cleared(providers: Providers, how: str) -> None:
     async def talk() -> None:
         async with agent_of(
             providers, model=segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=segue.Retries(count=0)))
@@ -331,7 +343,7 @@ def test_what_was_not_delivered_stays_queued_or_is_taken_back(providers: Provide
     run(talk())
 
 
-def test_what_is_no_message_is_refused_at_once_and_nothing_is_queued(providers: Providers) -> None:
+def test_an_invalid_message_is_refused_and_not_queued(providers: Providers) -> None:
     wrong: Any = 3
     agent = Agent(MODELS[ONE], connection=providers.connection)
     for say in (agent.steer, agent.follow_up, agent.stream):
@@ -341,7 +353,7 @@ def test_what_is_no_message_is_refused_at_once_and_nothing_is_queued(providers: 
     asyncio.run(agent.aclose())
 
 
-def test_a_run_cancelled_before_it_begins_leaves_nothing(providers: Providers) -> None:
+def test_a_run_cancelled_before_it_begins_writes_nothing(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
             events = agent.stream("Hello.")
@@ -353,7 +365,7 @@ def test_a_run_cancelled_before_it_begins_leaves_nothing(providers: Providers) -
     run(talk())
 
 
-def test_cancelling_the_caller_closes_the_log_before_it_is_told(providers: Providers) -> None:
+def test_cancelling_the_caller_closes_the_log_first(providers: Providers) -> None:
     async def talk() -> None:
         begun = asyncio.Event()
 
@@ -376,7 +388,7 @@ def test_cancelling_the_caller_closes_the_log_before_it_is_told(providers: Provi
     assert not providers.objections()
 
 
-def test_a_missing_key_is_raised_and_what_is_queued_stays(
+def test_a_missing_key_is_raised_and_messages_stay_queued(
     providers: Providers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
@@ -401,16 +413,16 @@ LIMITS = {
 
 
 @pytest.mark.parametrize("name", LIMITS)
-def test_a_run_that_reaches_a_limit_runs_no_more_calls_and_can_go_on(providers: Providers, name: str) -> None:
-    """The calls of the last answer get results that say why, and the next run begins anew."""
-    limits, words = LIMITS[name]
+def test_a_run_that_reaches_a_limit_runs_no_more_calls_and_can_continue(providers: Providers, name: str) -> None:
+    """The calls of the last answer get results that say why, and the next run starts counting at zero."""
+    limits, text = LIMITS[name]
 
     async def talk() -> None:
         async with agent_of(providers, limits=limits) as agent:
             providers[ONE].say(*[asks("Paris", "Rome")] * 5)
             outcome = await agent.run("Weather?")
             assert (outcome.how, outcome.steps) == ("limit", 2)
-            assert outcome.reason == f"the run has reached its limit of {words}"
+            assert outcome.reason == f"the run has reached its limit of {text}"
             assert outcome.message is not None and outcome.message.stop_reason == "toolUse"
             assert texts(agent.session.messages)[2:] == [f"This call was not run: {outcome.reason}."] * 2
             assert len(kinds(agent.session, CallStarted)) == 2
@@ -424,7 +436,7 @@ def test_a_run_that_reaches_a_limit_runs_no_more_calls_and_can_go_on(providers: 
     assert not providers.objections()
 
 
-def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(
+def test_an_answer_without_calls_ends_the_run_as_done_at_any_limit(
     providers: Providers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steered = held_after(b"Long", monkeypatch)
@@ -443,13 +455,13 @@ def test_an_answer_that_asks_for_nothing_more_is_done_at_any_limit(
                         agent.steer("And?")
                         steered.set()
             assert events.outcome is not None and (events.outcome.how, events.outcome.steps) == ("limit", 1)
-            assert users(list(agent.queued)) == ["And?"], "what would need another request is not delivered"
+            assert users(list(agent.queued)) == ["And?"], "a message that needs another request is not delivered"
             check(agent.session)
 
     run(talk())
 
 
-def test_where_a_price_is_not_known_a_limit_of_cost_ends_the_run(providers: Providers) -> None:
+def test_a_cost_limit_ends_the_run_if_a_price_is_not_known(providers: Providers) -> None:
     async def talk() -> None:
         model = replace(MODELS[ONE], cost=ModelCost())
         async with agent_of(providers, model=model, limits=RunLimits(cost=100)) as agent:
@@ -462,12 +474,12 @@ def test_where_a_price_is_not_known_a_limit_of_cost_ends_the_run(providers: Prov
 
 
 @pytest.mark.parametrize("wrong", [{"steps": 0}, {"tokens": -1}, {"cost": 0}, {"cost": float("nan")}, {"depth": -1}])
-def test_a_limit_that_allows_nothing_is_refused(wrong: dict[str, Any]) -> None:
+def test_a_limit_that_allows_nothing_is_an_error(wrong: dict[str, Any]) -> None:
     with pytest.raises(segue.SettingError, match=f"the limit {next(iter(wrong))} must be"):
         RunLimits(**wrong)
 
 
-def test_what_summaries_use_is_counted_and_in_the_log(providers: Providers, store: Store) -> None:
+def test_the_usage_of_summaries_is_counted_and_logged(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         small = replace(MODELS[ONE], context_window=2_500, max_tokens=500)
         session = providers.session(small, store)
@@ -488,7 +500,7 @@ def test_what_summaries_use_is_counted_and_in_the_log(providers: Providers, stor
     run(talk())
 
 
-def test_what_failed_attempts_and_cancelled_answers_used_is_counted(providers: Providers) -> None:
+def test_the_usage_of_failed_attempts_and_cancelled_answers_is_counted(providers: Providers) -> None:
     async def talk() -> None:
         async with agent_of(providers) as agent:
             providers[ONE].say(Fault("silence", Reply([TextContent("Mild. " * 50)])))
@@ -497,7 +509,9 @@ def test_what_failed_attempts_and_cancelled_answers_used_is_counted(providers: P
                     if event.type == "text_delta":
                         events.cancel()
             assert events.outcome is not None and events.outcome.how == "cancelled"
-            [answer] = [message for message in said(agent.session) if isinstance(message, segue.AssistantMessage)]
+            [answer] = [
+                message for message in logged_messages(agent.session) if isinstance(message, segue.AssistantMessage)
+            ]
             assert events.outcome.usage.input == answer.usage.input > 0
 
     run(talk())
@@ -506,8 +520,8 @@ def test_what_failed_attempts_and_cancelled_answers_used_is_counted(providers: P
 # -- what tools give --------------------------------------------------------------------------------------------------
 
 
-def test_plain_functions_of_a_session_run_as_an_agents_do(providers: Providers, store: Store) -> None:
-    """The same calls, once as plain functions and once as tools: the same messages."""
+def test_functions_passed_to_a_session_run_like_tools_of_an_agent(providers: Providers, store: Store) -> None:
+    """The same calls, as plain functions and as tools, lead to the same messages."""
 
     async def fails(city: str) -> None:
         raise ValueError("no such city")

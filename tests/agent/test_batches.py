@@ -1,5 +1,5 @@
-"""A batch of five calls, cancelled at every point: each call has one result, the next request is right everywhere, and
-nothing is left running."""
+"""A batch of five calls, cancelled at every point: each call has one result, the next request is valid for every
+protocol, and nothing is left running."""
 
 import asyncio
 import os
@@ -45,7 +45,7 @@ def in_a_thread(wait: float) -> str:
 
 
 async def stubborn(wait: float) -> str:
-    """Does not let itself be cancelled at once."""
+    """Delays its cancellation."""
     try:
         await asyncio.sleep(wait)
     except asyncio.CancelledError:
@@ -85,7 +85,7 @@ def batch(calls: list[tuple[str, float]]) -> Reply:
 
 
 def holds(agent: Agent, calls: int = 5) -> None:
-    """One result for each call, in their order in the history; the log has the same, in the order of completion."""
+    """Each call has one result. The history is in the order of the calls, the log in the order of completion."""
     session = agent.session
     check(session)
     nothing_is_lost(session)
@@ -97,7 +97,7 @@ def holds(agent: Agent, calls: int = 5) -> None:
 
 
 def left_running() -> list[str]:
-    """Threads of tools, and worker processes; those of the loop's own executor are no tool's."""
+    """Threads and worker processes of tools. Threads of the executor of the event loop are not counted."""
     threads = [each.name for each in tool_threads()]
     children = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
@@ -110,12 +110,12 @@ def left_running() -> list[str]:
 
 
 async def nothing_is_left() -> None:
-    """A thread cannot be stopped, but ends by itself here."""
+    """Wait for threads, which cannot be stopped."""
     await until_async(lambda: not left_running())
 
 
 class Point(Struct, frozen=True):
-    """When a run is cancelled: after so many events of the batch, so many steps of the loop, and so much time."""
+    """When a run is cancelled: the events of the batch, the steps of the event loop, and the time before that."""
 
     events: int
     steps: int
@@ -149,7 +149,7 @@ async def reach(point: Point, events: AgentStream) -> None:
 
 
 async def cancelled(standins: Providers, store: Store, calls: list[tuple[str, float]], point: Point) -> None:
-    """Run a batch, cancel it there, and go on with another family of models."""
+    """Run a batch, cancel it at ``point``, and continue with another family of models."""
     standins.clear()
     own = Settings(tool_limits=QUICK)
     connection = standins.connection
@@ -180,7 +180,7 @@ def batches(names: list[str], moments: list[float]) -> st.SearchStrategy[list[tu
 
 @settings(max_examples=settings.default.max_examples // 2, suppress_health_check=list(HealthCheck))
 @given(calls=batches(NAMES, MOMENTS), point=points(MOMENTS))
-def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
+def test_each_call_of_a_batch_cancelled_anywhere_has_one_result(
     restless: Providers, tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, float]], point: Point
 ) -> None:
     place = str(tmp_path_factory.mktemp("batch") / "s.db") if point.file else ":memory:"
@@ -190,27 +190,25 @@ def test_a_batch_cancelled_anywhere_gives_each_call_one_result(
 
 @settings(max_examples=max(4, settings.default.max_examples // 12), suppress_health_check=list(HealthCheck))
 @given(calls=batches(["nap", "on_the_loop"], [0.0, 30.0]), point=points([0.05, 0.1, 0.2, 0.4]))
-def test_a_batch_of_processes_cancelled_anywhere_leaves_none(
+def test_a_batch_of_processes_cancelled_anywhere_leaves_none_running(
     restless: Providers, calls: list[tuple[str, float]], point: Point
 ) -> None:
-    """While they start, while they work, and when they have ended."""
+    """While they start, run, or have ended."""
     with SQLiteStore(":memory:") as store:
         run(cancelled(restless, store, calls, replace(point, events=min(point.events, 12))))
 
 
 @pytest.mark.parametrize("protocol", MODELS)
 @pytest.mark.parametrize("at", range(6))
-def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
-    providers: Providers, protocol: str, at: int
-) -> None:
-    """Results that were there are kept, running calls are unknown, and the others were not run."""
+def test_every_protocol_accepts_the_history_of_a_cancelled_batch(providers: Providers, protocol: str, at: int) -> None:
+    """Finished results are kept, running calls are unknown, and the others were not run."""
 
     async def talk() -> None:
         running = asyncio.Event()
         started = 0
 
         async def steps(number: int) -> str:
-            """The first ones end at once; one hangs."""
+            """The first calls end immediately, and one hangs."""
             nonlocal started
             started += 1
             if number < at:
@@ -242,7 +240,7 @@ def test_cancelled_when_so_many_calls_run_every_protocol_takes_the_history(
     assert not providers.objections()
 
 
-def test_a_process_of_a_tool_does_not_outlive_a_cancellation(providers: Providers, tmp_path: Path) -> None:
+def test_a_cancellation_ends_the_process_of_a_tool(providers: Providers, tmp_path: Path) -> None:
     async def talk() -> None:
         note = tmp_path / "pid"
         hangs = tool(hang, process=True)
@@ -268,34 +266,34 @@ def _is_running(pid: int) -> bool:
 
 
 async def floods() -> str:
-    """Says too much."""
+    """Returns too much."""
     return "x" * 5_000_000
 
 
 async def exits() -> None:
-    """Wants to end the program."""
+    """Exits the program."""
     raise SystemExit(3)
 
 
 def interrupts() -> None:
-    """As if somebody had pressed a key, in a thread."""
+    """Raises a KeyboardInterrupt in a thread."""
     raise KeyboardInterrupt
 
 
 async def binary() -> bytes:
-    """Gives bytes."""
+    """Returns bytes."""
     return bytes(range(256))
 
 
 async def hangs() -> None:
-    """Hangs, and does not want to be stopped."""
+    """Hangs and cannot be stopped."""
     with suppress(asyncio.CancelledError):
         await asyncio.sleep(3600)
     await asyncio.sleep(0.2)
 
 
 @pytest.mark.parametrize("protocol", MODELS)
-def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path, protocol: str) -> None:
+def test_the_run_continues_whatever_tools_do(providers: Providers, tmp_path: Path, protocol: str) -> None:
     odd = [
         tool(floods),
         tool(exits),
@@ -311,29 +309,31 @@ def test_whatever_tools_do_the_run_goes_on(providers: Providers, tmp_path: Path,
             providers[protocol].say(Reply([ToolCall("", each.name, {}) for each in odd]), "So be it.")
             assert (await agent.run("All of them.")).text == "So be it."
             holds(agent, len(odd))
-            told = dict(zip([each.name for each in odd], texts(agent.session.messages), strict=True))
-            assert max(map(len, told.values())) <= 2_000
-            assert "left out" in told["floods"] and "SystemExit" in told["exits"] and "Keyboard" in told["interrupts"]
-            assert "256 bytes" in told["binary"] and "0.05 seconds" in told["hangs"] and "died" in told["die"]
+            found = dict(zip([each.name for each in odd], texts(agent.session.messages), strict=True))
+            assert max(map(len, found.values())) <= 2_000
+            assert (
+                "left out" in found["floods"] and "SystemExit" in found["exits"] and "Keyboard" in found["interrupts"]
+            )
+            assert "256 bytes" in found["binary"] and "0.05 seconds" in found["hangs"] and "died" in found["die"]
         await nothing_is_left()
 
     run(talk())
     assert not providers.objections()
 
 
-def test_one_set_of_limits_in_every_mode(providers: Providers, store: Store, tmp_path: Path) -> None:
-    """The same five calls through an agent, a sub-agent and a plain session with a scheduler: the same results."""
+def test_tool_limits_are_the_same_in_every_mode(providers: Providers, store: Store, tmp_path: Path) -> None:
+    """The same five calls have the same results in an agent, a sub-agent and a session with a scheduler."""
 
     async def raises() -> None:
         """Raises."""
         raise ValueError("no")
 
     async def long() -> str:
-        """Floods."""
+        """Returns a long text."""
         return "x" * 10_000
 
     async def picture() -> bytes:
-        """Gives an image."""
+        """Returns an image."""
         return b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
     made = [tool(raises), tool(long), tool(picture)]

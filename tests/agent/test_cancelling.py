@@ -1,4 +1,4 @@
-"""Cancelled at any point, a turn leaves a closed log: what had arrived is kept, and the next request is right."""
+"""A turn that is cancelled at any point is closed in the log. What had arrived is kept, and the session continues."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from support.providers import MODELS
-from support.sessions import Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather
+from support.sessions import Providers, asks, check, entries, logged_messages, nothing_is_lost, run, texts, weather
 from support.waiting import HANGS
 
 import segue
@@ -32,7 +32,7 @@ WAYS = ["cancel", "cancel twice", "leave", "task", "scope"]
 
 
 async def cancelled(session: segue.Session, after: int, way: str, yields: int) -> None:
-    """Cancel a turn after so many events, and so many steps of the loop; in any of the ways there are."""
+    """Cancel a turn after some events and some steps of the event loop, in one of several ways."""
     async with session.stream("Weather?", {"weather": slow}) as turn:
         for _ in range(after):
             if (await anext(turn, None)) is None:
@@ -76,11 +76,13 @@ def test_a_turn_cancelled_anywhere_leaves_a_closed_log(
         script(restless, protocol)
         await cancelled(session, after, way, yields)
         real = [
-            message for message in said(session) if isinstance(message, ToolResultMessage) and not message.synthetic
+            message
+            for message in logged_messages(session)
+            if isinstance(message, ToolResultMessage) and not message.synthetic
         ]
         check(session)
         nothing_is_lost(session)
-        ids = [message.tool_call_id for message in said(session) if isinstance(message, ToolResultMessage)]
+        ids = [message.tool_call_id for message in logged_messages(session) if isinstance(message, ToolResultMessage)]
         assert len(ids) == len(set(ids)), "one result for each call"
         log = [entry for entry in entries(session) if isinstance(entry, TurnEnded)]
         assert len(log) == len({type(entry) for entry in log}) <= 1
@@ -112,7 +114,7 @@ def test_a_turn_cancelled_before_it_begins_leaves_nothing(providers: Providers, 
     run(talk())
 
 
-def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: Providers, store: Store) -> None:
+def test_a_partial_answer_is_stored_as_aborted_and_its_calls_never_run(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(Fault("silence", Reply([*LONG.content, *asks("Paris").content])))
@@ -128,7 +130,7 @@ def test_what_had_arrived_is_kept_as_aborted_and_its_calls_never_run(providers: 
     run(talk())
 
 
-def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store: Store) -> None:
+def test_the_wait_before_a_retry_can_be_cancelled(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         long = 100 * HANGS
         router = segue.Fixed(MODELS[ONE], patience=segue.Patience(retries=segue.Retries(longest_retry_after=long)))
@@ -147,7 +149,7 @@ def test_a_wait_before_another_try_can_be_cancelled(providers: Providers, store:
 
 
 def test_the_end_of_the_event_loop_closes_the_log(providers: Providers, tmp_path: Any) -> None:
-    """A program that ends while a turn runs, without a word to anybody."""
+    """The program ends while a turn runs."""
     with SQLiteStore(tmp_path / "s.db") as store:
         session = providers.session(MODELS[ONE], store)
         script(providers, ONE)

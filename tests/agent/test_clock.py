@@ -1,4 +1,4 @@
-"""Clocks that are arguments may give anything."""
+"""A clock in the settings may return anything."""
 
 import math
 
@@ -13,7 +13,7 @@ ODD = [math.nan, math.inf, -math.inf, 1e300]
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_a_clock_that_gives_no_time_is_a_setting_error(providers: Providers, store: Store, odd: float) -> None:
+def test_a_clock_without_a_valid_time_is_a_setting_error(providers: Providers, store: Store, odd: float) -> None:
     with pytest.raises(SettingError, match=r"the clock of session .* returned"):
         Session.create(MODELS["mistral-chat"], store=store, settings=Settings(clock=lambda: odd))
     assert store.sessions() == []
@@ -21,10 +21,10 @@ def test_a_clock_that_gives_no_time_is_a_setting_error(providers: Providers, sto
 
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("good", range(1, 8))
-def test_a_clock_that_fails_in_mid_turn_is_a_setting_error_and_the_session_goes_on(
+def test_a_clock_that_fails_during_a_turn_is_a_setting_error_and_the_session_can_continue(
     providers: Providers, store: Store, odd: float, good: int
 ) -> None:
-    """After any number of good times."""
+    """After any number of valid times."""
     times = iter([1.7e9] * good)
     session = providers.session(MODELS["mistral-chat"], store)
     session.log.clock = lambda: next(times, odd)

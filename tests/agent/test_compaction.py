@@ -1,5 +1,5 @@
-"""Compaction in a session: the log keeps everything, the running turn is never cut, and the model that has seen the
-turns writes the summary as long as it answers."""
+"""Compaction in a session: the log keeps everything, the running turn is never cut, and the last model writes the
+summary if it answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,19 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import QUICK, Providers, asks, check, entries, nothing_is_lost, run, said, texts, weather, words
+from support.sessions import (
+    QUICK,
+    Providers,
+    asks,
+    check,
+    entries,
+    logged_messages,
+    nothing_is_lost,
+    run,
+    text_of,
+    texts,
+    weather,
+)
 from support.waiting import HANGS
 
 import segue
@@ -22,7 +34,7 @@ ONE, OTHER = "anthropic-messages", "google-generative-ai"
 TOOLS = {"weather": weather}
 SMALL = 2_000
 MEASURED_BY_LENGTH = Usage()
-"""Stand-ins say that all requests are short, whatever came; without a measure the length counts."""
+"""Stand-ins report small usages for all requests. Without a usage, sizes are estimated by length."""
 
 
 def small(protocol: str, window: int = SMALL) -> segue.Model:
@@ -38,7 +50,7 @@ def asking(*cities: str) -> Reply:
 
 
 def summarising(providers: Providers) -> Callable[[Context], Reply]:
-    """Answers requests for a summary with one, and all others with some length."""
+    """Answers requests for a summary with a summary, and all others with a long text."""
 
     def answer(context: Context) -> Reply:
         if "the summary by which another model goes on" in (context.system_prompt or ""):
@@ -59,7 +71,7 @@ def compactions(session: Session) -> list[Compacted]:
 
 
 @pytest.mark.parametrize("protocol", MODELS)
-def test_a_long_conversation_is_compacted_by_itself(providers: Providers, store: Store, protocol: str) -> None:
+def test_a_long_conversation_is_compacted_automatically(providers: Providers, store: Store, protocol: str) -> None:
     async def talk() -> None:
         session = providers.session(small(protocol), store)
         listen(providers[protocol], summarising(providers))
@@ -70,7 +82,7 @@ def test_a_long_conversation_is_compacted_by_itself(providers: Providers, store:
             nothing_is_lost(session)
         assert 2 <= len(compactions(session)) < 10
         assert is_summary(session.messages[0]) and not any(map(is_summary, session.messages[1:]))
-        assert len(said(session)) == 12 * 4, "the log keeps everything"
+        assert len(logged_messages(session)) == 12 * 4, "the log keeps everything"
         assert providers.reopened(session).messages == session.messages
 
     run(talk())
@@ -86,10 +98,10 @@ def test_compaction_on_demand(providers: Providers, store: Store) -> None:
             await session.ask(f"Question {turn}", TOOLS)
         summary = await session.compact()
         assert summary is not None and session.messages[0] == summary and "SUMMARY" in str(summary)
-        assert len(session.messages) < 16 == len(said(session))
+        assert len(session.messages) < 16 == len(logged_messages(session))
         check(session)
         await session.ask("And now?")
-        assert "SUMMARY" in words(providers.sent(ONE))
+        assert "SUMMARY" in text_of(providers.sent(ONE))
         check(session)
 
     run(talk())
@@ -121,7 +133,7 @@ def test_forks_before_a_compaction_see_the_full_history(providers: Providers, st
 
 
 def test_the_running_turn_is_never_cut(providers: Providers, store: Store) -> None:
-    """Though it alone fills the window: older turns go, and its huge result stays."""
+    """Even if it fills the window alone: older turns are cut, and its huge result stays."""
 
     def long(city: str) -> str:
         return f"{city}: " + "x" * 4_000
@@ -150,7 +162,7 @@ def test_the_running_turn_is_never_cut(providers: Providers, store: Store) -> No
     assert not providers.objections()
 
 
-def test_the_model_that_has_seen_the_turns_writes_the_summary(providers: Providers, store: Store) -> None:
+def test_the_last_model_writes_the_summary(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         listen(providers[ONE], summarising(providers))
@@ -160,14 +172,14 @@ def test_the_model_that_has_seen_the_turns_writes_the_summary(providers: Provide
         providers[OTHER].say(plainly("Here I am."))
         assert (await session.ask("And now?")).text == "Here I am."
         assert [entry.model for entry in compactions(session)] == [MODELS[ONE].ref]
-        assert len(providers[OTHER].requests) == 1 and "SUMMARY" in words(providers.sent(OTHER))
+        assert len(providers[OTHER].requests) == 1 and "SUMMARY" in text_of(providers.sent(OTHER))
         check(session)
 
     run(talk())
     assert not providers.objections()
 
 
-def test_the_next_model_writes_it_where_the_last_one_does_not_answer(providers: Providers, store: Store) -> None:
+def test_the_next_model_writes_the_summary_if_the_last_one_fails(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         listen(providers[ONE], summarising(providers), 12)
@@ -184,7 +196,7 @@ def test_the_next_model_writes_it_where_the_last_one_does_not_answer(providers: 
     assert not providers.objections()
 
 
-def test_a_member_that_rests_is_not_asked_for_a_summary(providers: Providers, store: Store) -> None:
+def test_a_resting_member_is_not_asked_for_a_summary(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         once = replace(QUICK, retries=replace(QUICK.retries, count=0))
         session = providers.session(Failover([MODELS[ONE], small(OTHER)], patience=once), store)
@@ -202,7 +214,7 @@ def test_a_member_that_rests_is_not_asked_for_a_summary(providers: Providers, st
     run(talk())
 
 
-def test_a_passing_fault_does_not_keep_the_summary_from_being_written(providers: Providers, store: Store) -> None:
+def test_a_summary_is_retried_after_a_temporary_failure(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(plainly("Hello."), plainly("Again."), Fault("overloaded"), plainly("SUMMARY"))
@@ -213,8 +225,8 @@ def test_a_passing_fault_does_not_keep_the_summary_from_being_written(providers:
     run(talk())
 
 
-def test_where_no_summary_can_be_made_the_request_is_sent_as_it_is(providers: Providers, store: Store) -> None:
-    """Estimates are careful, and the provider has the last word."""
+def test_without_a_summary_the_request_is_sent_unchanged(providers: Providers, store: Store) -> None:
+    """Estimates are careful, and the provider decides."""
 
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
@@ -230,7 +242,7 @@ def test_where_no_summary_can_be_made_the_request_is_sent_as_it_is(providers: Pr
     run(talk())
 
 
-def test_a_summary_on_demand_that_nobody_can_write_is_an_error(providers: Providers, store: Store) -> None:
+def test_a_summary_on_demand_that_fails_is_an_error(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(plainly("Hello."), plainly("Again."), plainly(" "))
@@ -265,7 +277,7 @@ def test_no_turn_begins_while_a_compaction_runs(providers: Providers, store: Sto
     run(talk())
 
 
-def test_a_compaction_that_speaks_of_another_log_changes_nothing(providers: Providers, store: Store) -> None:
+def test_a_compaction_from_another_log_changes_nothing(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         await session.ask("One?")

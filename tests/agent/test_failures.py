@@ -1,4 +1,4 @@
-"""What goes wrong is in the log and on the answer; what another model can cure is cured, all else is shown."""
+"""Failures are in the log and on the answer. Another model is asked if that helps; otherwise the turn fails."""
 
 import json
 import time
@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from support.providers import MODELS
 from support.raw import raw, response
-from support.sessions import QUICK, Providers, asks, check, entries, run, said, texts, weather
+from support.sessions import QUICK, Providers, asks, check, entries, logged_messages, run, texts, weather
 from support.waiting import HANGS
 
 import segue
@@ -34,20 +34,20 @@ def last_answer(session: Session) -> MessageAdded:
     return [e for e in entries(session) if isinstance(e, MessageAdded) and isinstance(e.message, AssistantMessage)][-1]
 
 
-def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers: Providers, store: Store) -> None:
+def test_failed_attempts_are_in_the_log_and_on_the_answer(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(both(), store)
         providers[ONE].say(Fault("overloaded"), Fault("rate-limit"), Fault("server-error"))
-        told = [event async for event in session.stream("Hello?")]
-        assert [event.type for event in told if event.type in ("retry", "switch")] == ["retry", "retry", "switch"]
+        seen = [event async for event in session.stream("Hello?")]
+        assert [event.type for event in seen if event.type in ("retry", "switch")] == ["retry", "retry", "switch"]
         failed = attempts(session)
         assert [each.kind for each in failed] == ["overloaded", "rate-limit", "server"]
         assert [each.then for each in failed] == ["retry", "retry", "next"]
         assert all(each.model == MODELS[ONE].ref and each.text and each.status and each.request_id for each in failed)
         answer = last_answer(session)
         assert answer.attempts == tuple(each.key for each in failed)
-        told_of = [each for each in answer.message.diagnostics if each.type == "attempt-failed"]
-        assert [(each.message, each.details["kind"]) for each in told_of] == [(each.text, each.kind) for each in failed]
+        seen_of = [each for each in answer.message.diagnostics if each.type == "attempt-failed"]
+        assert [(each.message, each.details["kind"]) for each in seen_of] == [(each.text, each.kind) for each in failed]
         check(session)
 
     run(talk())
@@ -55,7 +55,7 @@ def test_every_attempt_with_its_reason_is_in_the_log_and_on_the_answer(providers
 
 
 @pytest.mark.parametrize("kind", ["cut", "broken-json", "error-event"])
-def test_output_that_broke_off_is_stored_as_failed_and_never_glued(
+def test_interrupted_output_is_stored_as_failed_and_never_joined_with_the_retry(
     providers: Providers, store: Store, kind: FaultKind
 ) -> None:
     async def talk() -> None:
@@ -64,17 +64,17 @@ def test_output_that_broke_off_is_stored_as_failed_and_never_glued(
         providers[OTHER].say("The whole answer.")
         answer = await session.ask("Hello?", {"weather": lambda city: pytest.fail("it ran")})
         assert answer.text == "The whole answer."
-        first, second = [message for message in said(session) if isinstance(message, AssistantMessage)]
+        first, second = [message for message in logged_messages(session) if isinstance(message, AssistantMessage)]
         assert first.stop_reason == "error" and first.text.startswith("One two") and first.protocol == ONE
         assert second == answer and not texts(session.messages)
         [sent] = providers.sent(OTHER).messages
-        assert "One two" not in str(sent), "the next attempt starts clean"
+        assert "One two" not in str(sent), "the next attempt begins from scratch"
         check(session)
 
     run(talk())
 
 
-def test_a_turn_that_nobody_can_answer_fails_and_says_why(providers: Providers, store: Store) -> None:
+def test_a_turn_that_no_member_can_answer_fails_with_the_reason(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(both(), store)
         for protocol in (ONE, OTHER):
@@ -86,13 +86,13 @@ def test_a_turn_that_nobody_can_answer_fails_and_says_why(providers: Providers, 
         assert attempts(session)[-1].then == "give-up" and len(attempts(session)) == 6
         check(session)
         providers.clear()
-        assert (await session.ask("Anybody?")).stop_reason == "stop", "a turn that somebody wants is tried"
+        assert (await session.ask("Anybody?")).stop_reason == "stop", "a new turn is always tried"
         check(session)
 
     run(talk())
 
 
-def test_members_that_fail_in_turn_are_not_tried_for_ever(providers: Providers, store: Store) -> None:
+def test_members_that_fail_in_turn_are_not_tried_forever(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(both(rest=0.0, retries=replace(QUICK.retries, count=1)), store)
         for protocol in (ONE, OTHER):
@@ -104,9 +104,7 @@ def test_members_that_fail_in_turn_are_not_tried_for_ever(providers: Providers, 
 
 
 @pytest.mark.parametrize("kind", ["wrong-key", "unavailable"])
-def test_a_member_whose_account_or_capacity_is_the_trouble_is_left(
-    providers: Providers, store: Store, kind: FaultKind
-) -> None:
+def test_a_member_without_credit_or_capacity_is_left(providers: Providers, store: Store, kind: FaultKind) -> None:
     async def talk() -> None:
         session = providers.session(both(), store)
         providers[ONE].say(*[Fault(kind)] * 3)
@@ -115,7 +113,7 @@ def test_a_member_whose_account_or_capacity_is_the_trouble_is_left(
     run(talk())
 
 
-def test_a_bad_request_of_our_own_is_shown_and_not_tried_elsewhere(providers: Providers, store: Store) -> None:
+def test_an_invalid_request_is_reported_and_not_sent_to_another_member(providers: Providers, store: Store) -> None:
     def spoiled(model: segue.Model) -> Connection:
         def spoil(body: dict[str, Any]) -> None:
             body["messages"] = [{"role": "wizard", "content": "abracadabra"}]
@@ -127,7 +125,7 @@ def test_a_bad_request_of_our_own_is_shown_and_not_tried_elsewhere(providers: Pr
         async with session.stream("Hello?") as turn:
             end = await turn.finished()
         assert end.how == "failed" and "invalid-request" in end.reason
-        assert providers[ONE].refused[0].text in end.reason, "in the provider's words"
+        assert providers[ONE].refused[0].text in end.reason, "the text of the provider"
         assert end.message is not None and isinstance(segue.error_of(end.message), segue.InvalidRequestError)
         assert [each.kind for each in attempts(session)] == ["invalid-request"]
         check(session)
@@ -187,7 +185,7 @@ GONE: list[tuple[str, str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("protocol", "status", "body"), GONE, ids=lambda value: str(value)[:40])
-def test_a_member_that_does_not_have_its_model_is_passed_over_and_rests_long(
+def test_a_member_without_its_model_is_left_and_has_a_long_rest(
     providers: Providers, store: Store, protocol: str, status: str, body: dict[str, Any]
 ) -> None:
     other = OTHER if protocol == ONE else ONE
@@ -214,7 +212,7 @@ def test_a_member_that_does_not_have_its_model_is_passed_over_and_rests_long(
         assert rest > QUICK.rest
 
 
-def test_a_404_that_another_request_would_cure_is_the_requests_fault(providers: Providers, store: Store) -> None:
+def test_a_404_about_something_in_the_request_is_an_invalid_request(providers: Providers, store: Store) -> None:
     body = {"error": {"message": "No endpoints found that support image input", "code": 404}}
 
     async def talk(url: str) -> None:
@@ -254,8 +252,8 @@ def test_overflow_leads_to_one_compaction(providers: Providers, store: Store) ->
         providers[ONE].say("Hello.", "Again.", Fault("overflow"), "They said hello.", "Here I am.")
         await session.ask("Hello?")
         await session.ask("Hello again?")
-        told = [event async for event in session.stream("And now?")]
-        assert [event.type for event in told if event.type == "compaction"] == ["compaction"]
+        seen = [event async for event in session.stream("And now?")]
+        assert [event.type for event in seen if event.type == "compaction"] == ["compaction"]
         assert session.messages[-1].text == "Here I am."  # type: ignore[union-attr]
         assert "They said hello." in str(session.messages[0])
         assert [each.then for each in attempts(session)] == ["compact"]
@@ -296,7 +294,7 @@ def test_overflow_with_nothing_to_summarise_is_a_clear_error(providers: Provider
     assert len(providers[ONE].requests) == 1
 
 
-def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers: Providers, store: Store) -> None:
+def test_overflow_without_a_summary_is_a_clear_error(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(Fixed(MODELS[ONE], patience=QUICK), store)
         providers[ONE].say("Hello.", "Again.", Fault("overflow"), *[Fault("server-error")] * 3)
@@ -310,7 +308,7 @@ def test_overflow_where_nobody_can_write_the_summary_is_a_clear_error(providers:
     run(talk())
 
 
-def test_an_unhealthy_member_rests_for_other_sessions_too(providers: Providers, store: Store) -> None:
+def test_a_member_rests_for_all_sessions_that_share_the_router(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         router = Failover([MODELS[ONE], MODELS[OTHER]], patience=Patience(retries=Retries(count=0), rest=HANGS))
         one, two = (providers.session(router, store) for _ in range(2))

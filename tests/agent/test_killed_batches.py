@@ -1,5 +1,5 @@
-"""A batch of calls that take different times, killed or cancelled at any point: no result that was reported is lost,
-and no call whose result is in the log counts as unknown."""
+"""A batch of calls of different duration, killed or cancelled at any point: no reported result is lost, and no call
+with a result in the log counts as unknown."""
 
 import asyncio
 import os
@@ -26,11 +26,11 @@ from segue.types import AssistantMessage, Context, TextContent, ToolCall, ToolRe
 POINTS = 200 if os.environ.get("SEGUE_SOAK") else 20
 PARALLEL = [1, 2, 3, 8]
 EVENTS = 110
-"""About as many as a turn reports."""
+"""About the number of events of a turn."""
 
 
 class Batches(StandIn):
-    """Asks for a batch whose calls take different times, sub-agents among them, and then says that all is done."""
+    """Asks for a batch of calls of different duration, including sub-agents, and then ends the turn."""
 
     def next_answer(self, body: dict[str, Any]) -> Reply | Fault:
         last = self.conversation(body).messages[-1]
@@ -58,12 +58,12 @@ def prey() -> Iterator[Victims]:
 
 
 def results_of(session: Session) -> list[ToolResultMessage]:
-    said = [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
-    return [message for message in said if isinstance(message, ToolResultMessage)]
+    messages = [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
+    return [message for message in messages if isinstance(message, ToolResultMessage)]
 
 
 def nothing_reported_is_lost(session: Session, reported: set[str]) -> int:
-    """Of a session that was opened after a crash: how many of its calls are unknown."""
+    """The number of unknown calls in a session that was opened after a crash."""
     logged = {result.tool_call_id for result in results_of(session)}
     assert reported <= logged, "a result was reported and is not in the log"
     found = session.interrupted
@@ -76,7 +76,7 @@ def nothing_reported_is_lost(session: Session, reported: set[str]) -> int:
 
 
 def is_in_the_order_of_the_calls(session: Session) -> None:
-    """One result for each call, in their order, and the next request need not move any."""
+    """Each call has one result, in the order of the calls, and rendering does not move any."""
     asked = [call.id for call in calls_of(session)]
     answered = [message.tool_call_id for message in session.messages if isinstance(message, ToolResultMessage)]
     assert answered == asked
@@ -113,21 +113,21 @@ def test_a_killed_process_loses_no_result_that_it_reported(batches: Providers, p
                 check(session)
                 is_in_the_order_of_the_calls(session)
                 real = [each.tool_call_id for each in results_of(session) if not each.synthetic]
-                assert real == logged, "what was logged is what counts"
+                assert real == logged, "the results are those of the log"
                 kept += len(real)
                 moved += logged != sorted(logged, key=[call.id for call in calls_of(session)].index)
     assert not batches.objections()
-    assert unknown and kept and moved, "some were hit while calls ran, and some ended in another order"
+    assert unknown and kept and moved, "some were killed while calls ran, and some calls ended in another order"
 
 
 def calls_of(session: Session) -> list[ToolCall]:
-    """Those of answers that did not fail."""
+    """The calls of answers that did not fail."""
     answers = [message for message in session.messages if isinstance(message, AssistantMessage)]
     return [call for message in answers if message.stop_reason == "toolUse" for call in message.tool_calls]
 
 
 def test_a_cancelled_turn_loses_no_result_that_it_reported(batches: Providers) -> None:
-    """Cancelled when so many events were reported, and once more while it ends."""
+    """It is cancelled after some events, and again while it ends."""
     chance = Random(18)
     for _ in range(POINTS):
         with SQLiteStore(":memory:") as store:
@@ -163,4 +163,4 @@ async def cancelled(batches: Providers, store: Store, after: int, parallel: int,
         check(lead.session)
         is_in_the_order_of_the_calls(lead.session)
         again = Session.open(lead.session.id, MODELS[ONE], store=store)
-        assert again.messages == lead.session.messages, "the live session is what the log says"
+        assert again.messages == lead.session.messages, "the live session equals the stored one"

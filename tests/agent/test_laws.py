@@ -1,5 +1,5 @@
-"""Whatever happens to a session, in any order: the next request is right for every protocol, no real result is lost
-except into a summary, and the log alone tells the whole state."""
+"""Whatever happens to a session, in any order: the next request is valid for every protocol, no real result is lost
+except in a summary, and the state follows from the log alone."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,9 +16,9 @@ from support.sessions import (
     asks,
     check,
     entries,
+    logged_messages,
     nothing_is_lost,
     run,
-    said,
     texts,
 )
 
@@ -77,7 +77,7 @@ def router(kind: str, members: Sequence[str]) -> Router:
 
 
 class Anyhow:
-    """Runs calls in any order, each with a result that nothing else has."""
+    """Runs calls in any order, each with a unique result."""
 
     def __init__(self, chance: Random, numbers: "count[int]") -> None:
         self.chance, self.numbers = chance, numbers
@@ -93,7 +93,7 @@ class Anyhow:
 
 
 class World:
-    """A session to which things happen."""
+    """A session, and the actions that a test applies to it."""
 
     def __init__(self, providers: Providers, store: Store) -> None:
         self.providers, self.store = providers, store
@@ -102,7 +102,7 @@ class World:
         self.session = providers.session(router("fixed", NAMES[:1]), store)
 
     def script(self, turn: dict[str, Any]) -> None:
-        """The same plan for every provider: which one is asked is the router's business."""
+        """The same script for every provider, because the router chooses one."""
         plan: list[Any] = [asks(*["Paris"] * calls, ids=["call_0"] * calls) for calls in turn["rounds"]]
         last = Reply([TextContent("Mild. " * turn["words"])], usage=Usage())
         if turn["length"]:
@@ -143,7 +143,7 @@ class World:
         await self.session.compact()
 
     async def fork(self, share: float) -> None:
-        """At any entry, also inside a turn, which is what a crash leaves."""
+        """Fork at any entry, also inside a turn, as after a crash."""
         new = f"{self.session.id}-{next(self.forks)}"
         self.store.fork(self.session.id, round(share * self.store.head(self.session.id)), new, time=1)
         self.session = Session.open(
@@ -160,8 +160,8 @@ class World:
         self.session = self.providers.reopened(self.session)
 
     async def late(self, at: int) -> None:
-        """A real result for one of those that stand in for one."""
-        results = [message for message in said(self.session) if isinstance(message, ToolResultMessage)]
+        """Add a real result that replaces a placeholder."""
+        results = [message for message in logged_messages(self.session) if isinstance(message, ToolResultMessage)]
         real = {message.tool_call_id for message in results if not message.synthetic}
         standing = [message for message in results if message.tool_call_id not in real]
         if standing:
@@ -173,7 +173,7 @@ class World:
         check(self.session)
         nothing_is_lost(self.session)
         log = entries(self.session)
-        from_here = 0  # what stands before is in a summary
+        from_here = 0  # earlier messages are in a summary
         for at, entry in enumerate(log):
             if isinstance(entry, Compacted):
                 from_here = next((n for n, each in enumerate(log) if each.key == entry.first), at)
@@ -186,7 +186,7 @@ class World:
 
 @settings(max_examples=settings.default.max_examples // 4, suppress_health_check=list(HealthCheck))
 @given(st.lists(actions, min_size=1, max_size=8))
-def test_whatever_happens_the_next_request_is_right(restless: Providers, happening: list[tuple[str, Any]]) -> None:
+def test_the_next_request_is_valid_whatever_happens(restless: Providers, happening: list[tuple[str, Any]]) -> None:
     async def live(store: Store) -> None:
         world = World(restless, store)
         for name, what in happening:

@@ -1,4 +1,4 @@
-"""A turn on another machine has a lease that its owner renews while it works; with one clock that the test moves."""
+"""A turn on another machine has a lease, which its owner renews while it runs. The test moves the clock."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,7 +19,7 @@ PROTOCOL = "mistral-chat"
 
 
 class Machine(Owner):
-    """An owner on a machine of this name."""
+    """An owner on a machine with this name."""
 
     def __init__(self, host: str) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Machine(Owner):
 
 
 class Clock:
-    """Seconds, which pass when the test says so."""
+    """A clock that only the test moves."""
 
     def __init__(self) -> None:
         self.ms = 1_700_000_000_000
@@ -42,7 +42,7 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    monkeypatch.setattr(owners, "PULSE", 0.001)  # whether to renew is for the clock to say
+    monkeypatch.setattr(owners, "PULSE", 0.001)  # so that only the clock decides when to renew
     return Clock()
 
 
@@ -52,7 +52,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def on(machine: str, session: Session, clock: Clock) -> Session:
-    """The session as another machine has it."""
+    """Open the session on another machine."""
     opened = Session.open(
         session.id,
         MODELS[PROTOCOL],
@@ -76,19 +76,19 @@ async def until(condition: Callable[[], bool]) -> None:
 
 
 class Hanging:
-    """A call that runs until the test lets it go."""
+    """A call that runs until the test ends it."""
 
     def __init__(self) -> None:
-        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+        self.begun, self.release = asyncio.Event(), asyncio.Event()
 
     async def weather(self, city: str, **_: Any) -> str:
         self.begun.set()
-        await self.go_on.wait()
+        await self.release.wait()
         return f"18 C in {city}"
 
 
 async def begun(providers: Providers, store: Store, clock: Clock) -> tuple[Session, Session, Hanging, Any]:
-    """A turn that runs on one machine, in a call that takes long, and the session on another one."""
+    """A turn that runs a long call on one machine, and the same session on another machine."""
     made = providers.session(MODELS[PROTOCOL], store, clock=clock)
     one, other = on("one", made, clock), on("other", made, clock)
     providers[PROTOCOL].say(asks("Paris"), "Mild.")
@@ -99,7 +99,7 @@ async def begun(providers: Providers, store: Store, clock: Clock) -> tuple[Sessi
 
 
 def test_a_lease_is_renewed_as_long_as_the_turn_runs(providers: Providers, place: str, clock: Clock) -> None:
-    """However long a call takes, nobody else may take the turn; nothing is written as long as nothing need be."""
+    """However long a call takes, no other process may close the turn. Renewals are written only when they are due."""
 
     async def talk(store: Store) -> None:
         one, other, call, turn = await begun(providers, store, clock)
@@ -111,12 +111,12 @@ def test_a_lease_is_renewed_as_long_as_the_turn_runs(providers: Providers, place
             assert other.interrupted is None
             with pytest.raises(ConflictError, match="running elsewhere"):
                 await other.ask("Me, too.")
-        call.go_on.set()
+        call.release.set()
         assert (await turn).text == "Mild." and texts(one.messages) == ["18 C in Paris"]
         clock.ms += 2 * LEASE
         count = len(entries(one))
         one.log.renew()
-        assert len(entries(one)) == count, "a turn that is over is not renewed"
+        assert len(entries(one)) == count, "a turn that has ended is not renewed"
         assert (await other.ask("And now?")).stop_reason == "stop"
         check(other)
 
@@ -125,14 +125,14 @@ def test_a_lease_is_renewed_as_long_as_the_turn_runs(providers: Providers, place
     assert not providers.objections()
 
 
-def test_a_lease_that_is_not_renewed_ends_and_the_turn_is_taken(
+def test_another_process_takes_the_turn_when_its_lease_has_expired(
     providers: Providers, place: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first machine sleeps. When it wakes up it finds the log written by another, and writes nothing."""
+    """The first machine sleeps. When it wakes up, another machine has written to the log, and it writes nothing."""
 
     async def talk(store: Store) -> None:
         one, other, call, turn = await begun(providers, store, clock)
-        monkeypatch.setattr(one.log, "time", lambda: 0)  # its own clock does not move: it does not renew
+        monkeypatch.setattr(one.log, "time", lambda: 0)  # its clock stops, so it does not renew
         last = entries(one)[-1].time
         clock.ms = last + LEASE - 1
         with pytest.raises(ConflictError, match="running elsewhere"):
@@ -144,7 +144,7 @@ def test_a_lease_that_is_not_renewed_ends_and_the_turn_is_taken(
         count = len(entries(other))
         monkeypatch.undo()
         one.log.renew()
-        call.go_on.set()
+        call.release.set()
         with pytest.raises(ConflictError):
             await turn
         assert len(entries(other)) == count and renewals(other) == 0
@@ -157,10 +157,10 @@ def test_a_lease_that_is_not_renewed_ends_and_the_turn_is_taken(
     assert not providers.objections()
 
 
-def test_what_cannot_be_renewed_does_not_disturb_the_turn(
+def test_a_lease_that_cannot_be_renewed_does_not_disturb_the_turn(
     providers: Providers, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The store fails for a while; the turn ends as it would have."""
+    """The store fails for a while, and the turn still ends normally."""
 
     async def talk(store: Store) -> None:
         _, _, call, turn = await begun(providers, store, clock)
@@ -174,7 +174,7 @@ def test_what_cannot_be_renewed_does_not_disturb_the_turn(
             patch.setattr(store, "append", fails)
             clock.ms += RENEWAL
             await failed.wait()
-        call.go_on.set()
+        call.release.set()
         assert (await turn).text == "Mild."
 
     with SQLiteStore(":memory:") as store:

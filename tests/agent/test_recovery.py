@@ -1,4 +1,4 @@
-"""A process that is killed in mid-turn leaves a session that opens, tells what had happened, and goes on."""
+"""After a process was killed during a turn, the session opens, shows what was interrupted, and continues."""
 
 import os
 from collections.abc import Iterator
@@ -23,11 +23,11 @@ from segue.types import AssistantMessage, TextContent, ToolCall, ToolResultMessa
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
 KILLS = {"sqlite": 500 if SOAK else 25, "postgresql": 100 if SOAK else 8}
 SESSIONS = 5
-"""Kills after which another session is begun: histories grow, and with them the time that they take to check."""
+"""Kills per session. A longer history takes longer to check."""
 
 
 class Endless(StandIn):
-    """Asks for tools in every turn, and then answers, for ever and at leisure."""
+    """Asks for tools in every turn and then answers, slowly and forever."""
 
     def next_answer(self, body: dict[str, Any]) -> Reply | Fault:
         if isinstance(self.conversation(body).messages[-1], ToolResultMessage):
@@ -57,7 +57,7 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, int]:
 
 
 def expected(session: Session) -> tuple[list[str], list[str]] | None:
-    """What the log says was broken off, read another way than the session does."""
+    """The interrupted calls in the log, computed in another way than by the session."""
     log = entries(session)
     begun = max((at for at, entry in enumerate(log) if isinstance(entry, TurnBegun)), default=None)
     if begun is None or any(isinstance(entry, TurnEnded) for entry in log[begun:]):
@@ -73,20 +73,20 @@ def expected(session: Session) -> tuple[list[str], list[str]] | None:
     return [call for call in asked if call not in started], [call for call in asked if call in started]
 
 
-def told(found: Interruption | None) -> tuple[list[str], list[str]] | None:
+def calls_of(found: Interruption | None) -> tuple[list[str], list[str]] | None:
     return None if found is None else ([c.id for c in found.not_started], [c.id for c in found.unknown])
 
 
-def test_a_killed_process_loses_nothing_that_was_acknowledged(
+def test_a_killed_process_loses_no_acknowledged_entry(
     endless: Providers, prey: Victims, where: tuple[str, int]
 ) -> None:
     address, kills = where
     chance = Random(915)
     standins = {protocol: (each.url, each.key) for protocol, each in endless.standins.items()}
-    broken = unknown = 0
+    interrupted = unknown = 0
     with open_store(address) as store:
         for kill in range(20 * kills):
-            if kill >= kills and unknown:  # where they strike is luck: at least one must strike while a call runs
+            if kill >= kills and unknown:  # at least one kill must happen while a call runs
                 break
             if kill % SESSIONS == 0:
                 session = endless.session(segue.RoundRobin(MODELS.values()), store)
@@ -104,16 +104,16 @@ def test_a_killed_process_loses_nothing_that_was_acknowledged(
                 "an acknowledged entry is missing"
             )
             found = session.interrupted
-            assert told(found) == expected(session)
-            broken += found is not None
+            assert calls_of(found) == expected(session)
+            interrupted += found is not None
             unknown += bool(found and found.unknown)
             run(goes_on(endless, session, found))
     assert not endless.objections()
-    assert broken > kills // 2 and unknown > 0, "most of them were hit in mid-turn"
+    assert interrupted > kills // 2 and unknown > 0, "most of them were killed during a turn"
 
 
 async def goes_on(endless: Providers, session: Session, found: Interruption | None) -> None:
-    """The next request is accepted, says what is unknown, and a real result that comes late wins."""
+    """The next request is accepted and states what is unknown, and a late real result replaces the placeholder."""
     answer = await session.ask("What happened?", {"weather": weather})
     assert answer.stop_reason == "stop", answer.error_message
     check(session)
@@ -131,11 +131,11 @@ def rendered(session: Session, model: segue.Model) -> list[segue.Message]:
     return list(segue.ingest(segue.encode(context, model).body, model.protocol).messages)
 
 
-# -- the same without a crash: a log that somebody left --
+# -- the same without a crash: a log as a crash leaves it --
 
 
 def left(providers: Providers, store: Store, protocol: str, owner: str = "elsewhere/1/0/x", time: int = 0) -> Session:
-    """A session that was broken off after three calls: one with its result, one that was started, one that was not."""
+    """A session that was interrupted with three calls: one has its result, one was started, one was not."""
     session = providers.session(MODELS[protocol], store)
     model = MODELS[protocol]
     calls = [ToolCall(f"toolu_{at}", "weather", {"city": city}) for at, city in enumerate(("Paris", "Rome", "Oslo"))]
@@ -157,13 +157,13 @@ def left(providers: Providers, store: Store, protocol: str, owner: str = "elsewh
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS, ids=["-".join(pair) for pair in PAIRS])
-def test_what_was_broken_off_is_told_and_a_late_result_wins(
+def test_interrupted_calls_are_listed_and_a_late_result_replaces_the_placeholder(
     providers: Providers, store: Store, one: str, other: str
 ) -> None:
     async def talk() -> None:
         session = left(providers, store, one)
         found = session.interrupted
-        assert told(found) == (["toolu_2"], ["toolu_1"])
+        assert calls_of(found) == (["toolu_2"], ["toolu_1"])
         session.switch(MODELS[other])
         await session.ask("And now?")
         real, unknown, not_run = texts(providers.sent(other).messages)
@@ -179,10 +179,10 @@ def test_what_was_broken_off_is_told_and_a_late_result_wins(
     assert not providers.objections()
 
 
-def test_recovering_twice_is_recovering_once(providers: Providers, store: Store) -> None:
+def test_recovering_twice_has_no_further_effect(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = left(providers, store, "mistral-chat")
-        assert told(await session.recover()) == (["toolu_2"], ["toolu_1"])
+        assert calls_of(await session.recover()) == (["toolu_2"], ["toolu_1"])
         before = entries(session)
         assert await session.recover() is None and entries(session) == before
         assert isinstance(before[-1], TurnEnded) and before[-1].how == "recovered"
@@ -191,7 +191,7 @@ def test_recovering_twice_is_recovering_once(providers: Providers, store: Store)
     run(talk())
 
 
-def test_a_result_for_a_call_that_nobody_made_or_that_has_one_is_an_error(providers: Providers, store: Store) -> None:
+def test_a_result_for_an_unknown_or_answered_call_is_an_error(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = left(providers, store, "mistral-chat")
         with pytest.raises(segue.SessionError, match="no call with the id 'toolu_9'"):
@@ -202,7 +202,7 @@ def test_a_result_for_a_call_that_nobody_made_or_that_has_one_is_an_error(provid
     run(talk())
 
 
-def test_the_calls_of_a_last_answer_that_was_cut_for_length_are_closed_after_a_crash(
+def test_calls_of_a_last_answer_that_reached_its_length_limit_are_closed_after_a_crash(
     providers: Providers, store: Store
 ) -> None:
     """Between the answer and the end of its turn."""
@@ -220,7 +220,7 @@ def test_the_calls_of_a_last_answer_that_was_cut_for_length_are_closed_after_a_c
     run(talk())
 
 
-def test_a_turn_on_another_machine_is_left_alone_for_a_while(providers: Providers, store: Store) -> None:
+def test_a_turn_on_another_machine_is_interrupted_only_after_its_lease(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         now = 1_700_000_000_000
         session = left(providers, store, "mistral-chat", time=now)
@@ -235,11 +235,11 @@ def test_a_turn_on_another_machine_is_left_alone_for_a_while(providers: Provider
     run(talk())
 
 
-def test_who_lives() -> None:
-    """A process that is there, and that is the same one: a number is given to another sooner or later."""
+def test_which_owners_are_alive() -> None:
+    """The process must exist and be the same one, because process ids are reused."""
     owner = Owner()
     host, _, birth, _ = owner.name.split("/")
-    assert not is_alive(owner.name, 0), "in this process, only who has begun something"
+    assert not is_alive(owner.name, 0), "in this process, only an owner that runs something"
     owner.begin()
     assert is_alive(owner.name, 10 * LEASE)
     owner.end()
@@ -253,7 +253,7 @@ def test_who_lives() -> None:
     assert not is_alive("", LEASE)
 
 
-def test_a_process_that_is_dead_and_not_buried_does_not_live() -> None:
+def test_a_zombie_process_is_not_alive() -> None:
     child = os.spawnlp(os.P_NOWAIT, "true", "true")
     os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
     try:

@@ -1,4 +1,4 @@
-"""Sub-agents: an agent as a tool. Own session, own model, the caller's bill; they end when their caller does."""
+"""Sub-agents: an agent as a tool, with its own session and model. It ends with its caller, who pays for it."""
 
 import asyncio
 from contextlib import suppress
@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 from support.providers import MODELS
-from support.sessions import Providers, asks, check, entries, run, said, texts, weather, with_settings, words
+from support.sessions import (
+    Providers,
+    asks,
+    check,
+    entries,
+    logged_messages,
+    run,
+    text_of,
+    texts,
+    weather,
+    with_settings,
+)
 from support.waiting import HANGS, until_async
 
 import segue
@@ -23,7 +34,7 @@ from segue.types import ToolCall, ToolResultMessage, UserMessage
 
 CHIEF, SCOUT = "anthropic-messages", "mistral-chat"
 PATIENT = ToolLimits(grace=HANGS)
-"""However busy the machine is, what ends when it is told to is not given up."""
+"""Long enough on a busy machine: a tool that stops when it is cancelled is not abandoned."""
 
 
 @tool(name="weather")
@@ -33,7 +44,7 @@ def weather_tool(city: str) -> str:
 
 
 def sends(*tasks: str, name: str = "scout") -> Reply:
-    """An answer of the chief that sends sub-agents."""
+    """An answer of the chief that calls sub-agents."""
     return Reply([ToolCall(f"toolu_{at}", name, {"task": task}) for at, task in enumerate(tasks, 1)])
 
 
@@ -52,9 +63,7 @@ def sub_session(chief: Agent, call: str = "toolu_1") -> Session:
     return Session.open(f"{chief.session.id}~{call}", store=chief.session.store)
 
 
-def test_a_sub_agent_works_in_a_session_of_its_own_and_its_last_text_is_the_result(
-    providers: Providers, store: Store
-) -> None:
+def test_a_sub_agent_has_its_own_session_and_its_last_text_is_the_result(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with scout_of(providers, system_prompt="You scout.") as scout:
             async with chief_of(providers, store, scout.as_tool("scout", "Looks at things")) as chief:
@@ -73,13 +82,13 @@ def test_a_sub_agent_works_in_a_session_of_its_own_and_its_last_text_is_the_resu
                 assert own.info.parent == chief.session.id and own.info.title == "scout"
                 assert own.targets.likely(own.log.state.last).protocol == SCOUT
                 asked = providers.sent(SCOUT)
-                assert asked.system_prompt == "You scout." and "How is it there?" not in words(asked)
+                assert asked.system_prompt == "You scout." and "How is it there?" not in text_of(asked)
                 check(own)
-                assert (outcome.steps, outcome.usage.total_tokens) == (2, 4 * 30), "what it used is the caller's, too"
+                assert (outcome.steps, outcome.usage.total_tokens) == (2, 4 * 30), "its usage counts for the caller"
                 used = segue.session_usage(store, chief.session.id)
             assert used.total_tokens == outcome.usage.total_tokens and used.cost is not None
             assert outcome.cost == pytest.approx(used.cost.total)
-            assert scout.session.messages == [], "the agent itself has said nothing"
+            assert scout.session.messages == [], "the session of the agent itself is not used"
 
     run(talk())
     assert not providers.objections()
@@ -87,10 +96,10 @@ def test_a_sub_agent_works_in_a_session_of_its_own_and_its_last_text_is_the_resu
 
 @pytest.mark.parametrize("protocol", MODELS)
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["the caller's store", "its own store"])
-def test_a_sub_agent_may_have_read_the_conversation(
+def test_a_sub_agent_with_history_sees_the_conversation(
     providers: Providers, store: Store, tmp_path: Path, protocol: str, elsewhere: bool
 ) -> None:
-    """Rendered for its own model, with open calls closed by what is true for who reads it there."""
+    """The history is rendered for its own model, and open calls have results that explain them."""
 
     async def talk() -> None:
         where = str(tmp_path / "scout.db") if elsewhere else None
@@ -110,7 +119,7 @@ def test_a_sub_agent_may_have_read_the_conversation(
                 assert (await chief.run("And elsewhere?")).text == "Mild."
                 check(chief.session)
                 asked = providers.sent(protocol, 1 if protocol == CHIEF else 0)
-                assert "Weather in Rome?" in words(asked) and "And in Paris?" in words(asked)
+                assert "Weather in Rome?" in text_of(asked) and "And in Paris?" in text_of(asked)
                 assert asked.system_prompt == "Lead."
                 results = texts(asked.messages)
                 assert results[0] == weather("Rome") and results[1] == YOURS and results[2] in (BESIDE, weather("Oslo"))
@@ -122,13 +131,13 @@ def test_a_sub_agent_may_have_read_the_conversation(
                 check(own)
                 if not elsewhere:
                     used = segue.session_usage(store, chief.session.id)
-                    assert used.total_tokens == 5 * 30, "what it was given was paid for once"
+                    assert used.total_tokens == 5 * 30, "the history is paid for once"
 
     run(talk())
     assert not providers.objections()
 
 
-def test_several_sub_agents_run_side_by_side(providers: Providers, store: Store) -> None:
+def test_several_sub_agents_run_in_parallel(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         meeting = asyncio.Barrier(3)
 
@@ -153,13 +162,13 @@ def test_several_sub_agents_run_side_by_side(providers: Providers, store: Store)
 
 
 def test_cancelling_the_caller_cancels_its_sub_agents(providers: Providers, store: Store) -> None:
-    """And theirs; every log is closed, and nothing runs on."""
+    """And their sub-agents. Every turn is closed in its log, and nothing keeps running."""
 
     async def talk() -> None:
         waiting = asyncio.Event()
 
         async def wait() -> None:
-            """Wait for ever."""
+            """Wait forever."""
             waiting.set()
             await asyncio.sleep(3600)
 
@@ -190,10 +199,10 @@ def test_cancelling_the_caller_cancels_its_sub_agents(providers: Providers, stor
     assert not providers.objections()
 
 
-def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_its_tools_are(
+def test_a_sub_agent_closes_its_log_before_its_caller_ends_even_if_its_tools_do_not_stop(
     providers: Providers, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The clock of the loop runs ahead from step to step: who waits for whom is decided by steps, not by seconds."""
+    """The clock of the event loop jumps with each step, so the order is decided by steps, not by seconds."""
 
     async def talk() -> None:
         ahead, clock = 0.0, asyncio.get_running_loop().time
@@ -201,7 +210,7 @@ def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_it
         waiting, release = asyncio.Event(), asyncio.Event()
 
         async def stubborn() -> None:
-            """Does not let itself be cancelled."""
+            """Cannot be cancelled."""
             waiting.set()
             while not release.is_set():
                 with suppress(asyncio.CancelledError):
@@ -230,7 +239,7 @@ def test_a_sub_agent_has_closed_its_log_when_its_caller_ends_however_stubborn_it
     run(talk())
 
 
-def test_what_sub_agents_use_counts_to_the_limits_of_their_caller(providers: Providers, store: Store) -> None:
+def test_the_usage_of_sub_agents_counts_towards_the_limits_of_their_caller(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with scout_of(providers) as scout:
             sub = scout.as_tool("scout", "")
@@ -239,8 +248,8 @@ def test_what_sub_agents_use_counts_to_the_limits_of_their_caller(providers: Pro
                 providers[SCOUT].say(*[asks("Paris")] * 9)
                 outcome = await chief.run("Go.")
                 assert outcome.how == "limit" and outcome.usage.total_tokens == 4 * 30
-                [told] = texts(chief.session.messages)
-                assert "did not finish" in told and "the run that this sub-agent works for" in told
+                [found] = texts(chief.session.messages)
+                assert "did not finish" in found and "the run that this sub-agent works for" in found
                 check(chief.session)
                 check(sub_session(chief))
         assert len(providers[CHIEF].requests) == 1
@@ -248,7 +257,7 @@ def test_what_sub_agents_use_counts_to_the_limits_of_their_caller(providers: Pro
     run(talk())
 
 
-def test_a_sub_agent_has_limits_of_its_own(providers: Providers, store: Store) -> None:
+def test_a_sub_agent_has_its_own_limits(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with (
             scout_of(providers, limits=RunLimits(steps=2)) as scout,
@@ -257,14 +266,14 @@ def test_a_sub_agent_has_limits_of_its_own(providers: Providers, store: Store) -
             providers[CHIEF].say(sends("Weather?"), "Well.")
             providers[SCOUT].say(*[asks("Paris")] * 9)
             outcome = await chief.run("Go.")
-            assert (outcome.how, outcome.text) == ("done", "Well."), "its steps are not the caller's"
+            assert (outcome.how, outcome.text) == ("done", "Well."), "its steps do not count for the caller"
             [result] = [each for each in chief.session.messages if isinstance(each, ToolResultMessage)]
             assert result.is_error and "limit of 2 steps" in texts([result])[0]
 
     run(talk())
 
 
-def test_sub_agents_may_not_call_each_other_for_ever(providers: Providers, store: Store) -> None:
+def test_the_depth_of_sub_agents_is_limited(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with scout_of(providers) as scout:
             sub = scout.as_tool("scout", "")
@@ -287,7 +296,7 @@ def test_sub_agents_may_not_call_each_other_for_ever(providers: Providers, store
 
 
 @pytest.mark.parametrize("fault", ["wrong-key", "no key"])
-def test_a_sub_agent_that_fails_is_an_error_result_and_the_run_goes_on(
+def test_a_failed_sub_agent_is_an_error_result_and_the_run_continues(
     providers: Providers, store: Store, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MISTRAL_API_KEY", raising=False)
@@ -302,16 +311,14 @@ def test_a_sub_agent_that_fails_is_an_error_result_and_the_run_goes_on(
             providers[SCOUT].say(Fault("wrong-key"))
             assert (await chief.run("Go.")).text == "Never mind."
             [result] = [each for each in chief.session.messages if isinstance(each, ToolResultMessage)]
-            told = texts([result])[0]
-            assert result.is_error and ("MISTRAL_API_KEY" in told if connection is None else "authentication" in told)
+            found = texts([result])[0]
+            assert result.is_error and ("MISTRAL_API_KEY" in found if connection is None else "authentication" in found)
             check(chief.session)
 
     run(talk())
 
 
-def test_who_can_be_asked_is_asked_for_sub_agents_too_one_question_at_a_time(
-    providers: Providers, store: Store
-) -> None:
+def test_sub_agents_use_the_approval_of_their_caller_one_question_at_a_time(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         asked: list[str] = []
         open_questions = 0
@@ -334,18 +341,18 @@ def test_who_can_be_asked_is_asked_for_sub_agents_too_one_question_at_a_time(
             by_task = {city: asks(city) for city in ("Paris", "Rome", "Oslo", "Bern")}
 
             def look(context: segue.Context) -> Any:
-                return by_task[words(context)] if isinstance(context.messages[-1], UserMessage) else "Seen."
+                return by_task[text_of(context)] if isinstance(context.messages[-1], UserMessage) else "Seen."
 
             providers[SCOUT].say(*[look] * 8)
             assert (await chief.run("Go.")).text == "Well."
-            assert sorted(asked) == ["Oslo", "Paris", "Rome"], "who says always is not asked for the next one"
-            told = [texts(Session.open(each.id, store=store).messages)[0] for each in store.sessions() if each.parent]
-            assert sum(text.startswith("18 C") for text in told) == 3 and sum("too far" in text for text in told) == 1
+            assert sorted(asked) == ["Oslo", "Paris", "Rome"], "after ``always`` there is no further question"
+            found = [texts(Session.open(each.id, store=store).messages)[0] for each in store.sessions() if each.parent]
+            assert sum(text.startswith("18 C") for text in found) == 3 and sum("too far" in text for text in found) == 1
 
     run(talk())
 
 
-def test_what_a_sub_agent_says_is_under_the_limits_of_its_callers_tools(
+def test_the_result_of_a_sub_agent_has_the_output_limit_of_its_callers_tools(
     providers: Providers, store: Store, tmp_path: Path
 ) -> None:
     async def talk() -> None:
@@ -355,13 +362,13 @@ def test_what_a_sub_agent_says_is_under_the_limits_of_its_callers_tools(
                 providers[CHIEF].say(sends("Talk."), "Well.")
                 providers[SCOUT].say("blah " * 2_000)
                 await chief.run("Go.")
-                [told] = texts(chief.session.messages)
-                assert len(told) <= 1_000 and "left out" in told
+                [found] = texts(chief.session.messages)
+                assert len(found) <= 1_000 and "left out" in found
 
     run(talk())
 
 
-def test_a_tool_that_is_a_sub_agent_works_without_an_agent_around_it(providers: Providers, store: Store) -> None:
+def test_a_sub_agent_can_be_a_tool_of_a_plain_session(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         async with scout_of(providers) as scout:
             sub = scout.as_tool("scout", "")
@@ -369,14 +376,14 @@ def test_a_tool_that_is_a_sub_agent_works_without_an_agent_around_it(providers: 
             providers[CHIEF].say(sends("Weather?"), "Well.")
             providers[SCOUT].say("Mild.")
             await session.ask("Go.", {"scout": sub})
-            assert texts(said(session)) == ["Mild."]
+            assert texts(logged_messages(session)) == ["Mild."]
 
     run(talk())
 
 
 @given(st.lists(st.text(max_size=90), min_size=1, max_size=6), st.text(max_size=90))
-def test_the_name_of_a_calls_session_may_be_one_and_tells_calls_apart(calls: list[str], other: str) -> None:
-    """However long or odd the ids are, and however deep the callers."""
+def test_the_name_of_a_calls_session_is_valid_and_unique(calls: list[str], other: str) -> None:
+    """For ids of any length and content, and callers at any depth."""
     name = "20260101-000000-abcdef"
     for call in calls:
         parent, name = name, _name(name, call)

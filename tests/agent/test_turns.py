@@ -1,4 +1,4 @@
-"""Turns: bound to their model, each step in the log, each call with one result; one at a time."""
+"""Turns keep their model, log each step, have one result for each call, and run one at a time."""
 
 import asyncio
 import gc
@@ -16,8 +16,8 @@ from support.sessions import (
     asks,
     check,
     entries,
+    logged_messages,
     run,
-    said,
     texts,
     weather,
 )
@@ -42,9 +42,9 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks("Paris", "Rome"), "Mild.")
-        told = [event.type async for event in session.stream("Weather?", TOOLS)]
-        assert told[0] == "turn_start" and told[-1] == "turn_end" and told.count("done") == 2
-        assert [kind for kind in told if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
+        emitted = [event.type async for event in session.stream("Weather?", TOOLS)]
+        assert emitted[0] == "turn_start" and emitted[-1] == "turn_end" and emitted.count("done") == 2
+        assert [kind for kind in emitted if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
         steps = ["ModelChosen", "SystemPromptSet", "TurnBegun", "MessageAdded", "MessageAdded"]
         steps += ["CallStarted"] * 2 + ["MessageAdded"] * 2 + ["MessageAdded", "TurnEnded"]
         assert [type(entry).__name__ for entry in entries(session)] == steps
@@ -53,7 +53,7 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
     run(talk())
 
 
-def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Store) -> None:
+def test_a_step_is_in_the_log_before_its_event(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks("Paris"), "Mild.")
@@ -64,15 +64,15 @@ def test_a_step_is_in_the_log_before_it_is_told(providers: Providers, store: Sto
             elif isinstance(event, segue.events.CallStart):
                 assert any(isinstance(entry, CallStarted) and entry.call == event.call.id for entry in log)
             elif isinstance(event, segue.events.CallResult):
-                assert event.result in said(session)
+                assert event.result in logged_messages(session)
             elif isinstance(event, segue.events.TurnEnd):
-                assert isinstance(log[-1], TurnEnded) and event.message in said(session)
+                assert isinstance(log[-1], TurnEnded) and event.message in logged_messages(session)
 
     run(talk())
 
 
-def test_a_switch_during_a_turn_is_for_the_next_one(providers: Providers, store: Store) -> None:
-    """Also when the running one fails: the model that was chosen meanwhile does not stand in for it."""
+def test_a_switch_during_a_turn_applies_to_the_next_one(providers: Providers, store: Store) -> None:
+    """Even if the running turn fails, it does not use the model that was chosen in the meantime."""
 
     async def talk() -> None:
         session = providers.session(segue.Fixed(MODELS[ONE], patience=QUICK), store)
@@ -88,7 +88,7 @@ def test_a_switch_during_a_turn_is_for_the_next_one(providers: Providers, store:
     assert len(providers[OTHER].requests) == 1
 
 
-def test_a_switch_while_an_entry_is_being_written_conflicts_with_nothing(providers: Providers, tmp_path: Any) -> None:
+def test_a_switch_while_an_entry_is_written_does_not_conflict(providers: Providers, tmp_path: Any) -> None:
     async def talk() -> None:
         with SQLiteStore(tmp_path / "s.db") as store:
             session = providers.session(MODELS[ONE], store)
@@ -106,7 +106,7 @@ def test_a_switch_while_an_entry_is_being_written_conflicts_with_nothing(provide
     run(talk())
 
 
-def test_a_switch_between_turns_counts_at_once_and_after_reopening(providers: Providers, store: Store) -> None:
+def test_a_switch_between_turns_applies_immediately_and_after_reopening(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         await session.ask("Hello.")
@@ -118,7 +118,7 @@ def test_a_switch_between_turns_counts_at_once_and_after_reopening(providers: Pr
     run(talk())
 
 
-def test_opening_without_a_model_goes_on_with_the_last_one(providers: Providers, store: Store) -> None:
+def test_opening_without_a_model_continues_with_the_last_one(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         both = [MODELS[ONE], MODELS[OTHER]]
         session = providers.session(Failover(both, patience=QUICK), store)
@@ -132,7 +132,7 @@ def test_opening_without_a_model_goes_on_with_the_last_one(providers: Providers,
     run(talk())
 
 
-def test_round_robin_goes_on_where_it_was_after_reopening(providers: Providers, store: Store) -> None:
+def test_round_robin_continues_after_reopening(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         both = [MODELS[ONE], MODELS[OTHER]]
         session = providers.session(RoundRobin(both), store)
@@ -149,8 +149,8 @@ def test_round_robin_goes_on_where_it_was_after_reopening(providers: Providers, 
 
 
 @pytest.mark.parametrize("protocol", MODELS)
-def test_ids_that_repeat_or_are_missing_become_canonical(providers: Providers, store: Store, protocol: str) -> None:
-    """In the form of their origin; the same whenever the same is said, and accepted everywhere."""
+def test_repeated_and_missing_ids_become_canonical(providers: Providers, store: Store, protocol: str) -> None:
+    """In the form of their origin, the same for the same answers, and valid for every protocol."""
 
     def spoken() -> Session:
         session = providers.session(MODELS[protocol], store)
@@ -169,29 +169,27 @@ def test_ids_that_repeat_or_are_missing_become_canonical(providers: Providers, s
         [call.id for message in answers(session) for call in message.tool_calls] for session in (spoken(), spoken())
     )
     assert len(set(first)) == 4
-    if protocol not in ("google-generative-ai", "openai-responses"):  # the stand-ins of these number their calls anew
+    if protocol not in ("google-generative-ai", "openai-responses"):  # their stand-ins create new ids
         assert first[:3] == second[:3]
     assert not providers.objections()
 
 
-def test_results_stand_in_the_order_of_the_calls_and_are_written_as_they_come(
-    providers: Providers, store: Store
-) -> None:
+def test_results_are_ordered_by_their_calls_and_written_as_they_finish(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks(*CITIES), "Mild.")
         await session.ask("Weather?", InOrder(3, 0, 4, 2, 1))
         expected = [weather(city) for city in CITIES]
         assert texts(session.messages) == expected == texts(providers.sent(ONE).messages)
-        assert texts(said(session)) == [expected[at] for at in (3, 0, 4, 2, 1)]
+        assert texts(logged_messages(session)) == [expected[at] for at in (3, 0, 4, 2, 1)]
         check(session)
         assert providers.reopened(session).messages == session.messages
 
     run(talk())
 
 
-def test_results_that_are_there_when_the_turn_is_cancelled_are_kept(providers: Providers, store: Store) -> None:
-    """Also those whose predecessors are still missing."""
+def test_results_that_are_ready_when_the_turn_is_cancelled_are_kept(providers: Providers, store: Store) -> None:
+    """Even if results of earlier calls are missing."""
 
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
@@ -210,10 +208,10 @@ def test_results_that_are_there_when_the_turn_is_cancelled_are_kept(providers: P
 
 
 @pytest.mark.parametrize("cities", [("Paris", "Rome"), ("Rome", "Paris"), ("Rome", "Paris", "Oslo", "Rome")])
-def test_a_call_that_cannot_be_read_is_not_run_and_the_model_is_told(
+def test_a_call_that_cannot_be_parsed_is_not_run_and_its_result_says_so(
     providers: Providers, store: Store, monkeypatch: pytest.MonkeyPatch, cities: tuple[str, ...]
 ) -> None:
-    """Arguments that stop in the middle, though the provider says that all is well; results are written in order."""
+    """Arguments that are cut off, although the provider reports a complete answer."""
     standin = providers["openai-completions"]
     whole = standin.voice.events
 
@@ -231,9 +229,9 @@ def test_a_call_that_cannot_be_read_is_not_run_and_the_model_is_told(
 
         await session.ask("Weather?", {"weather": watched})
         assert sorted(ran) == sorted(city for city in cities if city != "Rome")
-        for city, told in zip(cities, texts(session.messages), strict=True):
-            assert told.startswith("This call was not run" if city == "Rome" else weather(city))
-        assert sorted(texts(said(session))) == sorted(texts(session.messages))
+        for city, text in zip(cities, texts(session.messages), strict=True):
+            assert text.startswith("This call was not run" if city == "Rome" else weather(city))
+        assert sorted(texts(logged_messages(session))) == sorted(texts(session.messages))
         check(session)
 
     monkeypatch.setattr(standin, "voice", replace(standin.voice, events=torn))
@@ -241,7 +239,7 @@ def test_a_call_that_cannot_be_read_is_not_run_and_the_model_is_told(
 
 
 @pytest.mark.parametrize("protocol", MODELS)
-def test_calls_of_an_answer_that_was_cut_for_length_never_run(
+def test_calls_of_an_answer_that_reached_its_length_limit_never_run(
     providers: Providers, store: Store, protocol: str
 ) -> None:
     async def talk() -> None:
@@ -257,7 +255,7 @@ def test_calls_of_an_answer_that_was_cut_for_length_never_run(
     assert not providers.objections()
 
 
-def test_tools_may_be_sync_async_absent_and_may_fail_in_any_way(providers: Providers, store: Store) -> None:
+def test_tools_may_be_sync_async_or_missing_and_may_fail_in_any_way(providers: Providers, store: Store) -> None:
     async def slow(city: str) -> dict[str, Any]:
         await asyncio.sleep(0)
         return {"city": city}
@@ -284,11 +282,11 @@ def test_tools_may_be_sync_async_absent_and_may_fail_in_any_way(providers: Provi
         session = providers.session(MODELS[ONE], store, tools=defined)
         providers[ONE].say(Reply([ToolCall("", name, {"city": "Rome"}) for name in names]), "Done.")
         assert (await session.ask("All of them.", tools)).text == "Done."
-        told = dict(zip(names, texts(session.messages), strict=True))
-        assert told["sync"] == weather("Rome") and told["async"] == told["awaitable"] == '{"city":"Rome"}'
-        assert told["message"] == "as a message" and told["fails"] == "ValueError: no such city"
-        assert "cancelled" in told["gives_up"] and told["unwritable"].startswith("<object object")
-        assert "there is no tool called unknown" in told["unknown"]
+        found = dict(zip(names, texts(session.messages), strict=True))
+        assert found["sync"] == weather("Rome") and found["async"] == found["awaitable"] == '{"city":"Rome"}'
+        assert found["message"] == "as a message" and found["fails"] == "ValueError: no such city"
+        assert "cancelled" in found["gives_up"] and found["unwritable"].startswith("<object object")
+        assert "there is no tool called unknown" in found["unknown"]
         wrong = [m.tool_name for m in session.messages if isinstance(m, ToolResultMessage) and m.is_error]
         assert wrong == ["message", "fails", "gives_up", "unknown"]
         check(session)
@@ -297,7 +295,7 @@ def test_tools_may_be_sync_async_absent_and_may_fail_in_any_way(providers: Provi
 
 
 class Odd:
-    """A runner that forgets a call, doubles one, and answers one that nobody made; or breaks."""
+    """A runner that forgets a call, answers one twice, answers one that does not exist, or raises."""
 
     def __init__(self, breaks: bool = False) -> None:
         self.breaks = breaks
@@ -310,7 +308,7 @@ class Odd:
             await journal.finished(ToolResultMessage(name, "weather", [TextContent("18 C")]))
 
 
-def test_a_runner_that_forgets_a_call_leaves_none_without_a_result(providers: Providers, store: Store) -> None:
+def test_a_call_that_the_runner_forgets_still_gets_a_result(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks("Paris", "Rome"), "Well.")
@@ -322,7 +320,7 @@ def test_a_runner_that_forgets_a_call_leaves_none_without_a_result(providers: Pr
     run(talk())
 
 
-def test_an_error_of_the_callers_own_code_is_raised_and_closes_the_log(providers: Providers, store: Store) -> None:
+def test_an_error_in_the_callers_code_is_raised_and_closes_the_log(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks("Paris", "Rome"))
@@ -372,7 +370,7 @@ def test_a_second_turn_while_one_runs_is_a_conflict(providers: Providers, store:
                 with pytest.raises(ConflictError, match=r"a turn of session .* is running; wait for it, or cancel it"):
                     await act
             other = providers.reopened(session)
-            assert other.interrupted is None, "it is not broken off, it runs"
+            assert other.interrupted is None, "it is running, not interrupted"
             with pytest.raises(ConflictError, match="running elsewhere"):
                 await other.ask("Me, too.")
             with pytest.raises(ConflictError, match="running elsewhere"):
@@ -381,13 +379,13 @@ def test_a_second_turn_while_one_runs_is_a_conflict(providers: Providers, store:
             assert (await turn.finished()).how == "done"
         check(session)
         assert (await other.ask("And now?")).stop_reason == "stop"
-        assert (await session.ask("And again?")).stop_reason == "stop", "it reads what the other has added"
+        assert (await session.ask("And again?")).stop_reason == "stop", "it reads the entries that the other has added"
         check(session)
 
     run(talk())
 
 
-def test_of_two_that_begin_at_once_one_gets_the_turn(providers: Providers, store: Store) -> None:
+def test_only_one_of_two_simultaneous_turns_begins(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         one = providers.session(MODELS[ONE], store)
         both = [one, providers.reopened(one)]
@@ -401,8 +399,8 @@ def test_of_two_that_begin_at_once_one_gets_the_turn(providers: Providers, store
     run(talk())
 
 
-def test_a_turn_that_is_taken_away_ends_in_a_conflict(providers: Providers, store: Store) -> None:
-    """``recover(force=True)`` is for a process that hangs; when it comes back it must not write on."""
+def test_a_turn_that_another_process_has_closed_ends_in_a_conflict(providers: Providers, store: Store) -> None:
+    """``recover(force=True)`` is for a process that hangs. If it continues later, it must not write."""
 
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
@@ -426,7 +424,7 @@ def test_a_turn_that_is_taken_away_ends_in_a_conflict(providers: Providers, stor
     run(talk())
 
 
-def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(providers: Providers, store: Store) -> None:
+def test_errors_are_raised_even_if_the_events_are_not_read(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         store.delete(session.id)
@@ -439,7 +437,7 @@ def test_what_is_wrong_is_told_even_to_those_who_do_not_read_the_events(provider
     run(talk())
 
 
-def test_a_turn_whose_consumer_goes_away_goes_on(providers: Providers, store: Store) -> None:
+def test_a_turn_continues_without_a_consumer(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(MODELS[ONE], store)
         providers[ONE].say(asks("Paris"), "Mild.")
@@ -456,7 +454,7 @@ def test_a_turn_whose_consumer_goes_away_goes_on(providers: Providers, store: St
     run(talk())
 
 
-def test_user_messages_may_hold_more_than_text(providers: Providers, store: Store) -> None:
+def test_user_messages_may_have_several_blocks(providers: Providers, store: Store) -> None:
     async def talk() -> None:
         session = providers.session(REFS[ONE], store)
         message = UserMessage([TextContent("one"), TextContent("two")])

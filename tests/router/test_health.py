@@ -1,4 +1,4 @@
-"""A member that keeps failing rests, and is probed by one request at a time, also when many threads ask at once."""
+"""A member that keeps failing rests, and is probed by one request at a time, even with many threads."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,14 +9,14 @@ from segue.router import GiveUp, Next
 
 
 def broken(*models: segue.Model) -> segue.Router:
-    """A, B and C, of which these were found broken at 0."""
+    """A, B and C, where these members failed at time 0."""
     router = segue.Failover([A, B, C])
     for model in models:
         router.failed(model, error("server"), 3, at(0))
     return router
 
 
-def test_rests_grow_with_each_failed_probe_up_to_a_limit_and_end_with_an_answer() -> None:
+def test_rests_double_with_each_failed_probe_up_to_a_limit_and_end_with_an_answer() -> None:
     router, now, rests = broken(A), 0.0, []
     for _ in range(7):
         rests.append(router.resting(now)[A.ref])
@@ -30,7 +30,7 @@ def test_rests_grow_with_each_failed_probe_up_to_a_limit_and_end_with_an_answer(
     assert router.resting(now + 500) == {A.ref: 30}
 
 
-def test_only_one_caller_probes_and_the_others_go_elsewhere() -> None:
+def test_only_one_caller_probes_and_the_others_use_other_members() -> None:
     router = broken(A)
     assert [router.begin(at(31)) for _ in range(4)] == [A, B, B, B]
     router.succeeded(A, at(32))
@@ -47,40 +47,40 @@ def test_only_one_thread_of_many_probes() -> None:
             router.failed(A, error("server"), 1, at(now))
 
 
-def test_a_probe_that_nobody_reports_on_is_forgotten_in_time() -> None:
+def test_a_probe_without_a_result_expires() -> None:
     router = broken(A)
     assert router.begin(at(31)) is A
     assert router.begin(at(330)) is B
     assert router.begin(at(331)) is A
 
 
-def test_requests_that_were_under_way_when_a_member_began_to_rest_count_once() -> None:
+def test_requests_that_were_running_when_a_rest_began_count_once() -> None:
     router = broken(A)
     for _ in range(10):
-        assert isinstance(router.failed(A, error("server"), 1, at(1)), Next)  # and none of them tries again
+        assert isinstance(router.failed(A, error("server"), 1, at(1)), Next)  # and none of them is a retry
     assert router.resting(1) == {A.ref: 29}
 
 
-def test_more_time_that_a_resting_member_asks_for_is_given() -> None:
+def test_a_resting_member_may_ask_for_a_longer_rest() -> None:
     router = broken(A)
     router.failed(A, error("rate-limit", retry_after=100), 1, at(1))
     assert router.resting(1) == {A.ref: 100}
 
 
-def test_an_answer_to_what_was_asked_before_the_rest_does_not_end_it() -> None:
+def test_an_answer_to_a_request_from_before_the_rest_does_not_end_it() -> None:
     router = broken(A)
     router.succeeded(A, at(5))
     assert router.resting(5) == {A.ref: 25}
 
 
-def test_a_probe_that_is_refused_for_its_content_shows_that_the_member_works() -> None:
+def test_a_probe_that_is_refused_for_its_content_ends_the_rest() -> None:
     router = broken(A)
     assert router.begin(at(31)) is A
     assert isinstance(router.failed(A, error("invalid-request"), 1, at(32)), GiveUp)
     assert router.resting(32) == {}
 
 
-def test_when_all_rest_a_turn_goes_to_the_one_that_returns_first() -> None:
+def test_if_all_rest_a_turn_goes_to_the_one_that_returns_first() -> None:
     router = broken(A)
     router.failed(B, error("server"), 3, at(5))
     router.failed(C, error("quota"), 1, at(6))
@@ -88,21 +88,21 @@ def test_when_all_rest_a_turn_goes_to_the_one_that_returns_first() -> None:
     assert isinstance(router.failed(A, error("server"), 1, at(8)), GiveUp)
 
 
-def test_one_that_answers_although_it_should_rest_is_well_again() -> None:
+def test_a_member_that_answers_during_its_rest_is_well_again() -> None:
     router = broken(A, B, C)
     assert router.begin(at(7)) is A
     router.succeeded(A, at(8))
     assert A.ref not in router.resting(8)
 
 
-def test_going_to_a_member_after_a_failure_is_its_probe_too() -> None:
+def test_a_request_that_goes_to_a_member_after_a_failure_is_its_probe() -> None:
     router = broken(B)
     decision = router.failed(A, error("server"), 3, at(31))
     assert isinstance(decision, Next) and decision.model is B
     assert router.begin(at(32)) is C
 
 
-def test_going_to_a_larger_member_is_its_probe_too() -> None:
+def test_a_request_that_goes_to_a_larger_member_is_its_probe() -> None:
     router = segue.Failover([LARGE, A, C])
     router.failed(LARGE, error("server"), 3, at(0))
     decision = router.failed(A, error("overflow"), 1, at(31))
@@ -110,7 +110,7 @@ def test_going_to_a_larger_member_is_its_probe_too() -> None:
     assert router.begin(at(32)) is A
 
 
-def test_a_member_that_somebody_waits_for_is_that_callers_to_probe() -> None:
+def test_a_member_that_a_request_waits_for_is_probed_by_that_request() -> None:
     router = segue.Failover([A, B])
     router.failed(B, error("server"), 3, at(0))
     waiting = router.failed(A, error("quota"), 1, at(25))

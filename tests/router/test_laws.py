@@ -26,7 +26,7 @@ MAKE = {
 
 
 class Talk:
-    """A conversation: its log as far as a router sees it, and the request that is under way."""
+    """A conversation: what a router sees of its log, and the running request."""
 
     def __init__(self, name: int) -> None:
         self.name = f"talk {name}"
@@ -59,30 +59,30 @@ class Routing(RuleBasedStateMachine):
         self.probes: dict[str, float] = {}  # since when it is being probed
 
     def both(self, name: str, *arguments: Any) -> Any:
-        """The same inputs give the same decisions."""
+        """The same input leads to the same decisions."""
         one, two = getattr(self.router, name)(*arguments), getattr(self.twin, name)(*arguments)
         assert one == two
         return one
 
     def choose(self, talk: Talk, model: segue.Model, but: segue.Model | None, when: float) -> None:
-        """The laws of every choice, made now for a request at ``when``."""
+        """Check a choice that is made now, for a request at ``when``."""
         others = [each.ref for each in self.members if each is not but and each is not model]
         if any(each not in self.sick for each in others) and model.ref in self.sick:
-            assert when >= self.sick[model.ref], "a member that rests was chosen while another was well"
+            assert when >= self.sick[model.ref], "a resting member was chosen while another was well"
             assert self.now - self.probes.get(model.ref, 0) >= 300, "two probes at a time while another was well"
         if model.ref in self.sick:
             self.probes[model.ref] = when
         talk.asked = model
 
     def spoke(self, model: segue.Model) -> None:
-        """A member answered, if only to refuse: it is well, unless that was asked before it began to rest."""
+        """Record an answer or a refusal: the member is well, unless the request is older than its rest."""
         if model.ref in self.probes or self.now >= self.sick.get(model.ref, 0):
             for book in (self.sick, self.strikes, self.probes):
                 book.pop(model.ref, None)
 
     def left(self, model: segue.Model, rest: float, asked: float) -> None:
         until = self.sick.get(model.ref, 0)
-        if self.now >= until or model.ref in self.probes:  # else somebody else has found that out
+        if self.now >= until or model.ref in self.probes:  # otherwise another request has reported it
             self.strikes[model.ref] = self.strikes.get(model.ref, 0) + 1
             until = self.now + rest * [1, 2, 4, 8, 16][min(self.strikes[model.ref], 5) - 1]
         self.sick[model.ref] = max(until, self.now + asked)
@@ -110,7 +110,7 @@ class Routing(RuleBasedStateMachine):
         if not self.sick and self.kind == "round-robin":
             assert model is self.members[talk.turn % len(self.members)]
         if self.kind == "failover" and talk.last is not None and talk.last.ref not in self.sick:
-            assert model is talk.last, "it went away from a member that was well"
+            assert model is talk.last, "it left a member that was well"
         talk.request()
         self.choose(talk, model, None, self.now)
 
@@ -123,7 +123,7 @@ class Routing(RuleBasedStateMachine):
         self.spoke(talk.asked)
         talk.last = talk.asked
         talk.origins[talk.asked.ref] = talk.origins.get(talk.asked.ref, 0) + 1
-        talk.request()  # with calls, the turn goes on with the model that it has
+        talk.request()  # for the results of calls, with the same model
         if not more:
             talk.end()
 
@@ -150,7 +150,7 @@ class Routing(RuleBasedStateMachine):
         while talk.asked is not None:
             self.fail(talk, talk.asked, error(kind))
             steps += 1
-            assert steps <= 5 * len(self.members), "a request that nobody answers comes to no end"
+            assert steps <= 5 * len(self.members), "a request without an answer does not end"
 
     def fail(self, talk: Talk, model: segue.Model, failure: ProviderError) -> None:
         talk.tries[model.ref] = talk.tries.get(model.ref, 0) + 1
@@ -171,7 +171,7 @@ class Routing(RuleBasedStateMachine):
             self.now += decision.wait
 
     def judge(self, kind: str, decision: Decision, model: segue.Model, talk: Talk) -> None:
-        """What must never be decided about a failure of this kind."""
+        """Check the decision about a failure of this kind."""
         if kind in ("invalid-request", "refused"):
             assert isinstance(decision, GiveUp)
         if kind in ("quota", "authentication"):
@@ -183,10 +183,10 @@ class Routing(RuleBasedStateMachine):
             assert kind != "overflow" or decision.model.context_window > model.context_window
         if isinstance(decision, Retry):
             assert talk.tries[model.ref] <= 2 and 0 < decision.wait <= 60
-            assert model.ref not in self.sick, "a member that rests was asked twice"
+            assert model.ref not in self.sick, "a resting member was asked twice"
         if isinstance(decision, GiveUp) and kind in RESTS and len(self.members) > 1:
             well = [each for each in self.members if each is not model and each.ref not in self.sick]
-            assert not well or talk.tries[model.ref] > 4, "given up while another member was well"
+            assert not well or talk.tries[model.ref] > 4, "it gave up while another member was well"
 
 
 TestRouting = Routing.TestCase

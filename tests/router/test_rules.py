@@ -1,4 +1,4 @@
-"""What is done about each kind of failure: the table, and every step with its limits."""
+"""The decision for each kind of failure: the table, and every step with its limits."""
 
 import pytest
 from msgspec.structs import replace
@@ -13,11 +13,11 @@ CURABLE = ["rate-limit", "overloaded", "server", "network"]
 OF_THE_ACCOUNT = ["quota", "authentication", "model-not-found"]
 
 
-def test_every_kind_of_failure_has_a_row_and_every_row_is_a_kind() -> None:
+def test_every_kind_of_error_has_a_row_and_every_row_is_a_kind() -> None:
     assert set(RULES) == {ProviderError, *ProviderError.__subclasses__()}
 
 
-def test_a_kind_that_nobody_listed_is_treated_as_the_kind_above_it() -> None:
+def test_an_unlisted_kind_of_error_has_the_rule_of_its_base_class() -> None:
     class Throttled(segue.RateLimitError):
         pass
 
@@ -25,7 +25,7 @@ def test_a_kind_that_nobody_listed_is_treated_as_the_kind_above_it() -> None:
 
 
 @pytest.mark.parametrize("kind", CURABLE)
-def test_the_same_member_first_with_growing_waits_then_the_next(kind: str) -> None:
+def test_the_same_member_is_retried_with_growing_waits_then_the_next_is_asked(kind: str) -> None:
     router = segue.Failover([A, B])
     first = router.failed(A, error(kind), 1, at(0))
     second = router.failed(A, error(kind), 2, at(1))
@@ -36,7 +36,7 @@ def test_the_same_member_first_with_growing_waits_then_the_next(kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", OF_THE_ACCOUNT)
-def test_an_account_without_money_key_or_model_is_left_at_once_and_rests_long(kind: str) -> None:
+def test_a_member_without_credit_key_or_model_is_left_immediately_and_has_a_long_rest(kind: str) -> None:
     router = segue.Failover([A, B])
     decision = router.failed(A, error(kind, retryable=True), 1, at(0))
     assert isinstance(decision, Next) and decision.model is B
@@ -45,19 +45,19 @@ def test_an_account_without_money_key_or_model_is_left_at_once_and_rests_long(ki
 
 @pytest.mark.parametrize("kind", ["invalid-request", "refused"])
 @pytest.mark.parametrize("make", [segue.Failover, segue.RoundRobin])
-def test_a_bad_request_and_a_refusal_go_to_nobody_else_and_hurt_no_member(kind: str, make: type) -> None:
+def test_an_invalid_request_and_a_refusal_are_not_sent_to_another_member(kind: str, make: type) -> None:
     router = make([A, B])
     decision = router.failed(A, error(kind), 1, at(0))
     assert isinstance(decision, GiveUp) and kind in decision.reason and "\n" not in decision.reason
     assert router.resting(0) == {} and router.begin(at(1)) is A
 
 
-def test_a_failure_that_another_try_does_not_help_goes_straight_to_the_next() -> None:
+def test_after_a_failure_without_retry_the_next_member_is_asked() -> None:
     decision = segue.Failover([A, B]).failed(A, error("server", retryable=False), 1, at(0))
     assert isinstance(decision, Next) and decision.model is B
 
 
-def test_alone_a_member_is_tried_again_and_never_rests() -> None:
+def test_a_single_member_is_retried_and_never_rests() -> None:
     router = segue.Fixed(A)
     for turn in range(3):
         assert [router.failed(A, error("overloaded"), n, at(turn)).word for n in (1, 2, 3)] == [
@@ -70,7 +70,7 @@ def test_alone_a_member_is_tried_again_and_never_rests() -> None:
 
 
 @pytest.mark.parametrize(("asked", "word"), [(0.0, "retry"), (10.0, "retry"), (10.1, "next"), (3600.0, "next")])
-def test_time_that_a_member_asks_for_is_given_if_it_is_not_much(asked: float, word: str) -> None:
+def test_a_short_retry_after_is_respected(asked: float, word: str) -> None:
     router = segue.Failover([A, B])
     decision = router.failed(A, error("rate-limit", retry_after=asked), 1, at(0))
     assert decision.word == word
@@ -81,18 +81,18 @@ def test_time_that_a_member_asks_for_is_given_if_it_is_not_much(asked: float, wo
 
 
 @pytest.mark.parametrize(("asked", "word"), [(60.0, "retry"), (61.0, "give-up")])
-def test_alone_there_is_more_patience_but_not_without_end(asked: float, word: str) -> None:
+def test_a_single_member_may_ask_for_a_longer_wait_up_to_a_limit(asked: float, word: str) -> None:
     decision = segue.Fixed(A).failed(A, error("rate-limit", retry_after=asked), 1, at(0))
     assert decision.word == word and (word == "retry" or "61 s" in decision.reason)
 
 
-def test_no_provider_makes_a_member_rest_for_more_than_a_day() -> None:
+def test_a_provider_cannot_make_a_member_rest_for_more_than_a_day() -> None:
     router = segue.Failover([A, B])
     router.failed(A, error("rate-limit", retry_after=9e8), 1, at(0))
     assert router.resting(0) == {A.ref: 86_400}
 
 
-def test_an_overflow_goes_to_a_larger_window_then_to_compaction_then_to_a_clear_end() -> None:
+def test_an_overflow_leads_to_a_larger_window_then_to_compaction_then_to_giving_up() -> None:
     router = segue.Failover([A, LARGE])
     larger = router.failed(A, error("overflow"), 1, at(0, tokens=150_000))
     assert isinstance(larger, Next) and larger.model is LARGE
@@ -110,18 +110,18 @@ def test_an_overflow_without_a_larger_window_is_compacted_once(others: list[segu
     assert isinstance(router.failed(A, error("overflow"), 2, at(0, compacted=True)), GiveUp)
 
 
-def test_a_larger_window_that_does_not_hold_the_request_either_is_no_cure() -> None:
+def test_a_larger_window_that_is_still_too_small_does_not_help() -> None:
     decision = segue.Failover([A, LARGE]).failed(A, error("overflow"), 1, at(0, tokens=2_000_000))
     assert isinstance(decision, Compact)
 
 
-def test_a_larger_member_that_rests_is_not_asked() -> None:
+def test_a_resting_member_with_a_larger_window_is_not_asked() -> None:
     router = segue.Failover([A, LARGE])
     router.failed(LARGE, error("quota"), 1, at(0))
     assert isinstance(router.failed(A, error("overflow"), 1, at(1)), Compact)
 
 
-def test_whoever_failed_need_not_be_a_member() -> None:
+def test_the_model_that_failed_need_not_be_a_member() -> None:
     router = segue.Failover([A, B])
     assert isinstance(router.failed(C, error("server"), 1, at(0)), Retry)
     decision = router.failed(C, error("server"), 3, at(0))
@@ -130,7 +130,7 @@ def test_whoever_failed_need_not_be_a_member() -> None:
     router.succeeded(C, at(1))
 
 
-def test_the_client_may_have_given_the_model_another_url() -> None:
+def test_a_model_with_another_url_is_still_the_member() -> None:
     router = segue.Failover([A, B])
     router.failed(replace(A, base_url="http://127.0.0.1:1", endpoint="e"), error("quota"), 1, at(0))
     assert A.ref in router.resting(0)
@@ -144,7 +144,7 @@ def test_two_accounts_of_one_model_are_two_members() -> None:
     assert isinstance(router.failed(other, error("server"), 1, at(0)), Retry)
 
 
-def test_when_all_rest_the_first_to_return_is_waited_for_if_that_is_soon() -> None:
+def test_if_all_rest_the_request_waits_for_one_that_returns_soon() -> None:
     router = segue.Failover([A, B, C])
     router.failed(C, error("quota"), 1, at(0))
     router.failed(B, error("server"), 3, at(0))
@@ -152,7 +152,7 @@ def test_when_all_rest_the_first_to_return_is_waited_for_if_that_is_soon() -> No
     assert isinstance(decision, Next) and decision.model is B and decision.wait == 5
 
 
-def test_when_all_rest_for_long_the_reason_says_until_when() -> None:
+def test_if_all_rest_for_long_the_reason_states_when_they_return() -> None:
     router = segue.Failover([A, B, C])
     router.failed(C, error("quota"), 1, at(0))
     router.failed(B, error("server"), 3, at(0))
@@ -161,14 +161,14 @@ def test_when_all_rest_for_long_the_reason_says_until_when() -> None:
     assert f"{B.ref} returns in 20 s" in decision.reason and f"{C.ref} returns in 890 s" in decision.reason
 
 
-def test_members_that_are_well_for_others_are_not_tried_for_ever() -> None:
-    """Two members that answer everybody else and fail for one request: it comes to an end."""
+def test_members_that_are_well_for_others_are_not_tried_forever() -> None:
+    """Two members answer all other requests and fail one. That request ends."""
     router = segue.Failover([A, B])
     model, tries, situation = A, {A.ref: 0, B.ref: 0}, at(0)
     for _ in range(20):
         tries[model.ref] += 1
         decision = router.failed(model, error("server"), tries[model.ref], situation)
-        for each in (A, B):  # somebody else's requests, long after every rest
+        for each in (A, B):  # other requests, long after every rest
             router.succeeded(each, at(10_000))
         if isinstance(decision, GiveUp):
             break
@@ -182,12 +182,12 @@ def test_patience_is_a_setting() -> None:
     assert router.resting(1) == {A.ref: 4}
 
 
-def test_every_decision_says_what_the_log_calls_it() -> None:
+def test_every_decision_has_a_word_for_the_log() -> None:
     words = {kind.word for kind in (Retry, Next, Compact, GiveUp)}
     assert words == {"retry", "next", "compact", "give-up"}
 
 
-def test_conversations_that_share_a_router_do_not_come_back_at_the_same_moment() -> None:
+def test_conversations_that_share_a_router_retry_at_different_times() -> None:
     router = segue.Fixed(A)
     waits = {router.failed(A, error("server"), 1, Situation(turn=0, conversation=f"c{number}")) for number in range(50)}
     assert len(waits) == 50

@@ -1,4 +1,4 @@
-"""For tests of sessions: every provider as a stand-in, and checks that every log must pass."""
+"""Sessions in tests: every provider as a stand-in, and checks for logs."""
 
 import asyncio
 import atexit
@@ -76,12 +76,12 @@ class Providers:
         )
 
     def objections(self) -> list[str]:
-        """The texts of refusals because of a violated rule, without faults on demand."""
-        refusals = []
+        """Requests that were refused because they broke a rule, without scripted faults."""
+        found = []
         for standin in self.standins.values():
             on_demand = {fault.text for fault in standin.voice.faults.values()}
-            refusals += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
-        return refusals
+            found += [f"{standin.protocol}: {each.text}" for each in standin.refused if each.text not in on_demand]
+        return found
 
     def clear(self) -> None:
         for standin in self.standins.values():
@@ -90,11 +90,11 @@ class Providers:
             standin._script.clear()
 
     def answer(self, protocol: str, asked: str, *answers: Any) -> None:
-        """Give these answers to the conversation that contains ``asked``, not to a cancelled one that arrives late."""
+        """Answer the conversation that contains ``asked``; not a cancelled request that is read late."""
         script = iter(answers)
 
         def step(context: Context) -> Any:
-            return next(script, "That is all.") if asked in words(context) else "Too late."
+            return next(script, "That is all.") if asked in text_of(context) else "Too late."
 
         self.standins[protocol].say(*[step] * 100)
 
@@ -112,7 +112,7 @@ def with_settings(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 LOOP = asyncio.Runner()
-"""One event loop for all tests of a process: each new one would load the certificates of the machine again."""
+"""One event loop for all tests of a process: a new one would load the certificates of the machine again."""
 atexit.register(LOOP.close)
 
 
@@ -140,7 +140,7 @@ def weather(city: str, **_: Any) -> str:
 
 
 class InOrder:
-    """Runs calls so that they finish in this order; calls that are not in it never finish."""
+    """Runs calls so that they finish in this order. Calls that are not in it never finish."""
 
     def __init__(self, *order: int, finished: Callable[[], None] = lambda: None) -> None:
         self.order, self.finished = order, finished
@@ -161,13 +161,13 @@ def entries(session: Session) -> list[AnyEntry]:
     return [stored.entry for stored in session.store.read(session.id)]
 
 
-def said(session: Session) -> list[Message]:
-    """Every message of the log, including those that a summary replaces."""
+def logged_messages(session: Session) -> list[Message]:
+    """Every message in the log, also those that a summary replaces."""
     return [entry.message for entry in entries(session) if isinstance(entry, MessageAdded)]
 
 
 def texts(messages: Sequence[Message]) -> list[str]:
-    """The texts of results, in their order."""
+    """The texts of results, in order."""
     return [
         "".join(block.text for block in message.content if isinstance(block, TextContent))
         for message in messages
@@ -175,7 +175,7 @@ def texts(messages: Sequence[Message]) -> list[str]:
     ]
 
 
-def words(context: Context) -> str:
+def text_of(context: Context) -> str:
     """All texts of a conversation."""
     return "\n".join(
         block.text for message in context.messages for block in message.content if isinstance(block, TextContent)
@@ -187,12 +187,12 @@ def fields(state: State) -> dict[str, Any]:
 
 
 def check(session: Session) -> None:
-    """Check what must hold after every turn: the log is closed, the state follows from it, each call of an answer that
-    did not fail has a result, and the next request is valid for every protocol."""
+    """Check what must be true after every turn: it is closed in the log, the state follows from the log, each call of
+    an answer that did not fail has a result, and the next request is valid for every protocol."""
     log = entries(session)
     assert fields(rebuilt(log)) == fields(session.log.state)
     assert session.log.state.turn is None and session.interrupted is None
-    messages = said(session)
+    messages = logged_messages(session)
     answers = [message for message in messages if isinstance(message, AssistantMessage)]
     ids = [call.id for message in answers for call in message.tool_calls]
     assert len(ids) == len(set(ids)) and all(ids), "ids are canonical"
@@ -204,7 +204,7 @@ def check(session: Session) -> None:
 
 
 def lints_clean(session: Session, text: str = "And now?") -> None:
-    """Check that the next request violates no rule of any protocol."""
+    """Check that the next request breaks no rule of any protocol."""
     asked = session.context
     context = Context(
         system_prompt=asked.system_prompt, messages=[*asked.messages, UserMessage(text)], tools=asked.tools
@@ -216,7 +216,7 @@ def lints_clean(session: Session, text: str = "And now?") -> None:
 
 
 def nothing_is_lost(session: Session) -> None:
-    """Check that every real result of the rendered history is in the request of every protocol."""
+    """Check that every real result of the history is in the request of every protocol."""
     context = Context(messages=[*session.messages, UserMessage("And now?")], tools=session.tools)
     real = [
         text
@@ -227,5 +227,5 @@ def nothing_is_lost(session: Session) -> None:
     for protocol, model in MODELS.items():
         body = segue.encode(context, model, OPTIONS).body
         sent = segue.ingest(body, protocol)
-        shown = "\n".join(texts(sent.messages)) + words(sent)
+        shown = "\n".join(texts(sent.messages)) + text_of(sent)
         assert not [text for text in real if text not in shown], protocol

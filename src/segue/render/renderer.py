@@ -29,6 +29,7 @@ from .request import HISTORY, Request, Snapshot
 
 CHUNK = 256
 """Messages to render before their turns are written, so that memory does not grow with the history."""
+DEFAULTS = Options()
 
 
 class Checkpoint(Struct, frozen=True):
@@ -64,7 +65,7 @@ class Renderer:
         otherwise the messages are compared.
         """
         try:
-            return self._request(context, options or Options(), since)
+            return self._request(context, options or DEFAULTS, since)
         except BaseException:
             self._rendering = None  # it may be incomplete, so the next request starts again
             raise
@@ -222,4 +223,4 @@ def _is_for(renderer: Renderer, model: Model, policy: PolicyLike) -> bool:
 
 def encode(context: Context, model: Model, options: Options | None = None, policy: PolicyLike = None) -> Request:
     """Render the request that sends ``context`` to ``model``."""
-    return Renderer(model, policy)._request(context, options or Options(), None, writes=False)
+    return Renderer(model, policy)._request(context, options or DEFAULTS, None, writes=False)
