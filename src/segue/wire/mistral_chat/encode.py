@@ -19,8 +19,8 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
-from ...types.content import plain_text
 from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
 from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json

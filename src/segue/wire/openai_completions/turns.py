@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import EmptyContent
-from ...projection.origin import upstream_of
+from ...projection import upstream_of
 from ...types import (
     AssistantMessage,
     ImageContent,
