@@ -13,6 +13,8 @@ ROUNDS ?= 10
 BUSY ?= 20
 WORKERS ?= 16
 TESTS ?=
+# Of `make bench`: the names of sections, where not all are to be run.
+ONLY ?=
 
 .PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean
 
@@ -38,7 +40,7 @@ check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/lint-imports
 
 bench: $(VENV)/bench.stamp ## compare the speed with other libraries, and write a table, a page and plots to docs/
-	$(VENV)/bench/bin/python -m bench
+	$(VENV)/bench/bin/python -m bench $(ONLY)
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh

@@ -1,8 +1,9 @@
-"""`make bench`: every figure of the documentation, in one run. `python -m bench SECTION…`: some of them."""
+"""`make bench`: measure everything that docs/benchmarks.md shows, in one run. `python -m bench SECTION…` runs some."""
 
 import argparse
 import os
 import platform
+import re
 from importlib.metadata import version
 from pathlib import Path
 from textwrap import fill
@@ -20,32 +21,50 @@ from . import (
     sessions,
     starting,
     talking,
+    versions,
 )
 from .report import Part, Section, Table, as_markdown, as_text
 
 SECTIONS = {
     module.SECTION.name: module.SECTION
-    for module in (growing, encoding, sending, projection, codec, decoding, talking, sessions, bulk, memory, starting)
+    for module in (
+        growing,
+        encoding,
+        versions,
+        sending,
+        projection,
+        codec,
+        decoding,
+        talking,
+        sessions,
+        bulk,
+        memory,
+        starting,
+    )
 }
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = "benchmarks.md"
 INTRODUCTION = (
     "# Benchmarks",
-    "Printed by `make bench`, which installs the peers into an environment of its own and measures all in one run: "
-    "several rounds, interleaved. A figure is the median, with the quartiles in brackets; processor time, unless it "
-    "says otherwise. A ratio is the median of the ratios in each round. Compare figures of one run with each other: "
-    "another machine has other figures.",
+    "Written by `make bench`, which installs the other libraries into their own environment and measures everything "
+    "in one run, in several interleaved rounds. Each value is the median, with the quartiles in brackets, of CPU time "
+    "unless stated otherwise. A ratio is the median of the ratios of each round. Compare only values of the same run: "
+    "they depend on the machine.",
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("section", nargs="*", metavar="SECTION", help=f"any of: {', '.join(SECTIONS)} (default: all)")
-    parser.add_argument("--out", type=Path, help="the folder for page and plots (default: docs/, if all are run)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        help="the folder for page and plots (default: docs/, if all are run); sections that are not run are kept",
+    )
     args = parser.parse_args()
     if unknown := set(args.section) - set(SECTIONS):
         parser.error(f"no such section: {', '.join(sorted(unknown))}")
-    print(f"{machine()}; {versions()}")
+    print(f"{machine()}; {packages()}")
     found = {name: measure(SECTIONS[name]) for name in args.section or SECTIONS}
     folder = args.out or (None if args.section else DOCS)
     if folder is not None:
@@ -53,7 +72,7 @@ def main() -> None:
 
 
 def measure(section: Section) -> list[Part]:
-    """All that a section finds; tables are printed as they come."""
+    """Run a section and return its results. Tables are printed as soon as they are ready."""
     print(f"\n── {section.title} ──")
     if section.about:
         print(f"\n{fill(section.about, 120)}")
@@ -66,23 +85,32 @@ def measure(section: Section) -> list[Part]:
 
 
 def write(found: dict[str, list[Part]], folder: Path) -> None:
+    """Write the page and its plots. If only some sections were run, the others are kept as the page has them."""
     folder.mkdir(parents=True, exist_ok=True)
-    texts = [*INTRODUCTION, f"{machine()}; {versions()}."]
+    page, measured = folder / PAGE, f"{machine()}; {packages()}."
+    head, texts, note = "\n\n".join([*INTRODUCTION, measured]), dict[str, str](), []
+    if page.exists() and len(found) < len(SECTIONS):
+        head, *sections = re.split(r"\n\n(?=## )", page.read_text().rstrip())
+        texts = {section.partition("\n")[0]: section for section in sections}
+        note = [f"Measured apart from the other sections: {measured}"]
     for name, parts in found.items():
         section = SECTIONS[name]
-        texts += [f"## {section.title}", *filter(None, [section.about]), *map(as_markdown, parts)]
+        title = f"## {section.title}"
+        texts[title] = "\n\n".join([title, *note, *filter(None, [section.about]), *map(as_markdown, parts)])
         for part in parts:
             if not isinstance(part, Table):
                 plots.write(part, folder)
-    (folder / PAGE).write_text("\n\n".join(texts) + "\n")
-    print(f"\nwritten: {folder / PAGE}")
+    order = [f"## {section.title}" for section in SECTIONS.values()]
+    known = [texts.pop(title) for title in order if title in texts]
+    page.write_text("\n\n".join([head, *known, *texts.values()]) + "\n")
+    print(f"\nwritten: {page}")
 
 
 def machine() -> str:
     return f"{os.cpu_count()} cores, {platform.python_implementation()} {platform.python_version()}"
 
 
-def versions() -> str:
+def packages() -> str:
     return ", ".join(f"{name} {version(name)}" for name in ("segue", "msgspec", "pydantic"))
 
 

@@ -38,7 +38,7 @@ def run() -> Iterator[Part]:
 
 
 def conversations(path: Path, count: int) -> Path:
-    """A file of conversations of 5 to 20 messages."""
+    """Write a file of conversations with 5 to 20 messages each."""
     lines = [tool_history(5 + at % 16).to_json() + b"\n" for at in range(DIFFERENT)]
     with path.open("wb") as file:
         for at in range(count):
@@ -65,23 +65,23 @@ def speed(taken: dict[str, list[Spent]], path: Path) -> Table:
     ]
     size = path.stat().st_size / 1e6
     return Table(
-        f"{MANY:,} conversations as JSONL, {size:,.0f} MB, to {MODEL}; time on the wall, {os.cpu_count()} cores",
+        f"{MANY:,} conversations as JSONL, {size:,.0f} MB, to {MODEL}; wall-clock time, {os.cpu_count()} cores",
         ("", "conversations", "time", "busy", "ratio"),
         rows,
-        ("Busy: processor time of all its processes over time on the wall. The start of Python is part of both.",),
+        ("Busy: CPU time of all its processes divided by wall-clock time. Both include the start of Python.",),
     )
 
 
 def memory(files: dict[int, Path]) -> Table:
     peaks = {count: peak_memory(command(path)) for count, path in files.items()}
     return Table(
-        "The same command, peak of the resident memory of all its processes together",
+        "The same command, peak resident memory of all its processes together",
         ("conversations", "file", "memory"),
         [
             (f"{count:,}", f"{number(files[count].stat().st_size / 1e6)} MB", f"{number(peak / 1e6)} MB")
             for count, peak in peaks.items()
         ],
-        ("Asked of `ps` every 20 ms; pages that processes share are counted for each of them.",),
+        ("Measured with `ps` every 20 ms; pages that processes share are counted for each of them.",),
     )
 
 

@@ -1,4 +1,4 @@
-"""Histories to measure with: made of nothing but a number of messages, so that every run has the same ones."""
+"""The histories for the measurements. They depend only on the number of messages, so every run has the same ones."""
 
 from segue.types import (
     AssistantMessage,
@@ -24,8 +24,8 @@ def prose(length: int, seed: int) -> str:
 
 
 def tool_history(count: int) -> Context:
-    """A history of ``count`` messages as a coding agent makes it, about 1.2 KB a message: question, thinking and a
-    call, its result, answer."""
+    """A history of ``count`` messages, like that of a coding agent, with about 1.2 KB per message: a question, thinking
+    and a call, its result, an answer."""
     messages: list[Message] = []
     turn = 0
     while len(messages) < count:

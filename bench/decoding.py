@@ -136,7 +136,7 @@ def run() -> Iterator[Part]:
             f"A streamed answer of {long:,} {kind} deltas, µs per event",
             ("protocol", "segue", f"segue, {short:,} deltas", "SDK", "ratio", "called"),
             [row(protocol, make, call, short, long) for protocol, make in STREAMS.items()],
-            ("The SDKs hand out raw events; segue builds the message, too.",),
+            ("The SDKs yield raw events; segue also builds the message.",),
         )
 
 

@@ -22,12 +22,12 @@ CHECKED = 1_000
 SEGUE, BARE = "segue", "bare JSON"
 
 ABOUT = (
-    "segue projects, encodes and writes; bare JSON is the writing alone, of a body that is already there. Peers: from "
-    "their own messages, built beforehand, to what they hand the provider's SDK, then msgspec.json, which none of them "
-    "uses. To chat completions, some hand their messages through: there is next to nothing to convert, and the JSON is "
-    "nearly all that is measured. These are told twice, as OpenAI's SDK writes what they hand it, and by msgspec.json. "
-    "No peer repairs what segue repairs, and a body that is about a seventh smaller has lost the thinking. How long "
-    "each takes to bytes by its own means is told below, under the call that a user makes."
+    "segue projects, encodes and writes JSON; “bare JSON” only writes the JSON of a finished body. Peers start from "
+    "their own messages, which are built beforehand, and end with what they pass to the provider's SDK, followed by "
+    "msgspec.json, which none of them uses. For chat completions some pass their messages on unchanged, so that JSON "
+    "is nearly all that is measured; these appear twice, with the JSON encoder of OpenAI's SDK and with msgspec.json. "
+    "No peer makes the repairs that segue makes, and a body that is about a seventh smaller has lost the thinking. "
+    "The section on sending measures each library with its own JSON encoder."
 )
 
 

@@ -36,13 +36,14 @@ PARTS: dict[str, Callable[[Cost], float]] = {
 Rounds = dict[str, dict[int, list[float]]]
 
 ABOUT = (
-    f"Four messages a turn (a question, a call, its result, the answer) and two requests: {REQUESTS:,} in all, from "
-    "stored history to bytes ready to send. segue: Session.requests.request(…).pieces(), as the client sends them, and "
-    'b"".join of them, for every request; reading what was added from a log in a SQLite file is told beside it. The '
-    f"others: at requests {', '.join(f'{at:,}' for at in SAMPLES)}, with a straight line between them, and from their "
-    "own messages, built beforehand, by their conversion and msgspec.json alone, without the provider's SDK, except "
-    "for its JSON encoder where that is nearly all there is to do; what is called in each is told below, under "
-    "requests from scratch."
+    f"A turn has four messages (a question, a call, its result, the answer) and two requests: {REQUESTS:,} requests "
+    "in all, from stored history to bytes that are ready to send. For segue, every request is measured: "
+    'Session.requests.request(…).pieces(), which the client sends, and b"".join of them. Reading the new entries from '
+    "a log in a SQLite file is listed separately. "
+    f"The others are measured at requests {', '.join(f'{at:,}' for at in SAMPLES)}, with linear interpolation between "
+    "them. They start from their own messages, built beforehand, and only convert them and write them with "
+    "msgspec.json, without the provider's SDK, except for its JSON encoder if there is almost nothing to convert. The "
+    "next section names the functions that are called."
 )
 
 
@@ -129,7 +130,7 @@ def table(target: Target, sums: dict[str, Figure], own: list[list[Cost]]) -> Tab
     apart = summed(own, "render")
     rows[1:1] = [
         ("… all but copying the final bytes", cell(apart, "s"), ratio(apart, sums[SEGUE], SEGUE)),
-        ("beside it, reading the log", cell(summed(own, "read"), "s"), ""),
+        ("in addition, reading the log", cell(summed(own, "read"), "s"), ""),
     ]
     notes = [
         f"{who} takes {number(sums[name].over(sums[SEGUE]))} times as long as segue; "
@@ -160,7 +161,7 @@ def quickest(sums: dict[str, Figure]) -> dict[str, str]:
 
 
 def growth(target: Target, own: list[list[Cost]]) -> Table:
-    """How much more a late request costs than an early one."""
+    """Compare the cost of a late request with that of an early one."""
     rows = []
     for what, part in PARTS.items():
         early, late = (Figure.of(around(costs, at, part) * 1e6 for costs in own) for at in (EARLY, LATE))
@@ -170,7 +171,7 @@ def growth(target: Target, own: list[list[Cost]]) -> Table:
 
 
 def per_request(own: list[list[Cost]], others: Rounds) -> Lines:
-    """How the cost of one request grows."""
+    """Plot how the cost of one request grows."""
     shown = [at for at in SAMPLES if EARLY <= at < REQUESTS]
     lines = {
         name: {at: Figure.of(around(costs, at, part) * 1e6 for costs in own) for at in shown}

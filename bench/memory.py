@@ -70,7 +70,7 @@ def table(title: str, taken: list[Taken]) -> Table:
             (each.title, f"{number(each.body / 1e6)} MB", share(each.peak, each), share(each.kept, each), each.called)
             for each in taken
         ],
-        ("By tracemalloc, in a process of its own, beyond the conversation and the outgoing bytes.",),
+        ("Measured with tracemalloc in its own process, without the conversation and the outgoing bytes.",),
     )
 
 

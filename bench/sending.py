@@ -25,12 +25,11 @@ COUNT = 1_000
 EFFORT = Effort(15, 5, warm=False)  # every body was sent twice before, for a check
 
 ABOUT = (
-    f"{COUNT:,} messages, built beforehand, to a provider on loopback and back, by what each library has for it: "
-    "projection or conversion, the provider's SDK where one is used, JSON, HTTP, and reading a short answer. It is "
-    "processor time of this process, in whatever thread it is spent, because some do their work in a thread beside; "
-    "the provider has a process of its own. Clients and connections are kept between calls. What a call costs whatever "
-    "its length is part of it, for everybody. Every body that arrived was looked through for every call of the "
-    "history; its size tells what else it holds: one that is about a seventh smaller has lost the thinking."
+    f"{COUNT:,} messages, built beforehand, are sent to a provider on loopback with the function that each library "
+    "offers: projection or conversion, the provider's SDK if one is used, JSON, HTTP, and reading a short answer. CPU "
+    "time of this process is measured, in all threads, because some libraries work in other threads; the provider has "
+    "its own process. Clients and connections are kept between calls. The fixed cost of a call is included for all. "
+    "Every body was checked for all calls of the history. A body that is about a seventh smaller has lost the thinking."
 )
 
 

@@ -37,7 +37,7 @@ QUERY = "SELECT number, body FROM segue_entries WHERE session = 1 ORDER BY numbe
 
 
 def stored(path: Path, messages: int) -> Path:
-    """A file with one session of that many messages."""
+    """Write a file with one session of that many messages."""
     with SQLiteStore(path) as store:
         store.create(SESSION, time=0)
         history = tool_history(messages).messages
@@ -110,7 +110,7 @@ def growing(times: dict[tuple[str, int], list[float]]) -> Table:
         "As a multiple of reading the file, in the same round",
         ("", *(f"{messages:,} messages" for messages in LENGTHS)),
         rows,
-        ("What grows faster than reading would be a larger multiple of it from column to column.",),
+        ("If opening grew faster than reading, the ratio would grow from column to column.",),
     )
 
 
@@ -132,7 +132,7 @@ def appending(files: dict[int, Path]) -> Table:
         rows.append((f"{messages:,}", *(cell(figure, "µs") for figure in figures)))
     return Table(
         "Append a message of a tool call, SQLiteStore.append",
-        ("messages before", "processor", "on the wall, until it is on disk"),
+        ("messages before", "CPU", "wall clock, until it is on disk"),
         rows,
     )
 

@@ -52,7 +52,7 @@ def imported(taken: dict[tuple[str, bool], list[Spent]]) -> Iterator[Part]:
     )
     yield Table(
         "Imports, beyond a bare interpreter",
-        ("", "on the wall", "ratio", "processor", "ratio", "called"),
+        ("", "wall clock", "ratio", "CPU", "ratio", "called"),
         [
             (
                 f"{name} {version(package)}",
@@ -75,7 +75,7 @@ def commanded(taken: dict[str, list[Spent]]) -> Table:
     )
     return Table(
         "The smallest command",
-        ("", "on the wall", "ratio", "processor", "ratio"),
+        ("", "wall clock", "ratio", "CPU", "ratio"),
         [
             (
                 name,

@@ -15,7 +15,7 @@ def texts(count: int) -> list[str]:
 
 
 def arguments(count: int) -> list[str]:
-    """JSON of one call in ``count`` pieces."""
+    """The JSON of one call, in ``count`` pieces."""
     return ['{"list":[', *([PIECE] * (count - 2)), '"end"]}']
 
 

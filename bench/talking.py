@@ -58,7 +58,7 @@ def run() -> Iterator[Part]:
 
 def table(protocol: str, taken: dict[str, list[Answered]]) -> Table:
     return Table(
-        f"A streamed answer of about 1,000 deltas from a stand-in, {protocol}; time on the wall",
+        f"A streamed answer of about 1,000 deltas from a stand-in, {protocol}; wall-clock time",
         ("", "first event after", "events a second"),
         [
             (
@@ -129,4 +129,4 @@ def openai_sdk(model: segue.Model, url: str, key: str) -> tuple[Any, Asked]:
     return client, ask
 
 
-SECTION = Section("talk", "Talking to a provider", run)
+SECTION = Section("talk", "Streaming from a provider", run)

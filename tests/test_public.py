@@ -1,4 +1,4 @@
-"""The public names: one table, made from what the rooms export, and nothing heavy behind `import segue`."""
+"""The public names: one table, generated from what the rooms export. `import segue` loads nothing heavy."""
 
 import subprocess
 import sys
@@ -95,7 +95,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_import_segue_loads_no_http_no_command_line_and_no_sdk() -> None:
-    """Only the client, which is the one door to providers, and the agent, which uses it, bring HTTP with them; tools
+    """Only the client and the agent, which uses it, load HTTP; tools
     need an event loop."""
     names = [name for name, room in segue._HOMES.items() if room not in {"client", "agent", "tools"}]
     everything = "; ".join(["import segue", *(f"segue.{name}" for name in names)])
@@ -115,7 +115,7 @@ def test_import_segue_loads_no_http_no_command_line_and_no_sdk() -> None:
     assert not loaded_by(everything) & heavy
 
 
-def test_tools_bring_an_event_loop_but_no_http_no_command_line_and_no_server() -> None:
+def test_tools_load_an_event_loop_but_no_http_no_command_line_and_no_server() -> None:
     names = [name for name, room in segue._HOMES.items() if room == "tools"]
     everything = "; ".join(["import segue", *(f"segue.{name}" for name in names)])
     heavy = {"rich", "argparse", "httpx", "httpx2", "http", "pydantic", "mcp", "jsonschema_rs", "docstring_parser"}

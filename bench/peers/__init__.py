@@ -1,4 +1,4 @@
-"""The peers: how each turns a history of its own types into the bytes of a request, and how it sends one."""
+"""The peers (other libraries): how each turns its own messages into the bytes of a request, and how it sends one."""
 
 import gc
 import logging
@@ -15,11 +15,12 @@ PEERS = (litellm.peer, pydantic_ai.peer, any_llm.peer, langchain.peer)
 
 @contextmanager
 def loaded(*contexts: Context) -> Iterator[list[list[Peer]]]:
-    """All peers with their messages of each of these histories, silent, and out of the collector's way."""
+    """Load all peers with their messages for each of these histories, without their logs, and outside the garbage
+    collector."""
     peers = [[load(context) for load in PEERS] for context in contexts]
-    logging.disable(logging.CRITICAL)  # some say a line for every message that they change
+    logging.disable(logging.CRITICAL)  # some log a line for every message that they change
     gc.collect()
-    gc.freeze()  # what they have loaded need not be looked through before every call
+    gc.freeze()  # so that collections before each call do not scan what they have loaded
     try:
         yield peers
     finally:
@@ -31,8 +32,8 @@ BY_MSGSPEC = ", its JSON by msgspec"
 
 
 def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
-    """What those have that can do this target, by name and version; twice, where the JSON is nearly all there is to do:
-    as their SDK writes it, and as quickly as all the others."""
+    """The encoders of the peers that support this target, by name and version. A peer with almost nothing to convert
+    appears twice: with the JSON encoder of its SDK, and with that of all others."""
     found: dict[str, Encoder] = {}
     for peer in peers:
         encoder = peer.encoders[target]
@@ -45,6 +46,6 @@ def encoders_of(peers: list[Peer], target: Target) -> dict[str, Encoder]:
 
 
 def senders_of(peers: list[Peer], target: Target) -> dict[str, Sender]:
-    """The same of what they send with."""
+    """The senders of the peers that support this target."""
     found = {peer.title: peer.senders[target] for peer in peers}
     return {title: sender for title, sender in found.items() if isinstance(sender, Sender)}

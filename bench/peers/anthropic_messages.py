@@ -1,4 +1,5 @@
-"""The history as Anthropic's messages: LangChain keeps answers of Claude so, and any-llm takes them for Responses."""
+"""The history as Anthropic's messages: LangChain stores answers of Claude like this, and any-llm accepts it for
+Responses."""
 
 from typing import Any
 
@@ -8,7 +9,7 @@ from .chat_messages import text_of
 
 
 def anthropic_message(message: Message) -> dict[str, Any]:
-    """A message as Anthropic has it; a result is a message of the user."""
+    """A message in Anthropic's format; a result is a message of the user."""
     if isinstance(message, AssistantMessage):
         return {"role": "assistant", "content": answer_blocks(message)}
     if isinstance(message, ToolResultMessage):

@@ -1,4 +1,4 @@
-"""any-llm: messages in the shape of chat completions, with thinking as ``reasoning`` and its signature beside it."""
+"""any-llm: messages in the format of chat completions, with thinking as ``reasoning`` and its signature next to it."""
 
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +27,8 @@ from .encoders import (
     to_json,
 )
 
+NAME = "any-llm"
+
 
 def peer(context: Context) -> Peer:
     completion = import_module("any_llm.types.completion")
@@ -53,14 +55,14 @@ def peer(context: Context) -> Peer:
     gemini = provider("gemini", "GeminiProvider")
     bedrock = provider("bedrock", "BedrockProvider")
     return Peer(
-        "any-llm",
+        NAME,
         "any-llm-sdk",
         {
             ANTHROPIC: Encoder(
                 "AnthropicProvider._convert_completion_params",
                 partial(to_dicts, anthropic, params(ANTHROPIC, thinking), "anthropic"),
             ),
-            # Without thinking here, for Gemini and for Bedrock: it would not be read, or sent on as it is.
+            # Without thinking for Gemini and Bedrock: it would be ignored, or passed on unchanged.
             CHAT: Encoder(
                 "strip_extra_content, OpenaiProvider._convert_completion_params",
                 partial(to_chat, openai, params(CHAT, plain)),
@@ -112,13 +114,13 @@ def to_chat(provider: Any, params: Any, write: Write = to_json) -> bytes:
 
 def to_gemini(provider: Any, params: Any) -> bytes:
     body = provider._convert_completion_params(params, provider_name="gemini")
-    # It makes objects of google-genai, which are pydantic's.
+    # It creates objects of google-genai, which are pydantic models.
     encoded: bytes = import_module("pydantic_core").to_json(body, by_alias=True, exclude_none=True)
     return encoded
 
 
 def to_responses(context: Context) -> Encoder:
-    """Its one road to Responses that converts anything starts from Anthropic's messages."""
+    """Its only conversion to Responses starts from Anthropic's messages."""
     convert = import_module("any_llm.providers.openai.messages_responses").messages_params_to_responses_params
     params = import_module("any_llm.types.messages").MessagesParams(**anthropic_request(context))
     return Encoder(
@@ -127,7 +129,7 @@ def to_responses(context: Context) -> Encoder:
 
 
 def responses_sender(context: Context) -> Sender:
-    """The same road: messages of Anthropic, with tools, to a model that is to think."""
+    """The same conversion: Anthropic's messages, with tools, for a model that thinks."""
     asked = anthropic_request(context) | {"thinking": {"type": "enabled", "budget_tokens": MAX_TOKENS // 2}}
     create = import_module("any_llm").AnyLLM.create
 

@@ -1,4 +1,4 @@
-"""The history as messages in the shape of OpenAI's chat completions, which litellm and any-llm take as their own."""
+"""The history as messages of OpenAI's chat completions, which litellm and any-llm use as their own format."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def text_of(message: Message) -> str:
 
 
 def thinking_of(message: AssistantMessage) -> ThinkingContent | None:
-    """The one thinking block of an answer, where it has one."""
+    """The thinking block of an answer, if it has one."""
     return next((block for block in message.content if isinstance(block, ThinkingContent)), None)
 
 
@@ -43,7 +43,7 @@ def _chat_message(message: Message) -> ChatMessage:
 
 
 def chat_tools(context: Context) -> list[dict[str, Any]]:
-    """The tools in the same shape."""
+    """The tools in the same format."""
     return [
         {
             "type": "function",

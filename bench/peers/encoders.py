@@ -1,11 +1,9 @@
-"""What a peer gives: for each target, how it turns a history of its own types into the bytes of a request body, and
-what its users call to send them.
+"""The interface of a peer: for each target, how it turns its own messages into a request body, and how users send one.
 
-Peers are given every advantage. Their messages are built before the clock starts. An encoder is only the step from
-these to what they hand the provider's SDK (or send themselves): neither what they do to a history before it, nor the
-SDK. The one tool goes along only where the step takes it, and all share the same quick JSON encoder, whatever they use
-themselves; where there is little else to do, the one that they use is measured, too. A sender is the whole call, tool
-and all.
+Peers get every advantage. Their messages are built before the measurement. An encoder is only the step from these to
+what they pass to the provider's SDK (or send themselves), without what they do to a history before that, and without
+the SDK. The tool is included only if the step accepts it. All share the same fast JSON encoder, whatever they use
+themselves; if there is little else to do, their own one is measured as well. A sender is the whole call, with the tool.
 """
 
 import asyncio
@@ -18,7 +16,7 @@ import msgspec
 
 
 class Target(NamedTuple):
-    """Where a history goes."""
+    """The provider and model that a history is sent to."""
 
     title: str
     protocol: str
@@ -36,22 +34,24 @@ RESPONSES = Target("OpenAI responses", "openai-responses", "openai", "gpt-5.1")
 GEMINI = Target("Gemini", "google-generative-ai", "google", "gemini-2.5-pro")
 BEDROCK = Target("Bedrock Claude", "bedrock-converse", "amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0")
 TARGETS = (ANTHROPIC, CHAT, RESPONSES, GEMINI, BEDROCK)
+MISTRAL = Target("Mistral", "mistral-chat", "mistral", "mistral-large-latest")
+"""Only for segue: no peer has an encoder for it here."""
 
 MAX_TOKENS = 8192
-# Clients want them to be made; nothing ever leaves this machine.
+# Clients require credentials; nothing leaves this machine.
 KEY = "no-key"
 REGION = "us-east-1"
 ACCESS = {target: {"api_key": KEY} for target in TARGETS} | {
     BEDROCK: {"region_name": REGION, "aws_access_key_id": KEY, "aws_secret_access_key": KEY}
 }
 run = asyncio.Runner().run
-"""One loop for all peers and all rounds: clients keep their connections in it."""
+"""One event loop for all peers and rounds, so that clients keep their connections."""
 
 
 class Encoder(NamedTuple):
-    """What is called in a peer, in words, and the call. ``by_sdk`` where the peer's own messages already have the shape
-    of the target's, so that there is next to nothing to convert: the same, with the JSON encoder of the SDK that the
-    peer hands them to."""
+    """The name of the function that is measured, and the function. ``by_sdk`` is set if the peer's own messages already
+    have the format of the target, so that there is almost nothing to convert: the same with the JSON encoder of the SDK
+    that the peer uses."""
 
     called: str
     encode: Callable[[], bytes]
@@ -59,15 +59,15 @@ class Encoder(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """What users of a peer call, in words, and the call, for the base URL of a provider. What can be made before the
-    call, and is kept between calls, is made before it."""
+    """The name of the function that users call, and the function, for the base URL of a provider. Everything that can
+    be kept between calls is created before."""
 
     called: str
     at: Callable[[str], Callable[[], object]]
 
 
 class Peer(NamedTuple):
-    """One peer, its encoders and its senders by target. For a target that it cannot do there is a word on why."""
+    """A peer, with its encoders and senders by target. For a target that it does not support, there is a reason."""
 
     name: str
     package: str
@@ -83,11 +83,11 @@ Write = Callable[[Any], bytes]
 
 
 def to_json(body: Any) -> bytes:
-    """The encoder for every body made of dicts."""
+    """Write the JSON of a body made of dicts."""
     return msgspec.json.encode(body)
 
 
 def openai_json(body: Any) -> bytes:
-    """The encoder of OpenAI's SDK."""
+    """Write JSON as OpenAI's SDK does."""
     encoded: bytes = import_module("openai._utils._json").openapi_dumps(body)
     return encoded

@@ -1,4 +1,4 @@
-"""LangChain: messages of langchain-core, answers with the blocks that its own Anthropic model gives them."""
+"""LangChain: messages of langchain-core; answers have the blocks that its own Anthropic model creates."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -31,7 +31,7 @@ MODELS: dict[Target, tuple[str, str, dict[str, Any]]] = {
     GEMINI: ("langchain-google-genai", "ChatGoogleGenerativeAI", {}),
     BEDROCK: ("langchain-aws", "ChatBedrockConverse", {}),
 }
-"""The package of a target, its model, and what that must be told."""
+"""The package of a target, its model, and the arguments that the model needs."""
 
 
 def peer(context: Context) -> Peer:
@@ -53,7 +53,7 @@ def peer(context: Context) -> Peer:
         "LangChain",
         "langchain-core",
         {
-            # A list of its own each time: answers are replaced in it.
+            # A new list each time, because answers are replaced in it.
             ANTHROPIC: Encoder(
                 called(ANTHROPIC, "_get_request_payload"),
                 lambda: to_json(anthropic._get_request_payload(list(messages))),
@@ -81,7 +81,7 @@ def model(target: Target, **settings: Any) -> Any:
 
 
 def called(target: Target, method: str) -> str:
-    """Every provider has a package of its own, with a version of its own."""
+    """Every provider has its own package, with its own version."""
     package, name, own = MODELS[target]
     told = "(use_responses_api=True)" if own.get("use_responses_api") else ""
     return f"{name}{told}.{method} of {package} {version(package)}"
@@ -92,7 +92,7 @@ def gemini(messages: list[Any]) -> Encoder:
     pydantic_json = import_module("pydantic_core").to_json
 
     def encode() -> bytes:
-        # It makes objects of google-genai, which are pydantic's.
+        # It creates objects of google-genai, which are pydantic models.
         encoded: bytes = pydantic_json(prepare(list(messages)), by_alias=True, exclude_none=True)
         return encoded
 

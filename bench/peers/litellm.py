@@ -1,4 +1,4 @@
-"""litellm: messages in the shape of chat completions, with thinking as ``thinking_blocks``."""
+"""litellm: messages in the format of chat completions, with thinking as ``thinking_blocks``."""
 
 import os
 from collections.abc import Callable
@@ -31,7 +31,7 @@ Transform = Callable[..., Any]
 
 
 def peer(context: Context) -> Peer:
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else importing it asks the network
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise importing it uses the network
     litellm = import_module("litellm")
     gemini = import_module("litellm.llms.vertex_ai.gemini.transformation")
     plain = chat_messages(context)
@@ -62,7 +62,7 @@ def peer(context: Context) -> Peer:
         "litellm",
         {
             ANTHROPIC: config(litellm.AnthropicConfig(), ANTHROPIC, thinking),
-            # Chat completions know no thinking, and litellm would send it on as it is.
+            # Chat completions have no thinking, and litellm would pass it on unchanged.
             CHAT: config(litellm.OpenAIGPTConfig(), CHAT, plain)._replace(
                 by_sdk=config(litellm.OpenAIGPTConfig(), CHAT, plain, openai_json).encode
             ),
@@ -119,7 +119,7 @@ def encoder(
     called: str, transform: Transform, messages: list[ChatMessage], options: dict[str, Any], write: Write = to_json
 ) -> Encoder:
     def encode() -> bytes:
-        # Lists and dicts of its own each time: system messages and options are taken out of them in place.
+        # New lists and dicts each time, because system messages and options are removed from them in place.
         return write(transform(messages=list(messages), optional_params=dict(options), litellm_params={}))
 
     return Encoder(called, encode)

@@ -1,4 +1,4 @@
-"""pydantic-ai: requests and responses made of parts. What its agent does to a history beforehand is not counted."""
+"""pydantic-ai: requests and responses made of parts. What its agent does to a history before that is not measured."""
 
 from collections.abc import Callable, Coroutine
 from importlib import import_module
@@ -98,4 +98,4 @@ def native_part(native: Any, message: AssistantMessage, block: TextContent | Thi
 
 
 def omitted(_: Any) -> None:
-    """Its only value that JSON does not know stands for a field to be left out."""
+    """The only value that JSON cannot represent marks a field that is left out."""

@@ -1,4 +1,4 @@
-"""The same conversation as pydantic v2 discriminated unions: what most projects of this kind are built on."""
+"""The same conversation as discriminated unions of pydantic v2, which most similar projects use."""
 
 from typing import Annotated, Any, Literal
 

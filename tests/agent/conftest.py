@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 import pytest
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 from support.sessions import Providers
 
 from segue.session import SQLiteStore, Store
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 
 
 @pytest.fixture(scope="session")

@@ -375,4 +375,4 @@ def test_tool_limits_are_the_same_in_every_mode(providers: Providers, store: Sto
 
 
 def _steps(session: segue.Session) -> Counter[str]:
-    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "Prompted")
+    return Counter(type(entry).__name__ for entry in entries(session) if type(entry).__name__ != "SystemPromptSet")

@@ -13,7 +13,7 @@ from support.waiting import HANGS
 
 import segue
 from segue import Connection, Failover, Fixed, Patience, Retries, Session
-from segue.session import Failed, MessageAdded, Store
+from segue.session import AttemptFailed, MessageAdded, Store
 from segue.testing import Fault, FaultKind, Reply
 from segue.types import AssistantMessage, TextContent
 
@@ -26,8 +26,8 @@ def both(**settings: Any) -> Failover:
     return Failover([MODELS[ONE], MODELS[OTHER]], patience=replace(QUICK, **settings))
 
 
-def attempts(session: Session) -> list[Failed]:
-    return [entry for entry in entries(session) if isinstance(entry, Failed)]
+def attempts(session: Session) -> list[AttemptFailed]:
+    return [entry for entry in entries(session) if isinstance(entry, AttemptFailed)]
 
 
 def last_answer(session: Session) -> MessageAdded:

@@ -45,7 +45,7 @@ def test_every_step_of_a_turn_is_in_the_log(providers: Providers, store: Store) 
         emitted = [event.type async for event in session.stream("Weather?", TOOLS)]
         assert emitted[0] == "turn_start" and emitted[-1] == "turn_end" and emitted.count("done") == 2
         assert [kind for kind in emitted if kind in ("call_start", "result")] == ["call_start"] * 2 + ["result"] * 2
-        steps = ["ModelChosen", "Prompted", "TurnBegun", "MessageAdded", "MessageAdded"]
+        steps = ["ModelChosen", "SystemPromptSet", "TurnBegun", "MessageAdded", "MessageAdded"]
         steps += ["CallStarted"] * 2 + ["MessageAdded"] * 2 + ["MessageAdded", "TurnEnded"]
         assert [type(entry).__name__ for entry in entries(session)] == steps
         check(session)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, Terminal, calls, environment, kitchen, log_of
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 from support.waiting import has_ended, until
 
 from segue.agent.state import rebuilt
@@ -36,7 +36,7 @@ from segue.types import (
     UserMessage,
 )
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
 
 Chat = Callable[..., Terminal]

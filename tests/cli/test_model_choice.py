@@ -49,10 +49,7 @@ def listing(body: bytes, status: int = 200, wait: Event | None = None) -> Abstra
 
 
 def chosen(name: str | None = None) -> Choice:
-    async def choosing() -> Choice:
-        return await choose(name, LocalServers())
-
-    return asyncio.run(choosing())
+    return asyncio.run(choose(name))
 
 
 def models(*names: str) -> bytes:
@@ -85,7 +82,9 @@ def test_a_named_model_without_a_key_is_an_error_that_names_the_variable_and_the
     setting: Setting,
 ) -> None:
     setting()
-    with pytest.raises(SettingError, match=r"set MISTRAL_API_KEY.*without --model, a model that needs no key"):
+    with pytest.raises(
+        SettingError, match=r"no key for Mistral; set MISTRAL_API_KEY; without --model, a model that needs no key"
+    ):
         chosen("mistral/mistral-large-latest")
 
 

@@ -14,7 +14,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from support.kitchen import MODEL, Terminal, calls, environment, kitchen
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 from support.waiting import free_port
 
 import segue
@@ -31,7 +31,7 @@ from segue.tools.files import file_tools
 from segue.tools.shell import shell_tool
 from segue.types import TextContent, ThinkingContent, ToolCall, ToolResultMessage
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pexpect needs a Unix terminal")
 
 PROMPT = "Do all five."

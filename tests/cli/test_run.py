@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, calls, environment, kitchen, log_of
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 
 from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
@@ -23,7 +23,7 @@ from segue.session import TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import TextContent, ThinkingContent, ToolResultMessage, Usage, UserMessage
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]
 
 Run = Callable[..., int]
 Captured = pytest.CaptureFixture[str]

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 
 from segue.cli import main
 from segue.session import (
+    AttemptFailed,
     CallStarted,
     Compacted,
     ExposedStoreWarning,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
     SQLiteStore,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     open_store,
@@ -41,7 +41,7 @@ def entries() -> list[Any]:
     """A turn with a call, a switch, a failed attempt, a compaction, and a cancelled turn."""
     found = ToolResultMessage("c1", "look", [TextContent("it is warm")])
     made: list[Any] = [
-        (Prompted, {"system_prompt": "Be brief."}),
+        (SystemPromptSet, {"system_prompt": "Be brief."}),
         (TurnBegun, {"model": "bakery/rye", "protocol": "p"}),
         (MessageAdded, {"message": UserMessage("Is the oven on?")}),
         (MessageAdded, {"message": answer("I look.", "rye", stop_reason="toolUse")}),
@@ -53,7 +53,7 @@ def entries() -> list[Any]:
         (TurnBegun, {"model": "bakery/spelt", "protocol": "q"}),
         (MessageAdded, {"message": UserMessage("And now?")}),
         (
-            Failed,
+            AttemptFailed,
             {
                 "model": "bakery/spelt",
                 "protocol": "q",
@@ -256,7 +256,7 @@ def test_sessions_in_postgresql(postgres: Postgres) -> None:
     where = postgres.fresh()
     with open_store(where) as store:
         store.create("s", time=0, title="on a server")
-        store.append("s", [said("a", "hello there")], after=0)
+        store.append("s", [message_entry("a", "hello there")], after=0)
     for action, text in ((["list"], "on a server"), (["show", "s"], "hello there")):
         done = subprocess.run(
             [sys.executable, "-m", "segue", "sessions", "--store", where, *action], capture_output=True, text=True

@@ -1,5 +1,5 @@
-"""Tests that talk are watched: none may tell a key."""
+"""All output of these tests is searched for keys."""
 
-from support.secrets import nothing_tells_a_key
+from support.secrets import no_key_is_shown
 
-__all__ = ["nothing_tells_a_key"]
+__all__ = ["no_key_is_shown"]

@@ -1,4 +1,4 @@
-"""Credentials that AWS's and Google's libraries read: their errors are ours, and show nothing that they quote."""
+"""Credentials from the libraries of AWS and Google: their errors are mapped to ours, without the texts they quote."""
 
 import inspect
 import logging
@@ -30,7 +30,7 @@ def raised_by(module: Any) -> list[type[Exception]]:
 
 def made(kind: type[Exception]) -> Exception:
     error = kind.__new__(kind)
-    error.args = (f"it said {SECRET}",)
+    error.args = (f"it printed {SECRET}",)
     return error
 
 
@@ -47,7 +47,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def outcome(model: segue.Model) -> segue.SegueError:
-    """What a request ends with: an error that is raised, or one that the stream tells of."""
+    """The error of a request: one that is raised, or the error of the stream."""
 
     async def talk() -> segue.SegueError | None:
         stream = segue.stream(CONTEXT, model, connection=Connection(api_key=None, retries=ONCE))
@@ -76,7 +76,7 @@ def check(error: segue.SegueError, kind: type[Exception]) -> None:
 
 @pytest.mark.parametrize("kind", raised_by(botocore.exceptions), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("where", ["finding", "refreshing"])
-def test_errors_of_botocore_are_ours(kind: type[Exception], where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_botocore_are_mapped(kind: type[Exception], where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Found:
         def get_credentials(self) -> "Found":
             return self._do("finding")
@@ -99,7 +99,7 @@ def test_errors_of_botocore_are_ours(kind: type[Exception], where: str, monkeypa
 
 @pytest.mark.parametrize("kind", raised_by(google.auth.exceptions), ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("where", ["finding", "refreshing"])
-def test_errors_of_google_auth_are_ours(kind: type[Exception], where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_google_auth_are_mapped(kind: type[Exception], where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Found:
         valid = False
         token = "t"
@@ -128,8 +128,8 @@ def test_a_token_that_cannot_be_sent_is_a_setting_error_that_does_not_quote_it(m
     assert isinstance(error, segue.SettingError) and SECRET not in str(error) + repr(error)
 
 
-def test_what_is_signed_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the level DEBUG botocore logs the headers that it signs, the token of the session among them."""
+def test_signing_logs_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the level DEBUG, botocore logs the headers that it signs, including the session token."""
     secrets = ["secret-access-key-0123", "session-token-0123456789", "header-0123456789"]
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secrets[0])
@@ -141,8 +141,8 @@ def test_what_is_signed_is_logged_without_secrets(monkeypatch: pytest.MonkeyPatc
     root.setLevel(1)
     try:
         with raw(lambda asked: (response(" ".join(asked.headers.values()).encode(), "403 No"), False)) as server:
-            given = Connection(base_url=server.url, headers={"x-my-secret": secrets[2]}, retries=ONCE)
-            stream = segue.stream_sync(CONTEXT, BEDROCK, connection=given)
+            connection = Connection(base_url=server.url, headers={"x-my-secret": secrets[2]}, retries=ONCE)
+            stream = segue.stream_sync(CONTEXT, BEDROCK, connection=connection)
             message = stream.finished()
     finally:
         root.removeHandler(handler)

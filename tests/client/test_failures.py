@@ -1,4 +1,4 @@
-"""The kind of a failure, from status and words; how long to wait; and the way through storage."""
+"""The error class of a failure, from status and text; the wait before a retry; and errors of stored messages."""
 
 import re
 from importlib import import_module
@@ -64,11 +64,13 @@ CASES = [
 
 
 @pytest.mark.parametrize(("status", "text", "kind"), CASES)
-def test_status_and_words_say_the_kind(status: int | None, text: str, kind: type[segue.ProviderError]) -> None:
+def test_the_error_class_follows_from_status_and_text(
+    status: int | None, text: str, kind: type[segue.ProviderError]
+) -> None:
     assert kind_of(text, status) is kind
 
 
-def test_every_kind_of_failure_is_in_the_tables() -> None:
+def test_every_error_class_is_in_the_tables() -> None:
     tree = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, segue.ProviderError)}
     assert set(KINDS.values()) == tree - {segue.ProviderError}
     assert set(STATUSES.values()) <= tree
@@ -76,7 +78,7 @@ def test_every_kind_of_failure_is_in_the_tables() -> None:
 
 @pytest.mark.parametrize("row", GONE, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
-def test_the_words_of_each_provider_for_a_model_that_is_not_there(row: Phrase, status: int | None) -> None:
+def test_each_providers_text_for_a_missing_model(row: Phrase, status: int | None) -> None:
     assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
     assert kind_of(row.example, status) is segue.ModelNotFoundError
     assert kind_of(f"invalid_request_error: {row.example}", status) is segue.ModelNotFoundError
@@ -84,12 +86,12 @@ def test_the_words_of_each_provider_for_a_model_that_is_not_there(row: Phrase, s
 
 @pytest.mark.parametrize("row", NAMED, ids=lambda row: row.who)
 @pytest.mark.parametrize("status", [None, 400, 404, 410, 422])
-def test_the_words_for_something_else_that_a_request_names(row: Phrase, status: int | None) -> None:
+def test_each_providers_text_for_something_else_that_is_missing(row: Phrase, status: int | None) -> None:
     assert re.search(row.pattern, row.example, re.IGNORECASE) and row.source and row.seen
     assert kind_of(row.example, status) is segue.InvalidRequestError
 
 
-# -- what it costs ---------------------------------------------------------------------------------------------------
+# -- cost ----------------------------------------------------------------------------------------------------------
 
 ALL_ROWS = [*OVERFLOW, *LOOKALIKES, *GONE, *NAMED]
 parser: Any = import_module("re._parser")
@@ -97,7 +99,7 @@ PATTERNS = [row.pattern for row in ALL_ROWS] + [pattern for _, pattern in failur
 
 
 class Counted:
-    """A pattern that adds up the characters that it is given."""
+    """A pattern that counts the characters that it searches."""
 
     def __init__(self, pattern: "re.Pattern[str]", searched: list[int]) -> None:
         self.pattern, self.searched = pattern, searched
@@ -109,10 +111,10 @@ class Counted:
 
 @pytest.mark.parametrize("unit", ["x", "model ", "prompt is ", "\\", "1,", "input token count ", "\n", "é"])
 @pytest.mark.parametrize("status", [None, 400, 404, 500])
-def test_judging_a_failure_looks_at_no_more_of_a_long_text(
+def test_only_the_beginning_of_a_long_text_is_searched(
     unit: str, status: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counted in characters that are searched: as many for 16 MB as for 16 KB."""
+    """As many characters are searched for 16 MB as for 16 KB."""
     searched: list[int] = []
 
     def counted(pattern: "re.Pattern[str]") -> Any:
@@ -132,8 +134,8 @@ def test_judging_a_failure_looks_at_no_more_of_a_long_text(
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern[:40])
-def test_no_pattern_repeats_what_repeats(pattern: str) -> None:
-    """An unbounded repeat inside another one makes a search take exponential time on some texts."""
+def test_no_pattern_has_nested_repeats(pattern: str) -> None:
+    """An unbounded repeat inside another one takes exponential time on some texts."""
 
     def check(tree: Any, inside: bool) -> None:
         for operation, argument in tree:
@@ -166,5 +168,5 @@ def test_no_pattern_repeats_what_repeats(pattern: str) -> None:
         ({}, None),
     ],
 )
-def test_retry_after_in_all_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(headers, now=60.0) == seconds

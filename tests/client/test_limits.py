@@ -1,4 +1,4 @@
-"""How much of an answer is read, how long it may take, and which connection it comes over."""
+"""The size of an answer, its time limits, and the reuse of connections."""
 
 import asyncio
 import gzip
@@ -39,7 +39,7 @@ FLOOD = delta("word " * 200) * 3000
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of all pieces that the client has taken, decompressed."""
+    """The sizes of all pieces that the client has read, after decompression."""
     sizes: list[int] = []
     piece = Exchange.piece
 
@@ -55,8 +55,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def talked(url: str, options: Options = OPTIONS, context: Context = CONTEXT, **settings: Any) -> segue.Stream:
-    given = {"base_url": url, "api_key": "k", "retries": Retries(count=0), **settings}
-    answer = segue.send(segue.encode(context, MODEL, options), Connection(**given))
+    values = {"base_url": url, "api_key": "k", "retries": Retries(count=0), **settings}
+    answer = segue.send(segue.encode(context, MODEL, options), Connection(**values))
     await answer.finished()
     return answer
 
@@ -69,11 +69,11 @@ def ask(answer: bytes | Iterator[bytes], stays: bool = False, **settings: Any) -
 # -- size ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_may_have_64_mb_unless_it_is_said_otherwise() -> None:
+def test_an_answer_may_have_64_mb_by_default() -> None:
     assert Connection().max_answer == 64 * MB
 
 
-def test_an_answer_that_is_too_large_is_cut_and_what_had_arrived_is_kept(read: list[int]) -> None:
+def test_an_answer_that_is_too_large_fails_and_keeps_what_had_arrived(read: list[int]) -> None:
     stream = ask(response(FLOOD, headers=SSE), max_answer=MB)
     assert isinstance(stream.error, segue.NetworkError) and not stream.error.retryable
     assert "1,048,576 bytes" in stream.error.text and "max_answer" in stream.error.text
@@ -81,7 +81,7 @@ def test_an_answer_that_is_too_large_is_cut_and_what_had_arrived_is_kept(read: l
     assert sum(read) < 2 * MB < len(FLOOD)
 
 
-def test_an_answer_that_just_fits_is_taken() -> None:
+def test_an_answer_that_just_fits_is_accepted() -> None:
     data = delta("Hello there.") + b":" + b" " * 5000 + b"\n\n" + END
     assert ask(response(data, headers=SSE), max_answer=len(data)).error is None
     assert ask(response(data, headers=SSE), max_answer=len(data) - 1).error is not None
@@ -96,14 +96,14 @@ def bomb(layers: int) -> bytes:
 @pytest.mark.parametrize("streams", [True, False])
 @pytest.mark.parametrize("layers", [1, 2])
 def test_a_decompression_bomb_is_bounded(read: list[int], status: str, streams: bool, layers: int) -> None:
-    """256 MB in a few hundred KB; no more than the cap and one piece is ever unpacked."""
+    """256 MB in a few hundred KB; no more than the limit and one piece is decompressed."""
     data = response(bomb(layers), status, [*SSE, ("content-encoding", ", ".join(["gzip"] * layers))])
     stream = ask(data, options=Options(stream=streams), max_answer=4 * MB)
     assert isinstance(stream.error, segue.ProviderError)
     assert sum(read) <= 6 * MB and max(read) <= MB
 
 
-def test_a_whole_answer_is_bounded_too() -> None:
+def test_a_whole_answer_is_bounded() -> None:
     body = {
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "x" * 2 * MB}, "finish_reason": "stop"}]
     }
@@ -112,7 +112,7 @@ def test_a_whole_answer_is_bounded_too() -> None:
 
 
 @pytest.mark.parametrize("body", [b"x" * 3 * MB, json.dumps({"error": {"message": "y " * MB}}).encode()])
-def test_of_a_long_error_the_beginning_is_read_judged_and_stored(read: list[int], body: bytes) -> None:
+def test_the_beginning_of_a_long_error_is_read_and_stored(read: list[int], body: bytes) -> None:
     stream = ask(response(body, "400 Bad"))
     assert sum(read) <= 2 * MAX_ERROR
     assert stream.error is not None and 1000 < len(stream.error.text) <= LONGEST_TEXT
@@ -120,7 +120,7 @@ def test_of_a_long_error_the_beginning_is_read_judged_and_stored(read: list[int]
 
 
 @pytest.mark.parametrize("size", [0, -1, 1.5, "many"])
-def test_a_cap_that_is_no_number_of_bytes_is_a_setting_error(size: Any) -> None:
+def test_a_limit_that_is_not_a_positive_number_is_a_setting_error(size: Any) -> None:
     with pytest.raises(segue.SettingError, match="max_answer"):
         segue.stream(CONTEXT, MODEL, connection=Connection(api_key="k", max_answer=size))
 
@@ -129,7 +129,7 @@ def test_a_cap_that_is_no_number_of_bytes_is_a_setting_error(size: Any) -> None:
 
 
 class Clock:
-    """The time of the client, which a test can set ahead: what happens depends on events, not on how fast they are."""
+    """The clock of the client, which a test can set ahead, so that the outcome does not depend on speed."""
 
     def __init__(self) -> None:
         self.ahead = 0.0
@@ -157,12 +157,12 @@ def heartbeats(first: bytes, sent: Event) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("output", [False, True], ids=["before output", "after output"])
 def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(output: bool, clock: Clock) -> None:
-    """An hour passes after the first comments, or after the first event; the next comment finds the time over."""
+    """An hour passes after the first comments or the first event, and the next comment is over the limit."""
     sent = Event()
 
     async def talk(url: str) -> segue.Stream:
-        given = Connection(base_url=url, api_key="k", retries=Retries(count=0), timeouts=Timeouts(total=600))
-        answer = segue.stream(CONTEXT, MODEL, OPTIONS, connection=given)
+        connection = Connection(base_url=url, api_key="k", retries=Retries(count=0), timeouts=Timeouts(total=600))
+        answer = segue.stream(CONTEXT, MODEL, OPTIONS, connection=connection)
         task = asyncio.ensure_future(pass_time())
         async for event in answer:
             if event.type == "text_delta":
@@ -183,19 +183,19 @@ def test_comments_do_not_keep_a_stream_open_when_a_total_is_set(output: bool, cl
     assert stream.message is not None and stream.message.text == ("Hello there." if output else "")
 
 
-def test_tries_and_waits_count_to_the_total() -> None:
-    """A provider that is always overloaded would be asked a million times."""
+def test_retries_and_waits_count_towards_the_total() -> None:
+    """Without a total, a provider that is always overloaded would get a million requests."""
     retries = Retries(count=10**6, first_wait=0.001, longest_wait=0.001)
     stream = ask(response(b"{}", "503 Busy"), timeouts=Timeouts(total=0.3), retries=retries)
     assert isinstance(stream.error, segue.ProviderError) and 1 <= stream.attempts < 10**6
 
 
-def test_a_wait_that_would_end_too_late_is_not_begun() -> None:
+def test_a_wait_that_would_end_too_late_is_not_started() -> None:
     stream = ask(response(b"{}", "503 Busy", [("retry-after", "50")]), timeouts=Timeouts(total=40), retries=Retries())
     assert isinstance(stream.error, segue.OverloadedError) and stream.attempts == 1
 
 
-def test_an_answer_in_time_is_an_answer() -> None:
+def test_an_answer_within_the_total_succeeds() -> None:
     assert ask(response(GOOD, headers=SSE), timeouts=Timeouts(total=60)).error is None
 
 
@@ -203,7 +203,7 @@ def test_an_answer_in_time_is_an_answer() -> None:
 
 
 class Forgetful:
-    """A server that ends its connections when the next request comes over them, once it is told to."""
+    """A server that ends the connections in ``stale`` when the next request arrives on them."""
 
     def __init__(self) -> None:
         self.stale: set[int] = set()
@@ -217,14 +217,14 @@ class Forgetful:
 
 @pytest.fixture
 def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A replaced connection is no failure: nothing asks how long to wait."""
+    """Fail if a wait is computed: a replaced connection is not a failure."""
     monkeypatch.setattr(Stream, "_wait", lambda self, failure: pytest.fail(f"{failure} was counted"))
 
 
 @pytest.mark.parametrize("resets", [False, True], ids=["ended", "reset"])
 @pytest.mark.parametrize("size", [10, 600_000])
 @pytest.mark.parametrize("idle", [1, 3])
-def test_a_used_connection_that_breaks_before_an_answer_is_replaced_at_once(
+def test_a_used_connection_that_breaks_before_an_answer_is_replaced_immediately(
     no_waits: None, resets: bool, size: int, idle: int
 ) -> None:
     context = Context(messages=[UserMessage("x" * size)])
@@ -245,16 +245,16 @@ def test_a_used_connection_that_breaks_before_an_answer_is_replaced_at_once(
     assert len(server.asked) == idle + len(server_side.stale) + 1, "each of the stale ones was tried once"
 
 
-def test_a_new_connection_that_breaks_is_a_failure_that_counts() -> None:
+def test_a_new_connection_that_breaks_counts_as_a_failure() -> None:
     with raw(lambda asked: (b"", False)) as server:
         retries = Retries(count=2, first_wait=0.001, longest_wait=0.002)
         answer = LOOP.run(talked(server.url, retries=retries))
     assert isinstance(answer.error, segue.NetworkError) and answer.attempts == len(server.asked) == 3
 
 
-@pytest.mark.parametrize("garbage", [b"this is no HTTP\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nda"])
-def test_a_used_connection_that_answers_nonsense_is_a_failure_that_counts(garbage: bytes) -> None:
-    """Something was answered, so the request may have been worked on."""
+@pytest.mark.parametrize("garbage", [b"this is not HTTP\r\n\r\n", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nda"])
+def test_an_invalid_answer_on_a_used_connection_counts_as_a_failure(garbage: bytes) -> None:
+    """The server sent something, so it may have processed the request."""
     server_side = Forgetful()
 
     async def talk(url: str) -> segue.Stream:
@@ -267,7 +267,7 @@ def test_a_used_connection_that_answers_nonsense_is_a_failure_that_counts(garbag
     assert isinstance(answer.error, segue.NetworkError) and len(server.asked) == 2
 
 
-def test_another_transport_that_reports_nothing_is_not_asked_again() -> None:
+def test_a_transport_without_trace_events_is_not_used_again() -> None:
     import httpx2
 
     calls = itertools.count()

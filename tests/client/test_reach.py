@@ -1,4 +1,4 @@
-"""Keys, endpoints and signatures: what is missing is named before anything is sent, and no key is ever shown."""
+"""Keys, endpoints and signatures: errors name the missing setting before anything is sent, and no key is shown."""
 
 import asyncio
 import warnings
@@ -27,7 +27,7 @@ def headers_of(model: segue.Model, connection: Connection, body: bytes = b"{}") 
 
 
 def a_model_of(provider: str) -> segue.Model:
-    """One that the catalog describes, or any where it describes none."""
+    """A model of the provider from the catalog, or any name if the catalog has none."""
     refs = [ref for ref in segue.list_models() if ref.startswith(f"{provider}/")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", segue.UnknownModelWarning)
@@ -54,7 +54,7 @@ def test_a_missing_key_is_named_before_anything_is_sent(name: str, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", [name for name in list_providers() if "{" not in get_provider(name).base_url])
-def test_the_key_of_the_environment_is_sent_and_shown_nowhere(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_from_the_environment_is_sent_and_never_shown(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     provider = get_provider(name)
     monkeypatch.setenv(provider.keys[0], KEY)
     model = a_model_of(name)
@@ -79,19 +79,19 @@ def test_a_missing_part_of_the_endpoint_is_named(ref: str, variable: str) -> Non
         reach(segue.get_model(ref), Connection(api_key=KEY))
 
 
-def test_azure_takes_its_key_in_a_header_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_azure_gets_its_key_in_its_own_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_RESOURCE", "mine")
     headers = headers_of(segue.get_model("azure/gpt-4.1"), Connection(api_key=KEY))
     assert headers["api-key"] == KEY and "authorization" not in headers
 
 
-def test_every_scheme_that_a_row_may_name_is_there() -> None:
+def test_every_scheme_that_a_row_names_exists() -> None:
     used = {get_provider(name).auth for name in list_providers()} - {None}
     assert used <= SCHEMES.keys()
 
 
 def test_bedrock_is_signed_as_botocore_signs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Checked against a signature that botocore makes of the same request at the same time."""
+    """Compared with botocore's signature of the same request at the same time."""
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
@@ -126,7 +126,7 @@ def test_a_bedrock_key_is_a_bearer_token(monkeypatch: pytest.MonkeyPatch) -> Non
     assert headers_of(MODELS["bedrock-converse"], Connection(api_key=KEY))["authorization"] == f"Bearer {KEY}"
 
 
-def test_vertex_gets_a_token_of_google_auth_and_a_new_one_when_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vertex_gets_a_token_from_google_auth_and_a_new_one_when_it_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     import google.auth
     from google.auth.credentials import Credentials
 
@@ -152,16 +152,16 @@ def test_vertex_gets_a_token_of_google_auth_and_a_new_one_when_it_has_ended(monk
     credentials._google_credentials.cache_clear()
 
 
-def test_an_endpoint_that_is_no_url_is_refused() -> None:
+def test_an_endpoint_that_is_not_a_url_is_refused() -> None:
     with pytest.raises(segue.SettingError, match="https://"):
         reach(MODELS["anthropic-messages"], Connection(base_url="localhost:80", api_key=KEY))
 
 
-def test_another_endpoint_needs_no_key() -> None:
+def test_another_endpoint_does_not_need_a_key() -> None:
     assert "x-api-key" not in headers_of(MODELS["anthropic-messages"], Connection(base_url="http://127.0.0.1:1"))
 
 
-def test_a_fingerprint_tells_endpoints_and_accounts_apart() -> None:
+def test_endpoints_and_accounts_have_different_fingerprints() -> None:
     model = MODELS["anthropic-messages"]
     prints = {
         reach(model, Connection(base_url=url, api_key=key)).model.endpoint
@@ -172,8 +172,8 @@ def test_a_fingerprint_tells_endpoints_and_accounts_apart() -> None:
     assert reach(replace(model, endpoint="mine"), Connection(api_key=KEY)).model.endpoint == "mine"
 
 
-def test_the_watch_over_keys_would_see_one(caplog: pytest.LogCaptureFixture) -> None:
-    """The check that greps logs, errors and messages of these tests can fail."""
+def test_the_search_for_keys_finds_one(caplog: pytest.LogCaptureFixture) -> None:
+    """The fixture that searches logs, errors and messages for keys can fail."""
     import logging
 
     from support.secrets import KEYS, Lines

@@ -1,4 +1,4 @@
-"""No key and no secret header is ever shown: not by an error, an event, a repr, a log, a store or an export."""
+"""Keys and secret headers never appear in errors, events, reprs, logs, stores or exports."""
 
 import base64
 import html
@@ -51,15 +51,15 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-def told_of(secret: str) -> str:
+def repeated(secret: str) -> str:
     return " | ".join(form(secret) for form in FORMS.values())
 
 
 def echo(asked: Asked) -> tuple[bytes, bool]:
-    """A provider that repeats what it was sent in its errors, wherever it can."""
+    """A provider that repeats what it was sent in every part of its errors."""
     keys = [value for name, value in asked.headers.items() if is_secret_header(name)]
     secrets = [*keys, *(key.removeprefix("Bearer ") for key in keys)]
-    message = "Incorrect key: " + " ".join(map(told_of, secrets))
+    message = "Incorrect key: " + " ".join(map(repeated, secrets))
     body = json.dumps({"error": {"message": message, "type": secrets[0] if secrets else "x", "code": "y"}}).encode()
     headers = [("content-type", "application/json"), *(("x-request-id", secret) for secret in secrets[:1])]
     return response(body, "401 Unauthorized", headers), True
@@ -73,7 +73,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module", autouse=True)
 def records() -> Iterator[Lines]:
-    """Everything that is logged, at every level."""
+    """All log records, at every level."""
     handler, root = Lines(), logging.getLogger()
     level = root.level
     root.addHandler(handler)
@@ -126,16 +126,14 @@ SECRETS = st.builds(
 @example("s3cret of a file", "name of a header")
 @example("s3\"\\'/<>&% +cret", "key")
 @settings(max_examples=100)
-def test_a_secret_is_sent_or_refused_and_in_neither_case_shown(
-    server: Server, records: Lines, secret: str, place: str
-) -> None:
-    """What cannot be sent is a `SettingError` before anything is sent; of the rest nothing tells the secret."""
+def test_a_secret_is_sent_or_refused_but_never_shown(server: Server, records: Lines, secret: str, place: str) -> None:
+    """A secret that cannot be sent raises `SettingError` before anything is sent; the others never appear anywhere."""
     model, connection = reached(server.url, place, secret)
     records.lines.clear()
     asked, bare = len(server.asked), secret.strip()
     shown = [repr(connection), repr(model), str(list(connection.__rich_repr__())), str(list(model.__rich_repr__()))]
     if place == "name of a header":
-        shown = []  # a name that can be sent is no secret; of one that cannot, the error is tested
+        shown = []  # a valid name is not a secret; for an invalid one, the error is tested
     if not is_sendable(place, secret):
         with pytest.raises(segue.SettingError) as refused:
             segue.stream(CONTEXT, model, connection=connection)
@@ -168,7 +166,7 @@ async def talked(model: segue.Model, connection: Connection) -> tuple[segue.Stre
     st.sampled_from(["key", HEADER]),
 )
 @settings(max_examples=15)
-def test_a_secret_is_in_no_store_and_no_export(
+def test_secrets_are_not_stored_or_exported(
     server: Server, tmp_path_factory: pytest.TempPathFactory, secret: str, place: str
 ) -> None:
     folder = tmp_path_factory.mktemp("secrets")
@@ -178,8 +176,8 @@ def test_a_secret_is_in_no_store_and_no_export(
     async def talk() -> tuple[str, str]:
         router = Fixed(model, patience=Patience(retries=Retries(count=0)))
         async with Agent(router, store=store, connection=connection) as agent, agent.stream("Hello?") as events:
-            told = [event async for event in events]
-            return agent.session.id, repr(told) + repr(events.outcome)
+            seen = [event async for event in events]
+            return agent.session.id, repr(seen) + repr(events.outcome)
 
     with open_store(path) as store:
         session, end = LOOP.run(talk())
@@ -192,12 +190,12 @@ def test_a_secret_is_in_no_store_and_no_export(
 
 
 @pytest.mark.parametrize("place", ["key", "header of the connection", "header of the model"])
-def test_an_error_event_inside_an_answer_is_cleared_too(place: str) -> None:
-    """The status is 200, and the error comes with the first event, or after some output, or cannot be understood."""
+def test_secrets_are_removed_from_error_events(place: str) -> None:
+    """The status is 200, and the error is the first event, comes after some output, or is invalid."""
     secret = 'sk-"quoted"-in-0123456789'
 
     def answer(asked: Asked) -> tuple[bytes, bool]:
-        error = json.dumps({"error": {"message": f"no {told_of(secret)}", "code": 500}})
+        error = json.dumps({"error": {"message": f"no {repeated(secret)}", "code": 500}})
         delta = json.dumps({"id": secret, "model": secret, "choices": [{"index": 0, "delta": {"content": "Well"}}]})
         broken = "{" + f'"x": {json.dumps(secret)} ' * 20
         body = {0: f"data: {error}\n\n", 1: f"data: {delta}\n\ndata: {error}\n\n", 2: f"data: {broken}\n\n"}
@@ -214,8 +212,8 @@ def test_an_error_event_inside_an_answer_is_cleared_too(place: str) -> None:
 
 
 @given(st.text("ab\\\"'/%&+ 01", min_size=8, max_size=30), st.text(max_size=300), st.integers(0, 300))
-def test_hiding_comes_before_cutting(secret: str, before: str, longest: int) -> None:
-    """Wherever a long text is cut, no beginning of a secret of 8 characters or more is left."""
+def test_secrets_are_hidden_before_a_text_is_cut(secret: str, before: str, longest: int) -> None:
+    """Wherever a long text is cut, no part of a secret of 8 characters or more remains."""
     secret = f"s3{secret}".strip()
     secrets = Secrets([secret])
     shown = secrets.shown(before + secret * 50, longest)
@@ -225,8 +223,8 @@ def test_hiding_comes_before_cutting(secret: str, before: str, longest: int) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("secret", ["sk-0123456789", 's3  two"quotes\\back/slash%41&amp;', "12345678", "\\" * 9])
-def test_a_secret_is_hidden_in_a_text_that_is_no_json(form: str, secret: str) -> None:
-    """A page of a proxy, for example, whose white space is made even before it is shown."""
+def test_a_secret_is_hidden_in_a_text_that_is_not_json(form: str, secret: str) -> None:
+    """For example the error page of a proxy, whose white space is normalised before it is shown."""
     page = f"<html>\n  <p>no   key:  {FORMS[form](secret)}  \n</html>".encode()
     with raw(lambda asked: (response(page, "502 Bad", [("content-type", "text/html")]), False)) as server:
         stream, _ = LOOP.run(talked(MODEL, Connection(base_url=server.url, api_key=secret, retries=ONCE)))
@@ -236,7 +234,7 @@ def test_a_secret_is_hidden_in_a_text_that_is_no_json(form: str, secret: str) ->
 
 
 @pytest.mark.parametrize("key", ["k", "x", "test", "key", "broken"])
-def test_a_short_key_does_not_spoil_words(key: str) -> None:
+def test_a_short_key_is_not_hidden_in_words(key: str) -> None:
     connection = Connection(base_url="http://127.0.0.1:9", api_key=key, retries=ONCE)
     message = segue.complete_sync(CONTEXT, MODEL, connection=connection)
     assert message.error_message is not None and "the connection broke" in message.error_message
@@ -253,17 +251,17 @@ SECRET_HEADERS = """Authorization proxy-authorization Cookie X-Api-Key x-goog-ia
 
 
 @pytest.mark.parametrize("name", SECRET_HEADERS.split())
-def test_headers_with_secrets_are_known_by_name(name: str) -> None:
+def test_secret_headers_are_recognised_by_name(name: str) -> None:
     assert is_secret_header(name) and not is_secret_header("anthropic-version")
     assert "sesame" not in repr(replace(MODEL, headers={name: "sesame"})) + repr(Connection(headers={name: "sesame"}))
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "Basic", "Token", "Digest"])
-def test_a_header_whose_value_has_a_scheme_of_credentials_holds_a_secret_whatever_its_name(scheme: str) -> None:
-    given = {"x-forwarded": f"{scheme} open-sesame"}
+def test_a_header_whose_value_has_an_authentication_scheme_is_secret_whatever_its_name(scheme: str) -> None:
+    headers = {"x-forwarded": f"{scheme} open-sesame"}
     secrets = Secrets()
-    secrets.add_headers(given)
-    assert "sesame" not in repr(Connection(headers=given)) + secrets.hide("refused: open-sesame")
+    secrets.add_headers(headers)
+    assert "sesame" not in repr(Connection(headers=headers)) + secrets.hide("refused: open-sesame")
 
 
 @pytest.mark.parametrize("name", ["x-author", "authority", "x-compass", "content-type", "anthropic-beta"])
@@ -294,9 +292,9 @@ def test_credentials_in_an_address_are_never_shown(address: str) -> None:
     connection = Connection(base_url=address, api_key="k", retries=ONCE, timeouts=segue.Timeouts(connect=0.01))
     model = replace(MODEL, base_url=address)
     shown = [repr(connection), repr(model), shown_address(address)]
-    for given_model, given_connection in ((MODEL, connection), (model, Connection(api_key="k"))):
+    for each_model, each_connection in ((MODEL, connection), (model, Connection(api_key="k"))):
         try:
-            reached = reach(given_model, given_connection)
+            reached = reach(each_model, each_connection)
         except segue.SettingError as error:
             shown += [str(error), repr(error), repr(error.__context__), repr(error.__cause__)]
         else:
@@ -304,9 +302,7 @@ def test_credentials_in_an_address_are_never_shown(address: str) -> None:
     assert not [text for text in shown if "pass-word-1" in text]
 
 
-def test_user_and_password_of_an_address_are_sent_as_a_header_and_logged_nowhere(
-    server: Server, records: Lines
-) -> None:
+def test_user_and_password_of_an_address_are_sent_as_a_header_and_never_logged(server: Server, records: Lines) -> None:
     address = server.url.replace("://", "://me%40home:pass-word%2F1@")
     stream, _ = LOOP.run(talked(MODEL, Connection(base_url=address, retries=ONCE)))
     sent = server.asked[-1].headers["authorization"]
@@ -315,8 +311,8 @@ def test_user_and_password_of_an_address_are_sent_as_a_header_and_logged_nowhere
     assert not [text for text in shown if "pass-word" in text or sent[6:] in text]
 
 
-def test_every_logger_of_the_transport_is_watched() -> None:
-    """A new logger of httpx2, or of what it sends with, must be listed."""
+def test_every_logger_of_the_transport_is_filtered() -> None:
+    """New loggers of httpx2 and of the libraries below it must be listed."""
     found = set()
     for package in ("httpx2", "httpcore2", "hpack", "h2", "h11"):
         folder = Path(str(importlib.import_module(package).__file__)).parent
@@ -338,7 +334,7 @@ def test_a_request_printed_by_the_command_line_shows_no_secret_header(
 
 
 @pytest.mark.parametrize("value", ["Bearer sesame\nopen", "sesame-\xe9-open", "sesame\0open"])
-def test_headers_and_addresses_of_a_tool_server_are_held_to_the_same(value: str, records: Lines) -> None:
+def test_headers_and_addresses_of_a_tool_server_follow_the_same_rules(value: str, records: Lines) -> None:
     from segue.tools import McpServer
 
     with pytest.raises(segue.SettingError) as refused:

@@ -1,4 +1,4 @@
-"""The client against strict stand-ins: what it tells, what it tries again, and what is left when it is cancelled."""
+"""The client against strict stand-ins: events, retries, cancelling, and the reuse of connections."""
 
 import asyncio
 import gc
@@ -24,9 +24,9 @@ from segue.types import Context, TextContent, ToolCall, UserMessage
 LONG = Reply([TextContent("All happy families are alike; each unhappy family is unhappy in its own way. " * 3)])
 QUICK = Retries(first_wait=0.01, longest_wait=0.02)
 ENDLESS = Fault("silence", LONG)
-"""An answer of which the second half never comes."""
+"""An answer whose second half never arrives."""
 
-# What each fault is, how often the request is sent, and whether something had arrived.
+# For each fault: the error, how often the request is sent, and whether some output had arrived.
 FAULTS: dict[FaultKind, tuple[type[segue.ProviderError], int, bool]] = {
     "rate-limit": (segue.RateLimitError, 3, False),
     "server-error": (segue.ServerError, 3, False),
@@ -57,7 +57,7 @@ def stream(server: StandIn, context: Context = CONTEXT, **settings: Any) -> segu
 
 
 async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[segue.Stream, list[segue.events.Event]]:
-    """An answer that fails, and its events. The silence of a server is long once a text has come, and not before."""
+    """A failed answer and its events. The limit between events is short once text has arrived."""
     timeouts = Timeouts(connect=HANGS, first_event=HANGS, between_events=HANGS)
     answer = stream(server, retries=retries, timeouts=timeouts)
     events = []
@@ -69,8 +69,8 @@ async def failed(server: StandIn, kind: FaultKind, retries: Retries) -> tuple[se
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server: StandIn, kind: FaultKind) -> None:
-    """The stated error, the stated tries, and a message that can be stored."""
+def test_a_fault_is_an_error_event_that_keeps_what_had_arrived(server: StandIn, kind: FaultKind) -> None:
+    """The expected error and number of attempts, and a message that can be stored."""
     error, tries, arrived = FAULTS[kind]
     server.say(*[Fault(kind, LONG) for _ in range(5)])
 
@@ -94,7 +94,7 @@ def test_a_fault_is_an_error_event_of_its_kind_and_keeps_what_had_arrived(server
 
 
 @pytest.mark.parametrize("kind", ["rate-limit", "server-error", "unavailable", "overloaded"])
-def test_another_try_succeeds(server: StandIn, kind: FaultKind) -> None:
+def test_a_retry_succeeds(server: StandIn, kind: FaultKind) -> None:
     server.say(Fault(kind), "Here I am.")
 
     async def talk() -> segue.Stream:
@@ -169,7 +169,7 @@ def test_a_cancelled_task_leaves_the_aborted_message(server: StandIn) -> None:
     assert answer.message is not None and answer.message.stop_reason == "aborted"
 
 
-def test_leaving_early_closes_the_connection(server: StandIn) -> None:
+def test_leaving_the_block_early_closes_the_connection(server: StandIn) -> None:
     server.say(ENDLESS, "next")
 
     async def talk() -> None:
@@ -185,13 +185,13 @@ def test_leaving_early_closes_the_connection(server: StandIn) -> None:
 
 async def assert_nothing_open(server: StandIn) -> None:
     pool = (await _default._pool.http())._transport._pool  # type: ignore[attr-defined]
-    # Generators inside the HTTP client are closed by tasks of the loop's own.
+    # Generators inside the HTTP client are closed by tasks of the event loop.
     await until_async(lambda: all(connection.is_idle() for connection in pool.connections))
     await until_async(lambda: len(asyncio.all_tasks()) == 1)
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-def test_nothing_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) -> None:
+def test_no_connection_is_left_open_after_a_fault(server: StandIn, kind: FaultKind) -> None:
     server.say(Fault(kind, LONG), Fault(kind, LONG))
 
     async def talk() -> None:
@@ -219,7 +219,7 @@ def test_connections_are_used_again(server: StandIn, monkeypatch: pytest.MonkeyP
     assert asyncio.run(talk()) == 1
 
 
-def test_retry_after_is_honoured_up_to_its_limit(server: StandIn) -> None:
+def test_retry_after_is_respected_up_to_the_limit(server: StandIn) -> None:
     server.say(Fault("rate-limit", retry_after=0.3), "patient", Fault("rate-limit", retry_after=120))
 
     async def talk() -> tuple[segue.Stream, float, segue.Stream]:
@@ -237,7 +237,7 @@ def test_retry_after_is_honoured_up_to_its_limit(server: StandIn) -> None:
     assert second.error.retry_after == 120
 
 
-def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
+def test_a_provider_that_sends_nothing_times_out() -> None:
     with StandIn("anthropic") as server:
         server.say(Fault("silence", Reply([TextContent("x")], pause=0.0)))
         connection = reach(server, timeouts=Timeouts(first_event=SHORT), retries=Retries(count=0))
@@ -247,7 +247,7 @@ def test_a_silent_provider_is_given_up_before_the_first_event() -> None:
     assert isinstance(segue.error_of(message), segue.NetworkError)
 
 
-def test_a_provider_that_is_not_there_is_a_network_error() -> None:
+def test_an_unreachable_provider_is_a_network_error() -> None:
     connection = Connection(base_url="http://127.0.0.1:9", api_key="k", retries=QUICK)
     answer = segue.stream_sync(CONTEXT, MODELS["anthropic-messages"], connection=connection)
     message = answer.finished()
@@ -255,7 +255,7 @@ def test_a_provider_that_is_not_there_is_a_network_error() -> None:
     assert message.stop_reason == "error" and answer.error.status is None
 
 
-def test_two_hundred_streams_at_once_hold_steady() -> None:
+def test_two_hundred_streams_can_run_concurrently() -> None:
     with StandIn("openai", protocol="openai-completions") as server:
         server.say(*[replace(LONG, pause=0.001)] * 200)
 
@@ -270,7 +270,7 @@ def test_two_hundred_streams_at_once_hold_steady() -> None:
     assert {message.text for message in messages} == {LONG.content[0].text}  # type: ignore[union-attr]
 
 
-def test_the_answer_is_stamped_with_endpoint_and_prefix(server: StandIn) -> None:
+def test_the_answer_has_the_fingerprint_of_its_endpoint_and_of_its_prefix(server: StandIn) -> None:
     model = MODELS[server.protocol]
     message = segue.complete_sync(CONTEXT, model, OPTIONS, connection=reach(server))
     projection = segue.project(CONTEXT, model)
@@ -281,7 +281,7 @@ def test_the_answer_is_stamped_with_endpoint_and_prefix(server: StandIn) -> None
     assert client.reach(model, other).model.endpoint != message.endpoint
 
 
-def test_a_callback_may_see_and_change_the_body_and_nothing_stored_changes(server: StandIn) -> None:
+def test_on_request_may_change_the_body_but_not_the_stored_conversation(server: StandIn) -> None:
     seen: list[dict[str, Any]] = []
     before = CONTEXT.to_json()
 
@@ -305,7 +305,7 @@ def test_a_callback_may_see_and_change_the_body_and_nothing_stored_changes(serve
 
 
 def test_any_endpoint_that_speaks_the_protocol_can_be_reached() -> None:
-    """A model that the caller made, of a provider that no catalog knows, without a key."""
+    """A model of a provider that is not in the catalog, without a key."""
     with StandIn("vllm", key=None) as server:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", segue.UnknownModelWarning)
@@ -315,7 +315,7 @@ def test_any_endpoint_that_speaks_the_protocol_can_be_reached() -> None:
     assert message.stop_reason == "stop" and message.provider == "my-cluster"
 
 
-def test_a_long_conversation_of_a_renderer_arrives_whole_and_it_continues_meanwhile(server: StandIn) -> None:
+def test_a_renderer_may_continue_while_its_long_request_is_sent(server: StandIn) -> None:
     """A body is sent in pieces that the renderer owns; the next request neither waits for them nor changes them."""
     reached = client.reach(MODELS[server.protocol], reach(server))
     renderer, held = segue.Renderer(reached.model), []

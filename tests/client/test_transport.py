@@ -1,4 +1,4 @@
-"""Whatever a server sends, and however a connection breaks: an event and an error of ours, never another exception."""
+"""Whatever a server sends, and however a connection breaks, the stream ends with an event and an error of segue."""
 
 import asyncio
 import gzip
@@ -50,7 +50,7 @@ def test_every_error_of_the_transport_has_a_row() -> None:
 
 @pytest.mark.parametrize("module", [httpcore2, h11, anyio], ids=["httpcore2", "h11", "anyio"])
 def test_every_error_below_the_transport_has_a_meaning(module: Any) -> None:
-    # What anyio raises of its tasks, workers and buffers, a connection does not meet.
+    # Errors of anyio's tasks, workers and buffers do not occur on a connection.
     unmet = {"BrokenWorkerInterpreter", "BrokenWorkerProcess", "WouldBlock", "DelimiterNotFound", "IncompleteRead",
              "TypedAttributeLookupError", "NoEventLoopError", "RunFinishedError", "ConnectionFailed"}  # fmt: skip
     without = {kind.__name__ for kind in classes_of(module) if not issubclass(kind, tuple(MEANINGS))}
@@ -58,15 +58,15 @@ def test_every_error_below_the_transport_has_a_meaning(module: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", list(MEANINGS), ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
-def test_every_row_becomes_an_error_of_ours(kind: type[Exception]) -> None:
+def test_every_error_in_the_table_is_mapped(kind: type[Exception]) -> None:
     error = kind.__new__(kind)
-    error.args = ("what it says",)
+    error.args = ("its text",)
     with pytest.raises(segue.NetworkError) as raised, mapped_errors():
         raise error
     assert raised.value.__cause__ is None and raised.value.retryable == meaning_of(error).retryable
 
 
-def test_a_broken_record_of_tls_is_a_broken_connection() -> None:
+def test_a_broken_tls_record_is_a_broken_connection() -> None:
     with pytest.raises(segue.NetworkError, match=BROKE), mapped_errors():
         raise ssl.SSLError(1, "[SSL: DECRYPTION_FAILED_OR_BAD_RECORD_MAC]")
 
@@ -99,12 +99,12 @@ PACKED = gzip.compress(GOOD)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, deflate", "gzip, gzip, gzip, gzip, gzip, gzip, gzip"])
-def test_garbage_under_a_content_encoding_is_a_network_error(coding: str) -> None:
+def test_data_that_cannot_be_decompressed_is_a_network_error(coding: str) -> None:
     stream = ask(response(b"\xff this is not compressed", headers=[*SSE, ("content-encoding", coding)]))
     assert isinstance(stream.error, segue.NetworkError) and "cannot be read" in stream.error.text
 
 
-def test_garbage_in_mid_stream_keeps_what_had_arrived() -> None:
+def test_garbage_in_the_middle_of_a_stream_keeps_what_had_arrived() -> None:
     packer = zlib.compressobj(wbits=31)
     chunks = [packer.compress(DELTA) + packer.flush(zlib.Z_SYNC_FLUSH), b"\xff\xff\xff not compressed", b""]
     data = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks)
@@ -116,14 +116,14 @@ def test_garbage_in_mid_stream_keeps_what_had_arrived() -> None:
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        ("400 Bad", segue.NetworkError),  # it cannot be known whether the request is at fault
+        ("400 Bad", segue.NetworkError),  # whether the request is at fault is unknown
         ("401 No", segue.AuthenticationError),
         ("404 No", segue.ModelNotFoundError),
         ("429 Slow", segue.RateLimitError),
         ("500 Bad", segue.ServerError),
     ],
 )
-def test_an_error_that_cannot_be_read_is_judged_by_its_status(status: str, kind: type[segue.ProviderError]) -> None:
+def test_an_unreadable_error_is_classified_by_its_status(status: str, kind: type[segue.ProviderError]) -> None:
     stream = ask(response(b"\xff\xff", status, [("content-encoding", "gzip")]))
     assert type(stream.error) is kind and stream.error.status == int(status[:3])
 
@@ -132,7 +132,7 @@ def test_an_error_that_cannot_be_read_is_judged_by_its_status(status: str, kind:
 @pytest.mark.parametrize(
     "location", ["http://127.0.0.1:1/x", "/elsewhere", "http://[::1", "\x80", "http://u:pass-w0rd@h"]
 )
-def test_a_redirect_is_not_followed_and_is_the_members_failure(status: str, location: str) -> None:
+def test_a_redirect_is_not_followed_and_counts_as_a_failure_of_the_member(status: str, location: str) -> None:
     stream = ask(response(b"", status, [("location", location)]))
     assert isinstance(stream.error, segue.NetworkError) and "pass-w0rd" not in stream.error.text
     assert not stream.error.retryable or location == "http://[::1", "another try would lead there again"
@@ -159,7 +159,7 @@ def test_a_broken_base_url_is_a_setting_error(url: str) -> None:
         segue.stream(CONTEXT, replace(MODELS[FIRST], base_url=url), connection=Connection(api_key="k"))
 
 
-def test_a_client_that_is_closed_is_a_setting_error() -> None:
+def test_a_closed_http_client_is_a_setting_error() -> None:
     http = httpx2.AsyncClient()
     LOOP.run(http.aclose())
     with pytest.raises(segue.SettingError, match="closed"):
@@ -168,19 +168,19 @@ def test_a_client_that_is_closed_is_a_setting_error() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), -1.0, "soon", float("-inf")])
 @pytest.mark.parametrize("where", ["connect", "first_event", "between_events", "total"])
-def test_a_timeout_that_is_no_time_is_a_setting_error(where: str, number: Any) -> None:
+def test_an_invalid_timeout_is_a_setting_error(where: str, number: Any) -> None:
     with pytest.raises(segue.SettingError, match=where):
         segue.stream(CONTEXT, MODELS[FIRST], connection=Connection(api_key="k", timeouts=Timeouts(**{where: number})))
 
 
 @given(st.floats() | st.integers(), st.floats() | st.integers())
-def test_any_number_of_tries_and_any_wait_can_be_set(attempts: Any, wait: Any) -> None:
-    """Refused before anything is sent, or used: the wait before a try never fails."""
-    given = Connection(api_key="k", retries=Retries(count=attempts, first_wait=wait, longest_wait=0.5))
+def test_any_number_of_retries_and_any_wait_can_be_set(count: Any, wait: Any) -> None:
+    """They are refused before anything is sent, or computing the wait works."""
+    connection = Connection(api_key="k", retries=Retries(count=count, first_wait=wait, longest_wait=0.5))
     try:
-        stream = segue.stream(CONTEXT, MODELS[FIRST], connection=given)
+        stream = segue.stream(CONTEXT, MODELS[FIRST], connection=connection)
     except segue.SettingError:
-        assert not (attempts >= 0 and wait >= 0)
+        assert not (count >= 0 and wait >= 0)
         return
     stream.attempts = 5000
     found = stream._wait(segue.ServerError("x"))
@@ -208,19 +208,19 @@ RETRY_AFTER = [
 
 
 @given(st.sampled_from(RETRY_AFTER) | st.text(max_size=60), st.sampled_from(["retry-after", "retry-after-ms"]))
-def test_retry_after_is_a_time_or_nothing(said: str, name: str) -> None:
-    found = retry_after({name: said}, now=1.8e9)
+def test_retry_after_is_a_time_or_ignored(value: str, name: str) -> None:
+    found = retry_after({name: value}, now=1.8e9)
     assert found is None or 0 <= found < 1e9
 
 
-@pytest.mark.parametrize("said", RETRY_AFTER)
-def test_a_strange_retry_after_is_no_reason_to_fail(said: str) -> None:
-    stream = ask(response(b"{}", "429 Slow", [("retry-after", said)]))
+@pytest.mark.parametrize("value", RETRY_AFTER)
+def test_an_invalid_retry_after_does_not_raise(value: str) -> None:
+    stream = ask(response(b"{}", "429 Slow", [("retry-after", value)]))
     assert isinstance(stream.error, segue.RateLimitError)
 
 
 @pytest.mark.parametrize("depth", [10, 300, 600, 900, 5000, 100_000])
-def test_an_error_that_is_nested_deep_is_an_error(depth: int) -> None:
+def test_a_deeply_nested_error_is_an_error(depth: int) -> None:
     for opening, closing in (
         (b'{"error":', b"}"),
         (b'{"message":', b"}"),
@@ -235,13 +235,13 @@ def test_an_error_that_is_nested_deep_is_an_error(depth: int) -> None:
     "body", [lambda body: [1], lambda body: "text", lambda body: {"x": object()}, lambda body: {"x": {1, object()}},
              lambda body: {"x": "\ud800"}, lambda body: {"x": {("a",): 1}}],
 )  # fmt: skip
-def test_a_callback_that_spoils_the_body_is_told_so_before_anything_is_sent(body: Any) -> None:
+def test_on_request_must_return_a_valid_body(body: Any) -> None:
     with raw(lambda asked: (response(WHOLE), False)) as server, pytest.raises(TypeError, match="on_request"):
         segue.stream(CONTEXT, MODELS[FIRST], connection=connection(server.url, on_request=body))
     assert not server.asked
 
 
-def test_a_body_that_holds_itself_is_told_so() -> None:
+def test_a_body_that_contains_itself_is_refused() -> None:
     def knot(body: dict[str, Any]) -> None:
         body["x"] = body
 
@@ -249,7 +249,7 @@ def test_a_body_that_holds_itself_is_told_so() -> None:
         segue.stream(CONTEXT, MODELS[FIRST], connection=connection("http://127.0.0.1:9", on_request=knot))
 
 
-# -- the law ---------------------------------------------------------------------------------------------------------
+# -- property -------------------------------------------------------------------------------------------------------
 
 TEXT = st.text(st.characters(min_codepoint=0x20, max_codepoint=0xFF), max_size=30)
 CODINGS = ["gzip", "deflate", "br", "zstd", "identity", "gzip, deflate", "x-gzip", "", "GZIP", "none", "gzip;q=1"]
@@ -303,14 +303,14 @@ STATUSES = st.sampled_from(KNOWN) | st.integers(100, 999)
 
 
 class Stage:
-    """A server that sends what it is told to, and a healthy provider."""
+    """A server that sends the bytes that a test sets, and a healthy provider."""
 
     def __init__(self, broken: Server, healthy: StandIn) -> None:
         self.broken, self.healthy = broken, healthy
         small = replace(MODELS[FIRST], context_window=100_000)
         self.members = [small, replace(MODELS[SECOND], context_window=400_000)]
 
-    def says(self, data: bytes) -> None:
+    def sends(self, data: bytes) -> None:
         self.broken.answer = lambda asked: (data, False)
 
     def reach(self, model: segue.Model) -> Connection:
@@ -341,13 +341,13 @@ def stage() -> Iterator[Stage]:
 @example(400, [("content-encoding", "deflate")], b"garbage", False)
 @example(404, [], b'{"error":{"message":"No endpoints found that support image input","code":404}}', True)
 @settings(max_examples=80)
-def test_whatever_a_server_sends_is_an_answer_or_an_error_of_ours(
+def test_whatever_a_server_sends_is_an_answer_or_an_error(
     stage: Stage, status: int, headers: list[tuple[str, str]], body: bytes, framed: bool
 ) -> None:
     """`stream`, `complete` and an agent with two members raise nothing. The run ends with the healthy member's answer
     where the rules name another step for the failure, else with the failure."""
     length = [] if framed else [("transfer-encoding", "chunked")]
-    stage.says(response(body, f"{status} Odd", [*headers, *length]))
+    stage.sends(response(body, f"{status} Odd", [*headers, *length]))
     stream, events = LOOP.run(streamed(stage.broken.url))
     assert [event.type for event in events].count("error") == (stream.error is not None)
     whole = LOOP.run(segue.complete(CONTEXT, MODELS[FIRST], Options(), connection=connection(stage.broken.url)))
@@ -365,8 +365,8 @@ def test_whatever_a_server_sends_is_an_answer_or_an_error_of_ours(
 
 
 @given(st.binary(max_size=300))
-def test_bytes_that_are_no_http_at_all_are_a_network_error(stage: Stage, data: bytes) -> None:
-    stage.says(data)
+def test_bytes_that_are_not_http_are_a_network_error(stage: Stage, data: bytes) -> None:
+    stage.sends(data)
     stream, _ = LOOP.run(streamed(stage.broken.url))
     assert isinstance(stream.error, segue.ProviderError)
     outcome = LOOP.run(stage.run())
@@ -374,7 +374,7 @@ def test_bytes_that_are_no_http_at_all_are_a_network_error(stage: Stage, data: b
 
 
 @pytest.mark.parametrize("hook", ["raises for the status", "follows redirects"])
-def test_a_client_of_the_callers_own_may_raise_what_it_does(stage: Stage, hook: str) -> None:
+def test_errors_of_the_callers_http_client_are_mapped(stage: Stage, hook: str) -> None:
     async def talk() -> segue.Stream:
         async def check(answer: httpx2.Response) -> None:
             if hook == "raises for the status":
@@ -385,11 +385,21 @@ def test_a_client_of_the_callers_own_may_raise_what_it_does(stage: Stage, hook: 
             return (await streamed(stage.broken.url, http=own))[0]
 
     status = "500 Bad" if hook == "raises for the status" else "307 There"
-    stage.says(response(b"{}", status, [("location", "/round/and/round")]))
+    stage.sends(response(b"{}", status, [("location", "/round/and/round")]))
     assert isinstance(LOOP.run(talk()).error, segue.NetworkError)
 
 
-def test_cancelling_while_an_error_is_read_is_an_abort(stage: Stage) -> None:
+@pytest.mark.parametrize("cookie", ["session=1", "\u00e8=1; Path=/"])
+def test_cookies_of_a_provider_are_not_sent_back(cookie: str, stage: Stage) -> None:
+    """One that cannot be sent would make every further request to that host fail."""
+    stage.sends(response(b"{}", "500 Bad", [("set-cookie", cookie)]))
+    for _ in range(2):
+        stream, _ = LOOP.run(streamed(stage.broken.url))
+        assert isinstance(stream.error, segue.ServerError)
+        assert "cookie" not in stage.broken.asked[-1].headers
+
+
+def test_cancelling_while_an_error_is_read_ends_with_aborted(stage: Stage) -> None:
     async def talk() -> segue.Stream:
         answer = segue.stream(CONTEXT, MODELS[FIRST], OPTIONS, connection=connection(stage.broken.url))
         task = asyncio.ensure_future(answer.finished())

@@ -10,6 +10,7 @@ import segue
 from segue.compaction import (
     KEEP,
     Plan,
+    RequestSettings,
     accept,
     compacted,
     is_summary,
@@ -78,9 +79,9 @@ def test_a_conversation_that_leaves_no_room_for_the_answer_needs_compaction() ->
     context = turns(4, 1_000)  # at most 1.35 times 4,000 tokens, and a little more
     assert not needed(context, sized(10_000))
     assert needed(context, sized(6_000))
-    assert not needed(context, sized(6_000), Options(max_tokens=100))
-    assert needed(context, sized(10_000), Options(max_tokens=5_000))
-    assert needed(context, sized(10_000), reserve=5_000)
+    assert not needed(context, sized(6_000), RequestSettings(Options(max_tokens=100)))
+    assert needed(context, sized(10_000), RequestSettings(Options(max_tokens=5_000)))
+    assert needed(context, sized(10_000), RequestSettings(reserve=5_000))
 
 
 def test_measured_usage_counts_more_than_a_guess() -> None:
@@ -96,7 +97,7 @@ def test_an_empty_or_unsendable_conversation_needs_no_compaction() -> None:
 
 
 def test_an_answer_as_large_as_the_window_does_not_make_every_conversation_too_long() -> None:
-    assert not needed(turns(1, 100), sized(10_000), Options(max_tokens=1_000_000))
+    assert not needed(turns(1, 100), sized(10_000), RequestSettings(Options(max_tokens=1_000_000)))
 
 
 # Where

@@ -211,7 +211,7 @@ def test_ids_are_the_same_after_more_of_them_than_are_remembered(monkeypatch: py
         call = ToolCall(f"toolu_remembered_{number % 7}", "bash", {})  # ids that no other test has
         said += [answer(call), ToolResultMessage(call.id, "bash", [TextContent("done")])]
     with monkeypatch.context() as patched:
-        patched.setattr("segue.projection.passes.ids._Wanted.MOST", 2)
+        patched.setattr("segue.projection.passes.ids._Wanted.MAX_SIZE", 2)
         few = segue.project(Context(messages=said), OPENAI)
     assert segue.project(Context(messages=said), OPENAI) == few
     assert len({block.id for each in few.context.messages for block in each.content if type(block) is ToolCall}) == 9

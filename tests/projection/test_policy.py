@@ -69,9 +69,9 @@ def test_off_renders_nothing() -> None:
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: segue.Policy.preset("nope"), "no policy is called 'nope'; there are default, or,"),
-        (lambda: segue.Policy(reasoning="loud"), "policy reasoning 'loud' is none of labelled, text, drop, auto"),
-        (lambda: segue.Policy(missing_result=" "), "missing_result must say something"),
+        (lambda: segue.Policy.preset("nope"), "there is no policy 'nope'; choose one of default, or,"),
+        (lambda: segue.Policy(reasoning="loud"), "policy reasoning 'loud' is not one of labelled, text, drop, auto"),
+        (lambda: segue.Policy(missing_result=" "), "missing_result must not be blank"),
         (lambda: segue.Policy(reasoning_limit=0), "reasoning_limit must be at least 1"),
     ],
 )
@@ -115,20 +115,22 @@ class TestIdFunction:
         results = [each.tool_call_id for each in rendered.context.messages if isinstance(each, ToolResultMessage)]
         assert results == ids
 
-    @pytest.mark.parametrize("given", ["not valid", "no_prefix", "", 5])
-    def test_an_id_that_the_target_refuses_is_an_error(self, given: Any) -> None:
-        with pytest.raises(segue.ProjectionError, match=r"gave .* for 'a b'; anthropic/claude-sonnet-4-5 accepts ids"):
-            segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: given))
+    @pytest.mark.parametrize("returned", ["not valid", "no_prefix", "", 5])
+    def test_an_id_that_the_target_refuses_is_an_error(self, returned: Any) -> None:
+        with pytest.raises(
+            segue.ProjectionError, match=r"returned .* for 'a b'; anthropic/claude-sonnet-4-5 accepts ids"
+        ):
+            segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: returned))
 
-    def test_an_id_given_twice_is_an_error(self) -> None:
-        with pytest.raises(segue.ProjectionError, match="gave 'toolu_same' twice"):
+    def test_an_id_returned_twice_is_an_error(self) -> None:
+        with pytest.raises(segue.ProjectionError, match="returned 'toolu_same' twice"):
             segue.project(self.CONTEXT, CLAUDE, segue.Policy(tool_call_id=lambda *_: "toolu_same"))
 
 
 class TestStrategy:
     class OnlyTheLast:
         def translate_for_provider(self, messages: list[Message], target: Model) -> Sequence[Message]:
-            del messages[:-3]  # it may do with the list what it likes
+            del messages[:-3]  # the list is a copy
             return messages
 
     def test_what_it_returns_goes_through_all_passes(self) -> None:

@@ -1,4 +1,4 @@
-"""Rendering costs in proportion to what is rendered, for hostile conversations too: steps are counted, not seconds."""
+"""Rendering is linear in the size of the conversation, also for hostile ones. Calls are counted, not seconds."""
 
 import sys
 from collections.abc import Callable
@@ -41,7 +41,7 @@ IMAGE = ImageContent("iVBORw0KGgo=", "image/png")
 
 
 def steps(act: Callable[[], object]) -> int:
-    """How many functions are called, those that are written in C too."""
+    """The number of function calls, including those of functions written in C."""
     count = 0
 
     def note(frame: FrameType, event: str, argument: object) -> None:
@@ -73,7 +73,7 @@ def result(call_id: str, name: str = "bash", **fields: Any) -> ToolResultMessage
 
 
 def same_id(count: int, model: Model | None, call_id: str = "call_0") -> list[Message]:
-    """Turns that all use one id, as servers do that count from 0 in each answer."""
+    """Turns that all use the same id, like those of servers that count from 0 in each answer."""
     turn = [UserMessage("go"), answer([ToolCall(call_id, "bash", {})], model), result(call_id)]
     return turn * count
 
@@ -164,8 +164,8 @@ def test_twice_the_conversation_is_twice_the_work(shape: str, target: str) -> No
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_neighbours_of_one_role_are_joined_at_once(role: str) -> None:
-    """Texts are copied once, not once for each neighbour: what is made on the way is no longer than the whole."""
+def test_neighbours_of_one_role_are_joined_in_one_step(role: str) -> None:
+    """Texts are copied once, not once for each neighbour, so intermediate strings are no longer than the result."""
     model = segue.get_model("deepseek/deepseek-r1")
     text = "x" * 1_000
     one: Message = UserMessage(text) if role == "user" else answer([TextContent(text)], None, "stop")
@@ -222,8 +222,8 @@ def test_a_thousand_turns_of_one_id_need_a_digest_each(form: str, own: bool) -> 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_renderer_that_grows_and_goes_back_gives_the_same_ids_with_a_few_digests_each(form: str) -> None:
-    """Every answer is sent once while its call waits, so that the renderer goes back when the result is there."""
+def test_a_renderer_that_goes_back_returns_the_same_ids_with_a_few_digests_each(form: str) -> None:
+    """Every answer is sent once before the result of its call, so that the renderer goes back when it arrives."""
     model = segue.get_model(FORMS[form])
     messages = same_id(200, model)
     renderer = Renderer(model)
@@ -259,8 +259,8 @@ GROWING: dict[str, Callable[[int], list[Message]]] = {
 
 @pytest.mark.parametrize("target", ["anthropic/claude-sonnet-4-5", "moonshot/kimi-k2-thinking", TARGETS[-1]])
 @pytest.mark.parametrize("shape", GROWING)
-def test_a_renderer_costs_what_is_new_in_each_request(shape: str, target: str) -> None:
-    """A conversation of twice the length, sent at every step, is twice the work."""
+def test_a_renderer_only_renders_what_is_new(shape: str, target: str) -> None:
+    """Twice the conversation, sent at every step, is twice the work."""
     model = segue.get_model(target)
 
     def grow(count: int) -> int:

@@ -1,4 +1,4 @@
-"""Before the switch: does it fit, what is lost, which limits break, what does it cost, and how sure is that."""
+"""Previews: whether a request fits, what is lost, which limits it exceeds, what it costs, and how sure that is."""
 
 import base64
 import struct
@@ -156,17 +156,17 @@ SIZES = {
 
 
 @pytest.mark.parametrize("kind", SIZES)
-def test_the_size_of_an_image_is_read_from_its_head(kind: str) -> None:
+def test_the_size_of_an_image_is_read_from_its_header(kind: str) -> None:
     assert size_of(encoded(SIZES[kind]).data) == (640, 480)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8?", b"BM"]
 )
-def test_an_image_that_is_broken_or_not_known_has_no_size(data: bytes) -> None:
+def test_a_broken_or_unknown_image_has_no_size(data: bytes) -> None:
     assert size_of(encoded(data).data) is None
 
 
-def test_base64_that_is_broken_has_no_size() -> None:
+def test_broken_base64_has_no_size() -> None:
     assert size_of("a") is None
     assert size_of("\u00e9") is None

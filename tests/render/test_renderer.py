@@ -1,4 +1,4 @@
-"""A renderer that goes on where it stopped gives, byte for byte, what rendering from scratch gives."""
+"""A renderer that continues where it stopped returns, byte for byte, what rendering from scratch returns."""
 
 import gc
 import os
@@ -25,7 +25,7 @@ from segue.wire.registry import PROTOCOLS
 
 
 def some(protocol: str, count: int) -> dict[str, Model]:
-    """So many of the models that a protocol's encoder tells apart, from all over the catalog."""
+    """About ``count`` models of a protocol with different dialects, spread over the catalog."""
     models = distinct_on_the_wire(protocol)
     return {f"{name} ({protocol})": models[name] for name in list(models)[:: max(len(models) // count, 1)]}
 
@@ -42,7 +42,7 @@ TOOLS = [ToolDefinition("bash"), ToolDefinition("my.tool", "does it")]
 
 
 def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
-    """What a request is, or why there is none."""
+    """The request, or the error if it cannot be rendered."""
     try:
         request = make(*asked)
         return (
@@ -60,7 +60,7 @@ def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
 
 @st.composite
 def walks(draw: Callable[..., Any], model: Model) -> list[tuple[Context, Options | None]]:
-    """A conversation as it grows, and as somebody edits it."""
+    """A conversation that grows and is edited."""
     context = draw(torn.clean_contexts(model) | torn.torn_contexts(model))
     walk = [(context, None)]
     for _ in range(draw(st.integers(1, 5))):
@@ -82,7 +82,7 @@ def walks(draw: Callable[..., Any], model: Model) -> list[tuple[Context, Options
 
 
 def late_results(messages: list[Message], draw: Callable[..., Any]) -> list[Message]:
-    """A result, real or made up, of any call so far."""
+    """A result, real or synthetic, of any call so far."""
     calls = [block for message in messages for block in message.content if isinstance(block, ToolCall)]
     if not calls:
         return []
@@ -93,18 +93,18 @@ def late_results(messages: list[Message], draw: Callable[..., Any]) -> list[Mess
 @targets
 @settings(max_examples=max(settings().max_examples // 6, 1))
 @given(st.data(), torn.pick([None, "or", "llxprt", "off"]))
-def test_going_on_gives_what_rendering_from_scratch_gives(
+def test_continuing_returns_what_rendering_from_scratch_returns(
     model: Model, data: st.DataObject, policy: str | None
 ) -> None:
     renderer = Renderer(model, policy)
-    given: list[tuple[segue.Request, bytes]] = []
+    requests: list[tuple[segue.Request, bytes]] = []
     for context, options in data.draw(walks(model)):
         expected = outcome(segue.encode, context, model, options, policy)
         found = outcome(renderer.request, context, options)
         assert found == expected
         if isinstance(found[0], bytes):
-            given.append((renderer.request(context, options), found[0]))
-    for request, data_then in given:
+            requests.append((renderer.request(context, options), found[0]))
+    for request, data_then in requests:
         assert request.json() == data_then, "an earlier request changed with the later ones"
 
 
@@ -133,33 +133,33 @@ def answer(model: Model, *content: Any) -> AssistantMessage:
     )
 
 
-def test_a_late_result_far_back_is_found_by_comparing_and_by_being_told() -> None:
+def test_a_late_result_far_back_is_found_by_comparing_and_with_since() -> None:
     model = segue.get_model("anthropic/claude-sonnet-4-5")
     call = ToolCall("toolu_1", "bash", {})
-    stand_in = ToolResultMessage("toolu_1", "bash", [TextContent("nobody knows")], is_error=True, synthetic=True)
+    stand_in = ToolResultMessage("toolu_1", "bash", [TextContent("unknown")], is_error=True, synthetic=True)
     messages: list[Message] = [UserMessage("go"), answer(model, call), stand_in]
     for number in range(600):
         messages += [UserMessage(f"question {number}"), answer(model, TextContent(f"answer {number}"))]
     messages.append(UserMessage("and now?"))
-    comparing, told = Renderer(model), Renderer(model)
-    for renderer in (comparing, told):
+    comparing, informed = Renderer(model), Renderer(model)
+    for renderer in (comparing, informed):
         renderer.request(Context(messages=messages)).json()
     count = len(messages)
     messages = [*messages, ToolResultMessage("toolu_1", "bash", [TextContent("the real one")])]
     expected = segue.encode(Context(messages=messages), model).json()
-    assert b"the real one" in expected and b"nobody knows" not in expected
+    assert b"the real one" in expected and b"unknown" not in expected
     assert comparing.request(Context(messages=messages)).json() == expected
-    assert told.request(Context(messages=messages), since=count).json() == expected
+    assert informed.request(Context(messages=messages), since=count).json() == expected
 
 
-def test_what_is_rendered_is_shared_with_what_is_stored() -> None:
+def test_unchanged_messages_are_shared_with_the_stored_conversation() -> None:
     model = segue.get_model("anthropic/claude-sonnet-4-5")
     messages: list[Message] = [UserMessage("one"), answer(model, TextContent("two")), UserMessage("three")]
     request = Renderer(model).request(Context(messages=messages))
     assert all(one is other for one, other in zip(request.messages, messages, strict=True))
 
 
-def test_a_result_that_was_replaced_where_it_stood_is_rendered_anew() -> None:
+def test_a_result_that_was_replaced_in_place_is_rendered_again() -> None:
     model = segue.get_model("anthropic/claude-sonnet-4-5")
     first, second = ToolCall("toolu_1", "bash", {}), ToolCall("toolu_2", "bash", {})
     messages: list[Message] = [
@@ -179,8 +179,8 @@ def test_a_result_that_was_replaced_where_it_stood_is_rendered_anew() -> None:
 
 
 @targets
-def test_a_request_leaves_nothing_for_the_collector_of_cycles(model: Model) -> None:
-    """Memory of a rendering is free again as soon as nobody holds the request."""
+def test_a_request_creates_no_reference_cycles(model: Model) -> None:
+    """The memory of a rendering is freed when the request is dropped."""
     call = ToolCall("toolu_1", "bash", {"n": 1})
     context = Context(
         system_prompt="be brief",
@@ -208,8 +208,8 @@ def test_a_request_leaves_nothing_for_the_collector_of_cycles(model: Model) -> N
 
 
 @targets
-def test_what_a_request_says_of_tools_depends_on_no_request_before_it(model: Model) -> None:
-    """What a tool becomes is remembered; neither cache markers nor a caller's own edits may get into that."""
+def test_the_tools_of_a_request_do_not_depend_on_earlier_requests(model: Model) -> None:
+    """Encoded tools are cached; neither cache markers nor edits of the caller may get into the cache."""
     schema = {"anyOf": [{"type": "object", "properties": {"n": {"type": "integer"}}}]}
     context = Context(messages=[UserMessage("go")], tools=[ToolDefinition("bash", "runs it", schema)])
     first = segue.encode(context, model)
@@ -224,7 +224,7 @@ def test_what_a_request_says_of_tools_depends_on_no_request_before_it(model: Mod
 
 
 def _spoil(value: Any) -> None:
-    """Empty all that is in there."""
+    """Empty all lists and dicts in ``value``."""
     for below in list(value.values()) if isinstance(value, dict) else list(value) if isinstance(value, list) else []:
         _spoil(below)
     if isinstance(value, dict | list):
@@ -232,13 +232,13 @@ def _spoil(value: Any) -> None:
 
 
 def test_an_answer_that_lost_a_block_can_be_rendered_again() -> None:
-    """Where blocks stood is counted anew; what was known of the first time must not be left."""
+    """The positions of blocks are counted again, without leftovers of the first time."""
     openai = segue.get_model("openai/gpt-5.1")
     call = ToolCall("toolu_1", "bash", {"n": 1})
     asked = [UserMessage("go"), answer(CLAUDE, ThinkingContent("", "c2ln", redacted=True), TextContent("well"), call)]
     renderer = Renderer(openai)
-    for said in ("done", "done better"):
-        result = ToolResultMessage(call.id, call.name, [TextContent(said)])
+    for text in ("done", "done better"):
+        result = ToolResultMessage(call.id, call.name, [TextContent(text)])
         context = Context(messages=[*asked, result], tools=TOOLS)
-        told = [(change.code, change.message, change.block) for change in renderer.request(context).changes]
-        assert told[-2:] == [("thinking-dropped", 1, 0), ("id-projected", 1, 2)]
+        changes = [(change.code, change.message, change.block) for change in renderer.request(context).changes]
+        assert changes[-2:] == [("thinking-dropped", 1, 0), ("id-projected", 1, 2)]

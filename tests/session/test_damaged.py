@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
-from support.entries import said
+from support.entries import message_entry
 from support.providers import MODELS
 
 from segue.agent.check import check_session
@@ -26,7 +26,7 @@ def create_store(path: Path) -> bytes:
     with SQLiteStore(path) as store:
         for name in ("one", "two"):
             store.create(name, time=1, title="A title ü")
-            store.append(name, [said(f"{name}-{at}") for at in range(20)], after=0)
+            store.append(name, [message_entry(f"{name}-{at}") for at in range(20)], after=0)
         store.fork("one", 3, "fork", time=2)
     return path.read_bytes()
 
@@ -36,12 +36,12 @@ USES: list[Callable[[Store], Any]] = [
     lambda store: store.info("one"),
     lambda store: list(store.read("one")),
     lambda store: store.head("two"),
-    lambda store: store.append("one", [said("new")], after=20),
-    lambda store: store.append("one", [said("one-1")], after=20),
+    lambda store: store.append("one", [message_entry("new")], after=20),
+    lambda store: store.append("one", [message_entry("one-1")], after=20),
     lambda store: store.create("one", time=1),
     lambda store: store.create("three", time=1),
     lambda store: store.fork("two", 5, "four", time=3),
-    lambda store: store.restore(SessionInfo(id="five", created=1, changed=1, entries=1), [said("x")]),
+    lambda store: store.restore(SessionInfo(id="five", created=1, changed=1, entries=1), [message_entry("x")]),
     lambda store: list(export_session(store, "two")),
     lambda store: check_session(store, "one", MODEL),
     lambda store: store.rename("two", "Another"),
@@ -113,7 +113,7 @@ def test_a_damaged_export_raises_an_error_of_segue_and_nothing_is_written(data: 
     """Bytes are flipped, removed or inserted, anywhere."""
     with SQLiteStore(":memory:") as store:
         store.create("one", time=1, title="A title ü")
-        store.append("one", [said(f"one-{at}") for at in range(3)], after=0)
+        store.append("one", [message_entry(f"one-{at}") for at in range(3)], after=0)
         whole = b"".join(export_session(store, "one"))
     damaged = bytearray(whole)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -181,10 +181,10 @@ class TestRemovedFile:
         path = tmp_path / "folder" / "sessions.db"
         with SQLiteStore(path) as store:
             store.create("one", time=1)
-            assert store.append("one", [said("a")], after=0) == 1
+            assert store.append("one", [message_entry("a")], after=0) == 1
             getattr(self, how)(path)
             with pytest.raises(SessionError, match="removed or replaced while it was in use"):
-                store.append("one", [said("b")], after=1)
+                store.append("one", [message_entry("b")], after=1)
             with pytest.raises(SessionError, match="removed or replaced while it was in use"):
                 store.create("two", time=1)
 
@@ -211,5 +211,5 @@ class TestRemovedFile:
             store.create("one", time=1)
             for at in range(3):
                 with SQLiteStore(path) as other:
-                    assert other.append("one", [said(f"k{at}")], after=at) == at + 1
-            assert store.append("one", [said("last")], after=3) == 4
+                    assert other.append("one", [message_entry(f"k{at}")], after=at) == at + 1
+            assert store.append("one", [message_entry("last")], after=3) == 4

@@ -54,7 +54,7 @@ class WriterProcesses:
 
 @pytest.fixture(scope="module")
 def writer_processes() -> Iterator[WriterProcesses]:
-    command = [sys.executable, str(Path(writers.__file__)), "nursery"]
+    command = [sys.executable, str(Path(writers.__file__)), "fork_writers"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield WriterProcesses(process)
         assert process.stdin is not None

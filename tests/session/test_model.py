@@ -8,7 +8,7 @@ from conftest import SOAK
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from msgspec.structs import replace
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 
 from segue.errors import ConflictError, SessionError
@@ -115,7 +115,7 @@ class Machine(RuleBasedStateMachine):
     def append(self, name: str, keys: list[str], behind: int, text: str) -> None:
         """Mostly at the end of the log, sometimes before it."""
         after = max(len(self.model.logs.get(name, ())) - behind, 0)
-        self.both("append", name, [said(f"{key}{after // 5}", text, time=7) for key in keys], after=after)
+        self.both("append", name, [message_entry(f"{key}{after // 5}", text, time=7) for key in keys], after=after)
 
     @rule(name=NAMES, behind=st.integers(0, 4), length=st.integers(1, 4))
     def repeat(self, name: str, behind: int, length: int) -> None:

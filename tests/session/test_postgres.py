@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from support.entries import said
+from support.entries import message_entry
 from support.postgres import Postgres
 from support.waiting import HANGS, until
 
@@ -32,8 +32,8 @@ def test_writers_of_different_sessions_do_not_wait_for_each_other(address: str) 
             store.create(name, time=0)
         with psycopg.connect(address) as other:
             other.execute("SELECT 1 FROM segue_sessions WHERE id = 'held' FOR UPDATE")
-            assert store.append("free", [said("a")], after=0) == 1
-            waiting = threading.Thread(target=store.append, args=("held", [said("b")]), kwargs={"after": 0})
+            assert store.append("free", [message_entry("a")], after=0) == 1
+            waiting = threading.Thread(target=store.append, args=("held", [message_entry("b")]), kwargs={"after": 0})
             waiting.start()
             until_waiting(address)
             assert waiting.is_alive()
@@ -47,7 +47,7 @@ def test_nothing_is_acknowledged_for_a_session_that_is_being_deleted(address: st
         store.create("s", time=0)
         with psycopg.connect(address) as other:
             other.execute("DELETE FROM segue_sessions WHERE id = 's'")
-            waiting = thread.submit(store.append, "s", [said("a")], after=0)
+            waiting = thread.submit(store.append, "s", [message_entry("a")], after=0)
             until_waiting(address)
         with pytest.raises(SessionError, match="there is no session s"):
             waiting.result(HANGS)
@@ -61,9 +61,9 @@ def test_a_writer_waits_only_for_a_limited_time(address: str, monkeypatch: pytes
         store.create("s", time=0)
         other.execute("SELECT 1 FROM segue_sessions FOR UPDATE")
         with pytest.raises(SessionError, match="another writer has held this session for more than 1 s"):
-            store.append("s", [said("a")], after=0)
+            store.append("s", [message_entry("a")], after=0)
         other.rollback()
-        assert store.append("s", [said("a")], after=0) == 1
+        assert store.append("s", [message_entry("a")], after=0) == 1
 
 
 def cut_connections(address: str) -> None:
@@ -79,7 +79,7 @@ def test_a_lost_connection_is_replaced(address: str, monkeypatch: pytest.MonkeyP
         store.create("s", time=0)
         for number in range(3):
             cut_connections(address)
-            assert store.append("s", [said(f"k{number}")], after=number) == number + 1
+            assert store.append("s", [message_entry(f"k{number}")], after=number) == number + 1
 
 
 def test_a_connection_that_breaks_in_use_is_an_error_and_the_next_call_works(address: str) -> None:
@@ -88,7 +88,7 @@ def test_a_connection_that_breaks_in_use_is_an_error_and_the_next_call_works(add
         with pytest.raises(SessionError, match=r"^PostgreSQL: "), store._writing() as transaction:  # noqa: PT012
             cut_connections(address)
             transaction.rows("SELECT 1")
-        assert store.append("s", [said("a")], after=0) == 1
+        assert store.append("s", [message_entry("a")], after=0) == 1
 
 
 def test_many_threads_share_a_few_connections(address: str) -> None:
@@ -109,7 +109,7 @@ def test_the_default_isolation_of_the_server_does_not_matter(address: str) -> No
         one.create("s", time=0)
         stores: list[Store] = [one, other]
         for number in range(6):
-            assert stores[number % 2].append("s", [said(f"k{number}")], after=number) == number + 1
+            assert stores[number % 2].append("s", [message_entry(f"k{number}")], after=number) == number + 1
 
 
 def test_a_database_of_a_newer_segue_is_refused(address: str) -> None:
@@ -130,7 +130,7 @@ def test_existing_tables_need_no_permission_to_create_tables(address: str, postg
     assert limited != address
     with PostgresStore(limited) as store:
         store.create("s", time=0)
-        assert store.append("s", [said("a")], after=0) == 1
+        assert store.append("s", [message_entry("a")], after=0) == 1
 
 
 def test_an_address_that_cannot_be_read_does_not_show_its_password() -> None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.entries import said
+from support.entries import message_entry
 
 from segue.errors import SessionError
 from segue.session import SQLiteStore, migrations
@@ -67,13 +67,13 @@ def test_a_store_of_a_newer_segue_is_refused(path: Path) -> None:
 def test_a_later_migration_is_applied_once_and_keeps_the_data(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SQLiteStore(path) as store:
         store.create("s", time=0)
-        store.append("s", [said("a")], after=0)
+        store.append("s", [message_entry("a")], after=0)
     migration = Migration(2, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, migration))
     monkeypatch.setattr(migrations, "NEWEST", 2)
     for _ in range(2):
         with SQLiteStore(path) as store:
-            assert [stored.entry for stored in store.read("s")] == [said("a")]
+            assert [stored.entry for stored in store.read("s")] == [message_entry("a")]
             assert store._rows("SELECT number FROM segue_migrations ORDER BY number") == [(1,), (2,)]
             assert store._rows("SELECT more FROM segue_sessions") == [(None,)]
 
@@ -97,7 +97,7 @@ def test_the_migrations_are_numbered_without_gaps() -> None:
 def test_a_damaged_entry_is_named(path: Path) -> None:
     with SQLiteStore(path) as store:
         store.create("s", time=0)
-        store.append("s", [said("a"), said("b")], after=0)
+        store.append("s", [message_entry("a"), message_entry("b")], after=0)
         with store._writing() as transaction:
             transaction.run("UPDATE segue_entries SET body = ? WHERE number = 2", b'{"entry":"mess')
         with pytest.raises(SessionError, match="entry 2 of session s cannot be read: not JSON: the text ends"):
@@ -113,9 +113,9 @@ def test_a_failure_during_an_append_writes_nothing(path: Path) -> None:
                 "BEGIN SELECT RAISE(FAIL, 'the disk is gone'); END"
             )
         with pytest.raises(SessionError):
-            store.append("s", [said(key) for key in "abcd"], after=0)
+            store.append("s", [message_entry(key) for key in "abcd"], after=0)
         assert list(store.read("s")) == []
-        assert store.append("s", [said("x")], after=0) == 1
+        assert store.append("s", [message_entry("x")], after=0) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from support.entries import entries, said, text_of
+from support.entries import entries, message_entry, text_of
 
 from segue.errors import ConflictError, FormatError, SessionError
-from segue.session import AnyEntry, Compacted, Failed, MessageAdded, SessionInfo, Store, open_store
+from segue.session import AnyEntry, AttemptFailed, Compacted, MessageAdded, SessionInfo, Store, open_store
 from segue.types import AssistantMessage, ImageContent, TextContent, ToolCall, UserMessage
 
 
@@ -19,7 +19,7 @@ def log(store: Store, session: str = "s", after: int = 0) -> list[AnyEntry]:
 @pytest.fixture
 def begun(store: Store) -> Store:
     store.create("s", time=10, title="first")
-    assert store.append("s", [said("a"), said("b"), said("c")], after=0) == 3
+    assert store.append("s", [message_entry("a"), message_entry("b"), message_entry("c")], after=0) == 3
     return store
 
 
@@ -36,13 +36,13 @@ def test_entries_come_back_in_order_with_their_numbers(begun: Store) -> None:
 def test_appended_entries_are_visible_to_other_stores(begun: Store, where: str) -> None:
     with open_store(where) as other:
         assert log(other) == log(begun)
-        assert other.append("s", [said("d")], after=3) == 4
+        assert other.append("s", [message_entry("d")], after=3) == 4
     assert begun.head("s") == 4
 
 
 def test_many_entries_are_read_in_chunks_and_none_is_lost(store: Store) -> None:
     store.create("s", time=0)
-    many = [said(f"k{number}") for number in range(1000)]
+    many = [message_entry(f"k{number}") for number in range(1000)]
     assert store.append("s", many, after=0) == 1000
     assert log(store) == many
     assert log(store, after=511) == many[511:]
@@ -50,52 +50,52 @@ def test_many_entries_are_read_in_chunks_and_none_is_lost(store: Store) -> None:
 
 def test_a_second_writer_gets_a_conflict_and_nothing_is_written(begun: Store, where: str) -> None:
     with open_store(where) as second:
-        begun.append("s", [said("d")], after=3)
+        begun.append("s", [message_entry("d")], after=3)
         with pytest.raises(ConflictError, match="session s now has 4 entries, and this writer has seen 3"):
-            second.append("s", [said("x"), said("y")], after=3)
+            second.append("s", [message_entry("x"), message_entry("y")], after=3)
         assert [entry.key for entry in log(second)] == ["a", "b", "c", "d"]
 
 
 def test_appending_twice_has_no_effect(begun: Store) -> None:
-    again = [said("d"), said("e")]
+    again = [message_entry("d"), message_entry("e")]
     assert begun.append("s", again, after=3) == 5
     assert begun.append("s", again, after=3) == 5
-    assert begun.append("s", [said("b")], after=1) == 2
+    assert begun.append("s", [message_entry("b")], after=1) == 2
     assert begun.head("s") == 5
 
 
 def test_the_rest_of_a_partly_written_batch_is_added(begun: Store) -> None:
-    assert begun.append("s", [said("c"), said("d")], after=2) == 4
+    assert begun.append("s", [message_entry("c"), message_entry("d")], after=2) == 4
     assert [entry.key for entry in log(begun)] == ["a", "b", "c", "d"]
 
 
 def test_the_same_key_with_other_content_is_a_conflict(begun: Store) -> None:
     """Otherwise an entry would be lost silently."""
     with pytest.raises(ConflictError):
-        begun.append("s", [said("c", "something else")], after=2)
+        begun.append("s", [message_entry("c", "something else")], after=2)
 
 
 def test_a_key_that_is_elsewhere_in_the_log_is_a_conflict(begun: Store) -> None:
     with pytest.raises(ConflictError, match="already has an entry with the key 'a', as number 1"):
-        begun.append("s", [said("d"), said("a")], after=3)
+        begun.append("s", [message_entry("d"), message_entry("a")], after=3)
     assert begun.head("s") == 3
 
 
 def test_another_session_may_use_the_same_keys(begun: Store) -> None:
     begun.create("t", time=0)
-    assert begun.append("t", [said("a")], after=0) == 1
+    assert begun.append("t", [message_entry("a")], after=0) == 1
 
 
 def test_a_repeated_key_in_one_append_is_refused(begun: Store) -> None:
     with pytest.raises(SessionError, match="two of these entries have the same key"):
-        begun.append("s", [said("d"), said("d")], after=3)
+        begun.append("s", [message_entry("d"), message_entry("d")], after=3)
     assert begun.head("s") == 3
 
 
 @pytest.mark.parametrize("after", [-1, 4, 99])
 def test_a_number_outside_the_log_is_a_conflict(begun: Store, after: int) -> None:
     with pytest.raises(ConflictError, match="session s has 3 entries"):
-        begun.append("s", [said("d")], after=after)
+        begun.append("s", [message_entry("d")], after=after)
 
 
 def test_appending_nothing_changes_nothing(begun: Store) -> None:
@@ -118,11 +118,11 @@ def test_any_entry_is_read_back_unchanged(store: Store, some_entries: list[AnyEn
 @pytest.mark.parametrize("text", ["NUL \0 here", "\0", "🐘 日本語 \u202e", "\\u0000", "\ufeff", "'; DROP TABLE x; --"])
 def test_characters_that_databases_refuse_are_stored(store: Store, text: str) -> None:
     store.create("s", time=0, title="t")
-    store.append("s", [said(f"key {text}", text)], after=0)
+    store.append("s", [message_entry(f"key {text}", text)], after=0)
     (entry,) = log(store)
-    assert entry == said(f"key {text}", text)
+    assert entry == message_entry(f"key {text}", text)
     with pytest.raises(ConflictError, match=", as number 1"):
-        store.append("s", [said(f"key {text}", text)], after=1)
+        store.append("s", [message_entry(f"key {text}", text)], after=1)
 
 
 def test_lone_surrogates_are_replaced_when_they_are_written(store: Store) -> None:
@@ -159,7 +159,7 @@ UNWRITABLE: dict[str, tuple[AnyEntry, str]] = {
         "cannot be written as JSON",
     ),
     "a number of the wrong type": (
-        Failed(key="x", time=1, model="", protocol="", kind="", text="", then="", status="no"),  # type: ignore[arg-type]
+        AttemptFailed(key="x", time=1, model="", protocol="", kind="", text="", then="", status="no"),  # type: ignore[arg-type]
         "status: Expected 'int | null', got 'str'",
     ),
     "an invalid message": (MessageAdded(key="x", time=1, message="hi"), "message: Expected 'object'"),  # type: ignore[arg-type]
@@ -171,9 +171,9 @@ UNWRITABLE: dict[str, tuple[AnyEntry, str]] = {
 def test_an_entry_that_could_not_be_read_again_is_refused_and_nothing_is_written(begun: Store, name: str) -> None:
     entry, message = UNWRITABLE[name]
     with pytest.raises(FormatError, match=message):
-        begun.append("s", [said("d"), entry, said("e")], after=3)
+        begun.append("s", [message_entry("d"), entry, message_entry("e")], after=3)
     assert begun.head("s") == 3
-    assert begun.append("s", [said("d")], after=3) == 4
+    assert begun.append("s", [message_entry("d")], after=3) == 4
 
 
 def test_big_entries_are_stored_unchanged(store: Store) -> None:
@@ -187,10 +187,10 @@ def test_big_entries_are_stored_unchanged(store: Store) -> None:
 def test_keys_of_any_length_are_distinguished(store: Store) -> None:
     store.create("s", time=0)
     long = ["k" * 100_000 + end for end in "ab"]
-    store.append("s", [said(key) for key in long], after=0)
+    store.append("s", [message_entry(key) for key in long], after=0)
     assert [entry.key for entry in log(store)] == long
     with pytest.raises(ConflictError):
-        store.append("s", [said(long[1])], after=2)
+        store.append("s", [message_entry(long[1])], after=2)
 
 
 # -- sessions ---------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_session_is_created_once(begun: Store) -> None:
 
 
 NEEDS_A_SESSION: dict[str, Callable[[Store], object]] = {
-    "append": lambda store: store.append("none", [said("a")], after=0),
+    "append": lambda store: store.append("none", [message_entry("a")], after=0),
     "read": lambda store: store.read("none"),
     "head": lambda store: store.head("none"),
     "info": lambda store: store.info("none"),
@@ -244,14 +244,14 @@ def test_the_last_changed_session_is_first(store: Store) -> None:
     for number, name in enumerate("abc"):
         store.create(name, time=number)
     assert [info.id for info in store.sessions()] == ["c", "b", "a"]
-    store.append("a", [said("k", time=50)], after=0)
-    store.append("c", [said("k", time=40)], after=0)
+    store.append("a", [message_entry("k", time=50)], after=0)
+    store.append("c", [message_entry("k", time=40)], after=0)
     assert [info.id for info in store.sessions()] == ["a", "c", "b"]
 
 
 def test_times_may_be_any_number(store: Store) -> None:
     store.create("s", time=2**70)
-    store.append("s", [said("a", time=2**64 - 1), said("b", time=-5)], after=0)
+    store.append("s", [message_entry("a", time=2**64 - 1), message_entry("b", time=-5)], after=0)
     assert [entry.time for entry in log(store)] == [2**64 - 1, -5]
 
 
@@ -260,8 +260,8 @@ def test_a_fork_begins_with_the_same_entries_and_then_differs(begun: Store) -> N
     assert begun.info("f") == SessionInfo(
         id="f", created=77, changed=77, entries=2, title="first", parent="s", parent_entry=2
     )
-    begun.append("f", [said("c", "another c")], after=2)
-    begun.append("s", [said("d")], after=3)
+    begun.append("f", [message_entry("c", "another c")], after=2)
+    begun.append("s", [message_entry("d")], after=3)
     assert [text_of(entry) for entry in log(begun, "f")] == ["hello", "hello", "another c"]
     assert [entry.key for entry in log(begun)] == ["a", "b", "c", "d"]
     begun.delete("s")
@@ -300,18 +300,18 @@ def test_a_deleted_session_is_removed_and_its_name_can_be_reused(begun: Store) -
 
 def test_a_reader_sees_the_entries_from_when_it_began(begun: Store) -> None:
     reading = begun.read("s")
-    begun.append("s", [said("d")], after=3)
+    begun.append("s", [message_entry("d")], after=3)
     assert [stored.entry.key for stored in reading] == ["a", "b", "c"]
 
 
 def test_a_reader_notices_that_its_session_was_deleted(store: Store) -> None:
     store.create("s", time=0)
-    store.append("s", [said(f"k{number}") for number in range(400)], after=0)
+    store.append("s", [message_entry(f"k{number}") for number in range(400)], after=0)
     reading = store.read("s")
     next(reading)
     store.delete("s")
     store.create("s", time=0)
-    store.append("s", [said(f"other {number}") for number in range(400)], after=0)
+    store.append("s", [message_entry(f"other {number}") for number in range(400)], after=0)
     with pytest.raises(SessionError, match="session s was deleted while it was being read"):
         list(reading)
 
@@ -332,7 +332,7 @@ def test_readers_in_other_threads_see_whole_batches_in_order(store: Store, where
         for reader in readers:
             reader.start()
         for number in range(0, 90, 3):
-            store.append("s", [said(f"{number}.{at}") for at in range(3)], after=number)
+            store.append("s", [message_entry(f"{number}.{at}") for at in range(3)], after=number)
         ended.set()
         for reader in readers:
             reader.join()
@@ -347,7 +347,7 @@ def test_threads_that_share_a_store_lose_nothing(store: Store) -> None:
         head = done = 0
         while done < 20:
             try:
-                head = store.append("s", [said(f"{name}{done}")], after=head)
+                head = store.append("s", [message_entry(f"{name}{done}")], after=head)
                 done += 1
             except ConflictError:
                 conflicts.append(name)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from support.entries import entries, said
+from support.entries import entries, message_entry
 
 from segue.errors import ConflictError, SessionError, TransferError
 from segue.session import AnyEntry, SQLiteStore, Store, export_session, import_session, open_store
@@ -14,7 +14,9 @@ from segue.session import AnyEntry, SQLiteStore, Store, export_session, import_s
 @pytest.fixture
 def exported(store: Store) -> list[bytes]:
     store.create("s", time=5, title="a title")
-    store.append("s", [said("a", "one"), said("b", "two \0 🐘"), said("c", "three")], after=0)
+    store.append(
+        "s", [message_entry("a", "one"), message_entry("b", "two \0 🐘"), message_entry("c", "three")], after=0
+    )
     store.fork("s", 2, "f", time=9)
     return list(export_session(store, "f"))
 
@@ -52,13 +54,13 @@ def test_importing_an_existing_session_has_no_effect(store: Store, exported: lis
     before = store.sessions()
     assert import_session(store, exported).added == 0
     assert store.sessions() == before
-    store.append("f", [said("more")], after=2)
+    store.append("f", [message_entry("more")], after=2)
     assert import_session(store, exported).added == 0
     assert store.head("f") == 3
 
 
 def test_a_session_with_the_same_beginning_gets_the_rest(store: Store, exported: list[bytes]) -> None:
-    store.append("f", [said("more", time=20)], after=2)
+    store.append("f", [message_entry("more", time=20)], after=2)
     longer = list(export_session(store, "f"))
     store.delete("f")
     import_session(store, exported)
@@ -69,7 +71,7 @@ def test_a_session_with_the_same_beginning_gets_the_rest(store: Store, exported:
 def test_a_session_with_other_entries_is_a_conflict(store: Store, exported: list[bytes]) -> None:
     store.delete("f")
     store.create("f", time=1)
-    store.append("f", [said("x")], after=0)
+    store.append("f", [message_entry("x")], after=0)
     with pytest.raises(ConflictError, match="there is a session f already, with other entries; nothing was written"):
         import_session(store, exported)
     assert store.head("f") == 1

@@ -16,7 +16,7 @@ GENEROUS = HANGS
 """Seconds after which a test counts as hanging."""
 BRIEF = ToolLimits(grace=0.05)
 ORDER = ["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
-ENDS = {"success", "error", "cancelled"}
+FINAL_STATES = {"success", "error", "cancelled"}
 
 
 class Notebook:
@@ -54,8 +54,8 @@ class Notebook:
     def emit(self, state: CallState) -> None:
         emitted = self.states[state.call.id]
         assert not emitted or ORDER.index(emitted[-1]) < ORDER.index(state.state)
-        assert not set(emitted) & ENDS, "a state after the last one"
-        if state.state in ENDS:
+        assert not set(emitted) & FINAL_STATES, "a state after the last one"
+        if state.state in FINAL_STATES:
             written = [each.tool_call_id for each in self.written]
             assert state.call.id in written, "its end is reported before its result is written"
         emitted.append(state.state)
@@ -87,7 +87,7 @@ def complete(notebook: Notebook) -> None:
     for result in notebook.results:
         assert result.content and (text_of(result) or len(result.content) > 0)
         emitted = notebook.states[result.tool_call_id]
-        assert emitted[0] == "validating" and emitted[-1] in ENDS
+        assert emitted[0] == "validating" and emitted[-1] in FINAL_STATES
         assert (emitted[-1] == "success") == (not result.is_error)
         assert (emitted[-1] == "cancelled") == result.synthetic
 

@@ -10,7 +10,7 @@ from segue.tools import Allow, ApprovalRequest, Approve, Scheduler, ToolLike, To
 from segue.types import TextContent, ToolCall, ToolResultMessage
 
 
-def allow(asked: ApprovalRequest) -> Allow:
+def allow(request: ApprovalRequest) -> Allow:
     return Allow()
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import segue
 from segue.cli import _parser
 from segue.session import (
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     export_session,
@@ -66,11 +66,11 @@ def entries() -> list[Any]:
     messages = segue.Context.from_json(json.dumps(TALK)).messages
     messages_added = [MessageAdded(key=f"m{at}", time=1, message=message) for at, message in enumerate(messages)]
     return [
-        Prompted(key="p", time=1, system_prompt="be brief"),
+        SystemPromptSet(key="p", time=1, system_prompt="be brief"),
         ModelChosen(key="c", time=1, model="openai/gpt-5.4", protocol="openai-responses"),
         TurnBegun(key="b", time=1, model="openai/gpt-5.4", protocol="openai-responses", owner="here/1/0/x"),
         *messages_added,
-        Failed(
+        AttemptFailed(
             key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
         ),
         CallStarted(key="s", time=1, call="c1"),

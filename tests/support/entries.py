@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from segue.session import (
     AnyEntry,
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
@@ -21,7 +21,7 @@ from segue.types import TextContent, UserMessage
 from . import values
 
 
-def said(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> MessageAdded:
+def message_entry(key: str, text: str = "hello", time: int = 1_700_000_000_000) -> MessageAdded:
     return MessageAdded(key=key, time=time, message=UserMessage(text))
 
 
@@ -44,14 +44,14 @@ def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
         st.builds(
             MessageAdded, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)
         ),
-        st.builds(Prompted, **common, system_prompt=values.optional_texts),
+        st.builds(SystemPromptSet, **common, system_prompt=values.optional_texts),
         st.builds(TurnBegun, **common, **name, owner=values.texts),
         st.builds(TurnRenewed, **common),
         st.builds(TurnEnded, **common, how=values.texts, reason=values.optional_texts),
         st.builds(ModelChosen, **common, **name),
         st.builds(CallStarted, **common, call=values.texts),
         st.builds(
-            Failed,
+            AttemptFailed,
             **common,
             **name,
             kind=values.texts,

@@ -25,7 +25,7 @@ class Lines(logging.Handler):
 
 
 @pytest.fixture(autouse=True)
-def nothing_tells_a_key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_key_is_shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     seen: list[str] = []
     queue_events = Stream._queue_events
 

@@ -1,7 +1,7 @@
 """Processes that write to a store, for tests with many writers and with killed ones. Run as a script.
 
     writers.py many WHERE NAME SESSIONS ROUNDS    appends to each of SESSIONS, ROUNDS times, when it reads a line
-    writers.py nursery                            forks a writer for each line `WHERE SESSION RUN` that it reads
+    writers.py fork_writers                       forks a writer for each line `WHERE SESSION RUN` that it reads
 
 The keys of entries contain the size of their batch, and the texts repeat the keys, so that a reader can check whether
 batches are complete.
@@ -78,7 +78,7 @@ def write_until_killed(where: str, session: str, run: str) -> None:
             number += 1
 
 
-def nursery() -> None:
+def fork_writers() -> None:
     """Fork writers, because starting Python for each of them would be slow."""
     while line := sys.stdin.readline():
         child = os.fork()
@@ -93,9 +93,9 @@ def nursery() -> None:
 
 
 if __name__ == "__main__":
-    sqlite.PATIENCE = postgres.PATIENCE = 600  # on a busy machine a writer may have to wait long
+    sqlite.LOCK_TIMEOUT = postgres.LOCK_TIMEOUT = 600  # on a busy machine a writer may have to wait long
     match sys.argv[1:]:
         case ["many", where, name, sessions, rounds]:
             many(where, name, sessions.split(","), int(rounds))
-        case ["nursery"]:
-            nursery()
+        case ["fork_writers"]:
+            fork_writers()

@@ -330,7 +330,7 @@ def test_the_client_signs_as_the_stand_in_verifies(bedrock: StandIn, monkeypatch
 def test_an_invalid_port_is_bad_usage(command: list[str], port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main([*command, f"--port={port}"])
-    assert left.value.code == 2 and "is not a port: a number from 0 to 65535" in capsys.readouterr().err
+    assert left.value.code == 2 and "is not a port; use a number from 0 to 65535" in capsys.readouterr().err
 
 
 def test_a_port_in_use_is_an_error_of_one_line(capsys: pytest.CaptureFixture[str]) -> None:

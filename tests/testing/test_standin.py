@@ -538,7 +538,7 @@ def test_the_command_accepts_a_port_and_a_key() -> None:
         (["nobody"], "nobody"),
         (["anthropic", "--protocol", "mistral-chat"], "does not speak mistral-chat"),
         (["anthropic", "--protocol", "gopher"], "invalid choice"),
-        (["anthropic", "--port", "{port}"], "in use; --port 0 chooses a free one"),
+        (["anthropic", "--port", "{port}"], "in use; use --port 0 for any free one"),
         (["anthropic", "--port", "x"], "is not a port"),
         ([], "PROVIDER"),
     ],

@@ -121,7 +121,7 @@ def test_without_an_approve_callback_nothing_runs() -> None:
 
 def test_the_user_is_not_requests_a_call_that_cannot_run() -> None:
     person = Person()
-    ran(Scheduler([Door().open], approve=person), *numbers("x"), ("nobody", {}))
+    ran(Scheduler([Door().open], approve=person), *numbers("x"), ("unknown", {}))
     assert not person.requests
 
 

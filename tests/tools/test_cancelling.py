@@ -75,7 +75,7 @@ class Effects:
         return Scheduler(tools, approve=self.approve, limits=ToolLimits(parallel=parallel, grace=0.05))
 
 
-KINDS = ["loop", "asks", "alone", "clinging", "thread", "raising", "nobody"]
+KINDS = ["loop", "asks", "alone", "clinging", "thread", "raising", "unknown"]
 BATCHES = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 12)), min_size=5, max_size=5)
 WAYS = st.sampled_from(["task", "twice", "scope", "timeout", "close"])
 
@@ -321,7 +321,7 @@ def test_an_error_of_the_journal_is_raised_instead_of_the_cancellation() -> None
 
 def test_a_closed_scheduler_runs_nothing_and_reports_it() -> None:
     async def work() -> Notebook:
-        notebook = Notebook(calls_of(("quick", {}), ("nobody", {})))
+        notebook = Notebook(calls_of(("quick", {}), ("unknown", {})))
         scheduler = Scheduler([tool(lambda: "x", name="quick")])
         await scheduler.aclose()
         await scheduler.aclose()

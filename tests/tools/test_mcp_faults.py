@@ -129,7 +129,7 @@ BAD_TOOLS: dict[str, tuple[Any, str]] = {
         "not a JSON schema",
     ),
     "a property that is a number": ({"name": "bad", "inputSchema": {"type": "object", "properties": {"x": 3}}}, "bad"),
-    "a pattern that is none": (
+    "an invalid pattern": (
         {"name": "bad", "inputSchema": {"type": "object", "properties": {"x": {"type": "string", "pattern": "("}}}},
         "not a JSON schema",
     ),
@@ -148,13 +148,13 @@ BAD_TOOLS: dict[str, tuple[Any, str]] = {
         "characters, more than",
     ),
     "a text as annotations": ({"name": "bad", "annotations": "x", "inputSchema": OBJECT}, "annotations"),
-    "a second one of a name": ({"name": "good", "inputSchema": OBJECT}, "another tool has the same name"),
+    "a second tool of a name": ({"name": "good", "inputSchema": OBJECT}, "another tool has the same name"),
 }
 
 
 @pytest.mark.parametrize("name", BAD_TOOLS)
 def test_a_bad_tool_is_left_out_alone_and_reported(name: str, tmp_path: Path) -> None:
-    tool, words = BAD_TOOLS[name]
+    tool, reason = BAD_TOOLS[name]
     before = [{"name": "good", "inputSchema": OBJECT}] if "second" in name else []
     listed = {
         "tools": [*before, tool, *({"name": each, "inputSchema": OBJECT} for each in ("good", "wait")[len(before) :])]
@@ -163,8 +163,8 @@ def test_a_bad_tool_is_left_out_alone_and_reported(name: str, tmp_path: Path) ->
     async def talk() -> None:
         async with server(tmp_path, json.dumps(listed)) as bad, Scheduler(bad.tools):
             assert {each.name for each in bad.tools} == {"good", "wait"}
-            [why] = bad.left_out.values()
-            assert words in why and "\n" not in why and len(why) < 1_000
+            [fault] = bad.left_out.values()
+            assert reason in fault and "\n" not in fault and len(fault) < 1_000
             assert await called(bad, "good") == [("fine", False)]
 
     asyncio.run(talk())
@@ -236,18 +236,18 @@ class FaultyHandler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        method, params = asked.get("method"), asked.get("params") or {}
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, params = message.get("method"), message.get("params") or {}
         if method == "initialize":
             about = {"protocolVersion": params["protocolVersion"], "serverInfo": {"name": "bad", "version": "1"}}
-            self._send(200, "application/json", self._result(asked, {**about, "capabilities": {"tools": {}}}))
+            self._send(200, "application/json", self._result(message, {**about, "capabilities": {"tools": {}}}))
         elif method == "tools/list":
             tools = [{"name": name, "inputSchema": OBJECT} for name in ("good", *ANSWERS)]
-            self._send(200, "application/json", self._result(asked, {"tools": tools}))
+            self._send(200, "application/json", self._result(message, {"tools": tools}))
         elif method == "tools/call":
-            fine = (200, "application/json", self._result(asked, mcp_bad_server.FINE))
+            fine = (200, "application/json", self._result(message, mcp_bad_server.FINE))
             self._send(*ANSWERS.get(params["name"], fine))
-        elif "id" in asked:
+        elif "id" in message:
             self._send(404, "text/html", b"")
         else:
             self._send(202, "text/plain", b"")
@@ -255,8 +255,8 @@ class FaultyHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._send(405, "text/plain", b"")
 
-    def _result(self, asked: Any, result: Any) -> bytes:
-        return json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+    def _result(self, message: Any, result: Any) -> bytes:
+        return json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
 
     def _send(self, status: int, kind: str, body: bytes) -> None:
         self.close_connection = True

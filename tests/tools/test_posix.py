@@ -73,8 +73,8 @@ def test_everything_else_works_without_posix() -> None:
     """In a process without the POSIX functions: every module is imported, and an agent with a tool uses a store."""
     done = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    told = done.stdout.splitlines()
-    assert len(told) == 2 and all("need a POSIX system (Linux, macOS)" in line for line in told)
+    output = done.stdout.splitlines()
+    assert len(output) == 2 and all("need a POSIX system (Linux, macOS)" in line for line in output)
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_the_command_line_works_without_them(
         monkeypatch.delattr("os.killpg")
         where = ["--store", str(tmp_path / "sessions.db"), "--root", str(tmp_path)]
         assert main(["run", "What is there?", "--model", MODEL, *where]) == 0
-    told = capsys.readouterr()
-    assert "Soup." in told.out and told.err.count("need a POSIX system") == 2
+    output = capsys.readouterr()
+    assert "Soup." in output.out and output.err.count("need a POSIX system") == 2
     assert all("tools" not in body for body in server.requests)
 
 

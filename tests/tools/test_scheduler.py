@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from support.batches import BRIEF, ENDS, Notebook, calls_of, complete, ran, run, text_of
+from support.batches import BRIEF, FINAL_STATES, Notebook, calls_of, complete, ran, run, text_of
 from support.waiting import HANGS, join_tools
 
 import segue
@@ -75,7 +75,7 @@ def test_each_call_has_one_result_and_alone_is_alone(wanted: list[tuple[str, int
 
 
 @given(
-    st.lists(st.sampled_from(["together", "alone", "nobody"]), max_size=8),
+    st.lists(st.sampled_from(["together", "alone", "unknown"]), max_size=8),
     st.permutations(range(8)),
 )
 def test_starts_and_results_of_a_batch_do_not_depend_on_which_call_is_faster(
@@ -95,17 +95,17 @@ def test_starts_and_results_of_a_batch_do_not_depend_on_which_call_is_faster(
             before = slow.events[: slow.events.index(f"started c{at}")]
             assert {f"finished c{other}" for other in range(at)} <= set(before)
     if "alone" not in names:
-        ready = [f"finished c{at}" for at, name in enumerate(names) if name == "nobody"]
+        ready = [f"finished c{at}" for at, name in enumerate(names) if name == "unknown"]
         assert slow.events[: len(names)] == ready + [f"started {call}" for call in slow.begun]
 
 
 def test_results_of_later_calls_are_written_before_a_slow_one() -> None:
     """The first call ends only when the results of all others are written and reported."""
-    notebook = Notebook(calls_of(("slow", {}), *[("together", {"mark": str(at)}) for at in range(6)], ("nobody", {})))
+    notebook = Notebook(calls_of(("slow", {}), *[("together", {"mark": str(at)}) for at in range(6)], ("unknown", {})))
 
     async def slow() -> str:
         """Waits until all others are in the journal."""
-        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & ENDS for at in range(1, 8)):
+        while len(notebook.written) < 7 or not all(set(notebook.states[f"c{at}"]) & FINAL_STATES for at in range(1, 8)):
             await asyncio.sleep(0)
         return "the last one"
 
@@ -147,7 +147,7 @@ def test_a_cancelled_batch_writes_ready_results_before_it_waits_for_running_call
 
 
 def test_a_call_goes_through_its_states() -> None:
-    notebook = ran(Scheduler(Meter().tools), ("together", {"mark": "a"}), ("nobody", {}), ("together", {}))
+    notebook = ran(Scheduler(Meter().tools), ("together", {"mark": "a"}), ("unknown", {}), ("together", {}))
     assert list(notebook.states.values()) == [
         ["validating", "scheduled", "executing", "success"],
         ["validating", "error"],
@@ -157,8 +157,8 @@ def test_a_call_goes_through_its_states() -> None:
 
 
 def test_errors_for_unknown_tools_and_wrong_arguments_help_the_model() -> None:
-    unknown, wrong = ran(Scheduler(Meter().tools), ("nobody", {}), ("together", {"mark": [], "steps": "x"})).results
-    assert "there is no tool called nobody; the tools are together, alone" in text_of(unknown)
+    unknown, wrong = ran(Scheduler(Meter().tools), ("unknown", {}), ("together", {"mark": [], "steps": "x"})).results
+    assert "there is no tool called unknown; the tools are together, alone" in text_of(unknown)
     assert 'steps: "x" is not of type "integer"' in text_of(wrong) and "Make the call again" in text_of(wrong)
     assert unknown.is_error and wrong.is_error and not unknown.synthetic
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..client import complete
-from ..compaction import Plan, accept, obstacle, plan, request, summary_message
+from ..compaction import Plan, RequestSettings, accept, obstacle, plan, request, summary_message
 from ..errors import SegueError, SessionError
 from ..session.entries import Compacted
 from ..types import Context, Model, Options, UserMessage
@@ -22,12 +22,10 @@ async def compact(session: "Session", target: Model, meter: Meter | None = None)
     The last model writes the summary. If that fails, the target writes it; if both fail, a ``SessionError`` is raised.
     The usage is counted by ``meter`` and stored in the log.
     """
-    log, state, context, settings = session.log, session.log.state, session.context, session.settings
+    log, state, context = session.log, session.log.state, session.context
     reasons, used = [], Meter(parent=meter)
     for model in _writers(session, target):
-        chosen = plan(
-            context, target, model, running_from=state.running_from, options=settings.options, policy=settings.policy
-        )
+        chosen = plan(context, target, model, running_from=state.running_from, settings=_request_settings(session))
         if chosen is None:
             return None
         text, reason = await _summary(session, context, chosen, model, used)
@@ -49,10 +47,13 @@ def too_long(session: "Session", target: Model) -> str:
         target,
         target,
         running_from=session.log.state.running_from,
-        options=session.settings.options,
-        policy=session.settings.policy,
+        settings=_request_settings(session),
     )
     return found or "there is nothing before the running turn that could be summarised"
+
+
+def _request_settings(session: "Session") -> RequestSettings:
+    return RequestSettings(session.settings.options, session.settings.policy)
 
 
 def _writers(session: "Session", target: Model) -> list[Model]:

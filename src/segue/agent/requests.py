@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from ..compaction import answer_room
+from ..compaction import RequestSettings, answer_room
 from ..render import Renderers, Request
 from ..tokens import estimated, guessed_frame, guessed_messages
 from ..types import Context, Fold, Model, ToolDefinition
@@ -46,4 +46,4 @@ class Requests:
         stored = self.estimate()
         rendered = stored if request is None else request.guessed()
         most = estimated(self._state.messages, stored, rendered, model).high
-        return most + answer_room(model, self.settings.options) > model.context_window
+        return most + answer_room(model, RequestSettings(self.settings.options)) > model.context_window

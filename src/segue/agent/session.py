@@ -13,7 +13,7 @@ from ..catalog import get_model
 from ..errors import SessionError
 from ..router import Router
 from ..session import SessionInfo, Store, open_store
-from ..session.entries import AnyEntry, Prompted
+from ..session.entries import AnyEntry, SystemPromptSet
 from ..types import AssistantMessage, Context, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Tools, runner_of
 from .compact import compact
@@ -60,7 +60,7 @@ class Session:
         log.store.create(log.id, time=log.time(), title=title)
         first: list[AnyEntry] = log.model_chosen(targets.router)
         if system_prompt:
-            first.append(log.entry(Prompted, system_prompt=system_prompt))
+            first.append(log.entry(SystemPromptSet, system_prompt=system_prompt))
         if first:
             log.write(first)
         return cls(log, targets, Requests(log.state, tools, settings))
@@ -194,7 +194,7 @@ class Session:
     def prompt(self, system_prompt: str | None) -> None:
         """Use another system prompt from the next request on."""
         if (system_prompt or None) != self.log.state.system_prompt:
-            self.log.insert([self.log.entry(Prompted, system_prompt=system_prompt or None)])
+            self.log.insert([self.log.entry(SystemPromptSet, system_prompt=system_prompt or None)])
 
     def configure(self, *, connection: Connections = None, settings: Settings | None = None) -> None:
         """Use another connection or other settings from the next request on. ``None`` keeps what it has."""

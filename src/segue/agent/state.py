@@ -7,12 +7,12 @@ from typing import TypeGuard, assert_never
 from ..compaction import compacted
 from ..session.entries import (
     AnyEntry,
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
@@ -67,13 +67,13 @@ class State:
             self._expect_results([])
         elif isinstance(entry, ModelChosen):
             self.model, self._chosen = (entry.model, entry.protocol), True
-        elif isinstance(entry, Prompted):
+        elif isinstance(entry, SystemPromptSet):
             self.system_prompt = entry.system_prompt
         elif isinstance(entry, CallStarted):
             self._started.add(entry.call)
         elif isinstance(entry, Compacted):
             self._compact(entry)
-        elif isinstance(entry, Failed | TurnRenewed):
+        elif isinstance(entry, AttemptFailed | TurnRenewed):
             pass  # failed attempts are stored for people, and a renewal has only its time
         else:
             assert_never(entry)

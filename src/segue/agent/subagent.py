@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import SessionError
-from ..session import AnyEntry, Prompted, SessionInfo, Store, TurnEnded
+from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
 from ..session.rows import MAX_NAME
 from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
@@ -125,7 +125,7 @@ def _session(agent: "Agent", name: str, lead: Lead | None, store: Store, call: T
     forked = _fork(lead.session.log, at, store, call, name)
     session = Session.open(forked, own.router, store=store, connection=connection, settings=settings)
     log = session.log
-    prompted: list[AnyEntry] = [log.entry(Prompted, system_prompt=prompt)] if prompt else []
+    prompted: list[AnyEntry] = [log.entry(SystemPromptSet, system_prompt=prompt)] if prompt else []
     log.write([*_closing(log, call), *log.model_chosen(own.router), *prompted])
     return session
 

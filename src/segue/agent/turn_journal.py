@@ -10,7 +10,7 @@ from ..client import Connection
 from ..errors import ConflictError, ProviderError, SessionError
 from ..render import Request
 from ..router import Decision, Situation
-from ..session.entries import AnyEntry, Failed, MessageAdded
+from ..session.entries import AnyEntry, AttemptFailed, MessageAdded
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolResultMessage, UserMessage
 from .compact import compact, too_long
 from .events import CallResult, Compaction, Emit, Steered
@@ -33,7 +33,7 @@ class TurnJournal:
         self.emit = emit
         self.meter = meter
         self.steering = steering
-        self._attempts: list[Failed] = []
+        self._attempts: list[AttemptFailed] = []
 
     def begin_request(self) -> None:
         """Count a request, and forget the failed attempts of the one before."""
@@ -85,7 +85,7 @@ class TurnJournal:
     ) -> AssistantMessage:
         """Record a failed attempt. What had arrived is stored as failed: its calls never run."""
         entry = self.log.entry(
-            Failed,
+            AttemptFailed,
             model=model.ref,
             protocol=model.protocol,
             kind=error.kind,
@@ -111,7 +111,7 @@ class TurnJournal:
     # -- entries -----------------------------------------------------------------------------------------------------
 
     def answer_entries(
-        self, model: Model, message: AssistantMessage | None, attempts: Sequence[Failed] = ()
+        self, model: Model, message: AssistantMessage | None, attempts: Sequence[AttemptFailed] = ()
     ) -> list[MessageAdded]:
         """The entry of an answer, with the attempts before it; empty for a failed answer without content."""
         if message is None or (not message.content and message.failed):
@@ -132,7 +132,7 @@ class TurnJournal:
             self.emit(Steered(message))
 
 
-def _diagnostic(attempt: Failed) -> Diagnostic:
+def _diagnostic(attempt: AttemptFailed) -> Diagnostic:
     """A failed attempt, as a note on the answer that came after it."""
     details = {"model": attempt.model, "kind": attempt.kind, "then": attempt.then}
     return Diagnostic("attempt-failed", attempt.time, attempt.text, details)

@@ -91,12 +91,12 @@ class AgentHost:
     async def begin(self, model: str | None, session: str | None) -> None:
         """Choose the model and open the session. Without ``session``, the first turn creates one."""
         if session is None:
-            self.choice = await model_choice.choose(model, self.servers)
+            self.choice = await model_choice.choose(model)
             return
         self.store.info(session)  # raises an error if there is no such session
         obstacle = "" if model else self._open_with_last_model(session)
         if model or obstacle:
-            self.choice = await model_choice.choose(model, self.servers)
+            self.choice = await model_choice.choose(model)
             self.session = self._open(session, self.model)
         if obstacle:
             self.choice = replace(self.choice, why=f"{self.choice.why}; its last model cannot be used: {obstacle}")
@@ -107,7 +107,7 @@ class AgentHost:
             self.session = self._open(session, None)
             last = self.session.targets.likely(self.session.log.state.last)
             self.choice = Choice(last, "the last model of this session")
-            self.servers.check(self.model)
+            model_choice.check_settings(self.model)
         except (SettingError, ModelError, SessionError) as error:
             return str(error)
         return ""

@@ -43,7 +43,7 @@ async def _model(chat: "Chat", name: str) -> None:
         await _list_models(chat)
         return
     model = model_choice.find(name)
-    chat.host.servers.check(model)
+    model_choice.check_settings(model)
     session = chat.host.session
     summary = []
     if session is not None and session.messages:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ..catalog import Catalog, Provider
-from ..client import Connection, reach
+from ..client import Connection
 from ..errors import SegueError
 from ..testing import local
 from ..types import Model
@@ -46,11 +46,6 @@ class LocalServers:
         """The connection to ``model``."""
         server = self._started(model.ref)
         return Connection() if server is None else Connection(base_url=server.url)
-
-    def check(self, model: Model) -> None:
-        """Raise ``SettingError`` if the key of ``model``, or another setting, is missing."""
-        if model.ref not in SERVED:
-            reach(model, self.connection(model))
 
     async def start(self, model: Model) -> None:
         """Start the server of ``model``, if this process serves it and no other server does."""

@@ -16,7 +16,7 @@ from ..errors import SettingError
 from ..testing import local
 from ..types import Model
 from ..types.secret import shown_address
-from .local_servers import SERVED, SMALL, STAND_IN, LocalServers, local_providers, running_models
+from .local_servers import SERVED, SMALL, STAND_IN, local_providers, running_models
 
 VARIABLE = "SEGUE_MODEL"
 
@@ -50,11 +50,14 @@ class Choice(Struct, frozen=True):
     """Other models that work offline."""
 
 
-async def choose(name: str | None, servers: LocalServers) -> Choice:
+async def choose(name: str | None) -> Choice:
     """Choose a model: the named one, that of ``$SEGUE_MODEL``, one whose key is set, or one that works offline."""
     if name or (name := os.environ.get(VARIABLE, "").strip()):
         model = find(name)
-        _check(model, servers)
+        try:
+            check_settings(model)
+        except SettingError as error:
+            raise SettingError(f"{error}; without --model, a model that needs no key is used") from None
         return Choice(model, "")
     if keyed := with_key():
         return keyed
@@ -66,6 +69,16 @@ def find(name: str) -> Model:
     """The model of that name. Warns if the catalog does not know it, unless this process serves it."""
     model = Catalog.default().resolve(name)
     return model if model.ref in SERVED else get_model(name)
+
+
+def check_settings(model: Model) -> None:
+    """Raise ``SettingError`` if the key of ``model``, or another setting, is missing."""
+    if model.ref in SERVED:
+        return
+    provider = Catalog.default().provider(model.provider)
+    if not has_key(provider):
+        raise SettingError(f"no key for {provider.name}; set {' or '.join(provider.keys)}")
+    reach(model)
 
 
 def with_key() -> Choice | None:
@@ -125,10 +138,3 @@ def is_installed() -> bool:
 
 def _is_key_set(provider: Provider) -> bool:
     return any(os.environ.get(name, "").strip() for name in provider.keys)
-
-
-def _check(model: Model, servers: LocalServers) -> None:
-    try:
-        servers.check(model)
-    except SettingError as error:
-        raise SettingError(f"{error}; without --model, a model that needs no key is used") from None

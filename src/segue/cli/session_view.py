@@ -4,14 +4,14 @@ from typing import assert_never
 
 from ..session import (
     AnyEntry,
+    AttemptFailed,
     CallStarted,
     Compacted,
-    Failed,
     MessageAdded,
     ModelChosen,
-    Prompted,
     SessionInfo,
     Stored,
+    SystemPromptSet,
     TurnBegun,
     TurnEnded,
     TurnRenewed,
@@ -66,7 +66,7 @@ class SessionView(ConversationView):
         match entry:
             case ModelChosen():
                 self._mark(number, "⇄", "bold yellow", f"from the next turn on {entry.model}", f"({entry.protocol})")
-            case Failed():
+            case AttemptFailed():
                 status = f", HTTP {entry.status}" if entry.status is not None else ""
                 then = NEXT_STEPS.get(entry.then, entry.then)
                 self._mark(number, "✗", "red", f"{entry.model} failed: {entry.kind}{status}; {then}", entry.text)
@@ -77,7 +77,7 @@ class SessionView(ConversationView):
                 self.draw_blocks(entry.summary.content, 6, "dim")
             case TurnEnded() if entry.how != "done":
                 self._mark(number, "■", "red", f"the turn ended: {entry.how}", entry.reason or "")
-            case Prompted():
+            case SystemPromptSet():
                 self._mark(number, "§", "bold", "system prompt", "" if entry.system_prompt else "none from here on")
                 self.line(6, (self.shortened(entry.system_prompt or ""), "dim"))
             case TurnBegun() | TurnRenewed() | TurnEnded() | CallStarted():

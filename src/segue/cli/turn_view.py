@@ -31,7 +31,7 @@ from ..events import (
     TurnStart,
 )
 from ..tools import CallState
-from ..tools.states import ENDS
+from ..tools.states import FINAL_STATES
 from ..types import ImageContent, TextContent, ToolResultMessage
 from .conversation_view import call_parts
 from .formatting import dollars, shorten, text_of, tokens_of
@@ -129,7 +129,7 @@ class TurnView:
     @property
     def activity(self) -> str:
         """What the present calls are doing, in a few words; empty if there are none."""
-        unfinished = [each for each in self.states.values() if each.state not in ENDS]
+        unfinished = [each for each in self.states.values() if each.state not in FINAL_STATES]
         if not unfinished:
             return ""
         running = ", ".join(dict.fromkeys(each.call.name for each in unfinished if each.state == "executing"))

@@ -1,7 +1,7 @@
 """``Client``: sends conversations and requests, over connections that can be closed.
 
-What the caller did wrong (no key, an unknown model, bad options) raises before anything is sent. Whatever happens after
-that ends the stream with its ``error`` event, with a message that can be stored.
+Mistakes of the caller (no key, an unknown model, bad options) raise before anything is sent. Any later failure ends the
+stream with an ``error`` event, whose message can be stored.
 """
 
 from types import TracebackType

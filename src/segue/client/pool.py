@@ -1,6 +1,7 @@
 """HTTP connections, shared by everything that a client does in one event loop."""
 
 from collections.abc import AsyncGenerator
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from weakref import WeakKeyDictionary
 
 import httpx2
@@ -45,5 +46,6 @@ def _kept() -> _Kept:
 
 async def _open() -> AsyncGenerator[httpx2.AsyncClient, None]:
     """An event loop closes the generators that are still open when it shuts down, which closes the client."""
-    async with httpx2.AsyncClient(limits=LIMITS, timeout=None, follow_redirects=False) as http:
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # one that cannot be sent would break all requests
+    async with httpx2.AsyncClient(limits=LIMITS, timeout=None, follow_redirects=False, cookies=no_cookies) as http:
         yield http

@@ -37,8 +37,8 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 class Reach:
     """Everything needed to send a request to a model: endpoint, headers, credentials and settings.
 
-    Render requests for ``model``, which is the model with the endpoint that it is reached at. ``secrets`` are all that
-    its headers hold.
+    Render requests for ``model``: it is the model with the URL and the fingerprint of its endpoint. ``secrets`` are the
+    secrets in all headers.
     """
 
     __slots__ = ("_proof", "_sign", "base_url", "connection", "headers", "model", "secrets", "signs_body")
@@ -95,7 +95,7 @@ def checked_headers(headers: Mapping[str, str], where: str) -> dict[str, str]:
         if odd := _UNPRINTABLE.search(value):
             raise SettingError(
                 f"{where}: the value of {name} cannot be sent, because character {odd.start() + 1} of {len(value)} "
-                "is not printable ASCII; look for a line break or a stray character where it was copied from"
+                "is not printable ASCII; check for a line break or a stray character where it was copied from"
             )
         found[name] = value.strip(" ")
     return found
@@ -144,7 +144,7 @@ def reach(model: Model | str, connection: Connection | None = None) -> Reach:
     try:
         provider: Provider | None = get_provider(target.provider)
     except UnknownProviderError:
-        provider = None  # a model that the caller made; the connection has what it needs
+        provider = None  # a model of the caller; the connection has its settings
     return Reach(target, connection or Connection(), provider)
 
 

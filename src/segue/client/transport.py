@@ -21,7 +21,7 @@ UNSENT = "the request could not be sent"
 
 
 class Meaning(Struct, frozen=True):
-    """What an error of the transport means."""
+    """The text for an error of the transport, and whether a retry may help."""
 
     text: str
     # Whether the same request may succeed later.

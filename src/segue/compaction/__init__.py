@@ -3,7 +3,7 @@
 This room does no I/O: it makes the request for a summary, the caller sends it, and it checks the answer.
 """
 
-from .budget import KEEP, answer_room, needed
+from .budget import KEEP, RequestSettings, answer_room, needed
 from .plan import obstacle, plan
 from .request import Summary, accept, request
 from .values import Plan, compacted, is_summary, summary_message
@@ -11,6 +11,7 @@ from .values import Plan, compacted, is_summary, summary_message
 __all__ = [
     "KEEP",
     "Plan",
+    "RequestSettings",
     "Summary",
     "accept",
     "answer_room",

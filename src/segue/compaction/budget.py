@@ -4,6 +4,8 @@ Every size here is the upper end of an estimate. A summary that comes too early 
 late fails the turn.
 """
 
+from msgspec import Struct
+
 from ..errors import FormatError, ProjectionError
 from ..projection import PolicyLike, project
 from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
@@ -20,25 +22,30 @@ MAX_SUMMARY = 8_192
 MIN_SUMMARY = 32
 
 
-def needed(
-    context: Context,
-    model: Model,
-    options: Options | None = None,
-    *,
-    reserve: int | None = None,
-    policy: PolicyLike = None,
-) -> bool:
-    """Whether the next request would exceed the window of ``model``, with ``reserve`` tokens left for its answer."""
-    return request_tokens(context, model, policy) + answer_room(model, options, reserve) > model.context_window
+class RequestSettings(Struct, frozen=True):
+    """The settings of the next request that change its size."""
+
+    options: Options | None = None
+    policy: PolicyLike = None
+    reserve: int | None = None
+    """Tokens to reserve for the answer; by default ``max_tokens`` of the options, or a part of the window."""
 
 
-def answer_room(model: Model, options: Options | None = None, reserve: int | None = None) -> int:
+DEFAULTS = RequestSettings()
+
+
+def needed(context: Context, model: Model, settings: RequestSettings = DEFAULTS) -> bool:
+    """Whether the next request, with the room for its answer, would exceed the window of ``model``."""
+    return request_tokens(context, model, settings.policy) + answer_room(model, settings) > model.context_window
+
+
+def answer_room(model: Model, settings: RequestSettings = DEFAULTS) -> int:
     """The tokens that are reserved for an answer. Providers count ``max_tokens`` as if they were all written."""
-    if reserve is not None:
-        return reserve
-    if options is not None and options.max_tokens is not None:
+    if settings.reserve is not None:
+        return settings.reserve
+    if settings.options is not None and settings.options.max_tokens is not None:
         # If an answer may fill most of the window, the provider shortens it; no room is made for it.
-        return min(options.max_tokens, model.max_tokens, model.context_window // 2)
+        return min(settings.options.max_tokens, model.max_tokens, model.context_window // 2)
     return min(MAX_ANSWER, model.max_tokens, model.context_window // 4)
 
 

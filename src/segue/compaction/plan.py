@@ -7,9 +7,18 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from ..projection import PolicyLike
-from ..types import AssistantMessage, Context, Model, Options, ToolResultMessage, UserMessage
-from .budget import KEEP, answer_room, bytes_in, frame_tokens, message_tokens, request_tokens, summary_room
+from ..types import AssistantMessage, Context, Model, ToolResultMessage, UserMessage
+from .budget import (
+    DEFAULTS,
+    KEEP,
+    RequestSettings,
+    answer_room,
+    bytes_in,
+    frame_tokens,
+    message_tokens,
+    request_tokens,
+    summary_room,
+)
 from .cut_points import CutPoints
 from .request import part_room
 from .transcript import Transcript
@@ -23,26 +32,23 @@ def plan(
     *,
     keep: float = KEEP,
     running_from: int | None = None,
-    options: Options | None = None,
-    reserve: int | None = None,
-    policy: PolicyLike = None,
+    settings: RequestSettings = DEFAULTS,
 ) -> Plan | None:
     """Plan a compaction of ``context`` for the window of ``target``; ``None`` if nothing can be cut.
 
     ``keep``: how much is kept unchanged, as a share (a float) of the conversation, or of the window if that is smaller,
     or as a number of tokens (an int). ``running_from`` is the index of the first message of the running turn, which is
-    always kept, even if it is more than ``keep``. ``options`` and ``reserve`` set the room for the answer, as in
-    ``needed``.
+    always kept, even if it is more than ``keep``. ``settings`` are those of the next request to ``target``.
     """
     points = CutPoints(context.messages, running_from)
     cuts = points.cuts()
     if not cuts:
         return None
-    window = target.context_window - answer_room(target, options, reserve)
+    window = target.context_window - answer_room(target, settings)
     room = summary_room(target, summariser)
 
     def fits(cut: int) -> bool:
-        return request_tokens(_with_longest_summary(context, cut, room), target, policy) <= window
+        return request_tokens(_with_longest_summary(context, cut, room), target, settings.policy) <= window
 
     cut, is_enough = _choose(cuts, _preferred(context, points, cuts, target, keep), fits)
     chosen = Plan(cut, ((0, cut),), room, is_enough)
@@ -114,15 +120,13 @@ def obstacle(
     summariser: Model,
     *,
     running_from: int | None = None,
-    options: Options | None = None,
-    reserve: int | None = None,
-    policy: PolicyLike = None,
+    settings: RequestSettings = DEFAULTS,
 ) -> str | None:
     """Explain in one line why no summary can make ``context`` fit the window of ``target``; ``None`` if one can."""
     cuts = CutPoints(context.messages, running_from).cuts()
     start = cuts[-1] if cuts else 0
     least = _with_longest_summary(context, start, summary_room(target, summariser)) if cuts else context
-    tokens, answer = request_tokens(least, target, policy), answer_room(target, options, reserve)
+    tokens, answer = request_tokens(least, target, settings.policy), answer_room(target, settings)
     if tokens + answer <= target.context_window:
         return None
     return (

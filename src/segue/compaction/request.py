@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..tokens import guessed
 from ..types import Context, Model, UserMessage
 from ..types.text import scrub
-from .budget import SAFETY_FACTOR, answer_room, bytes_in
+from .budget import SAFETY_FACTOR, RequestSettings, answer_room, bytes_in
 from .transcript import MARK_LENGTH, Piece, Transcript, byte_length, cut_in_the_middle, marking_word, render_pieces
 from .values import Plan
 
@@ -68,7 +68,10 @@ def part_room(summariser: Model, plan: Plan) -> int:
 
 def _text_room(summariser: Model, plan: Plan, reserve: int | None) -> int:
     frame = guessed(_request(plan, 0, NEXT, "x" * MARK_LENGTH, "")) * SAFETY_FACTOR + PART_NUMBER_TOKENS
-    return max(bytes_in(summariser.context_window - answer_room(summariser, None, reserve) - frame), MIN_TEXT)
+    return max(
+        bytes_in(summariser.context_window - answer_room(summariser, RequestSettings(reserve=reserve)) - frame),
+        MIN_TEXT,
+    )
 
 
 def _request(plan: Plan, part: int, task: str, word: str, text: str) -> Context:

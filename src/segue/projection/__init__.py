@@ -1,4 +1,4 @@
-"""Rendering a stored conversation for a target model, without touching what is stored."""
+"""Render a stored conversation for a target model. The stored conversation is never changed."""
 
 from .policy import PRESETS as PRESETS, ContextTranslationStrategy, Policy, PolicyLike
 from .project import DefaultContextTranslation, ProjectedContext, Projection, project

@@ -1,4 +1,4 @@
-"""What goes around the messages: the system prompt and the tools, as the target accepts them."""
+"""The frame around the messages: the system prompt and the tools, as the target accepts them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ STUB_TOOL = ToolDefinition(
 
 
 class Frame:
-    """The system prompt and the tools of one request, and what was changed in them."""
+    """The system prompt and the tools of one request, with a report of the changes to them."""
 
     def __init__(
         self, system_prompt: str | None, tools: Sequence[ToolDefinition], target: Target, *, needs_stub: bool
@@ -26,7 +26,7 @@ class Frame:
         self.system_prompt = system_prompt
         self.tools = list(tools)
         self.tools_as: dict[Any, tuple[list[dict[str, Any]], list[PendingChange]]] = {}
-        """What an encoder makes of the tools, and what it reports; kept because schemas take time."""
+        """The tools as each encoder writes them, with the changes that it reports. Converting schemas is slow."""
         if target.policy.passes:
             self._render(target)
         if needs_stub:
@@ -53,7 +53,7 @@ class Frame:
         for tool in self.tools:
             name, description = target.names.rendered(tool.name), scrub(tool.description)
             if name in rendered:
-                self.report.add("tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first one counts")
+                self.report.add("tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first is used")
                 continue
             if name != tool.name:
                 self.report.add("name-projected", None, None, f"tool {tool.name!r} is sent as {name!r}")

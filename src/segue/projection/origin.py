@@ -1,9 +1,9 @@
-"""Whose an answer is. Signatures, encrypted reasoning and ids go back only to the origin that made them."""
+"""The origin of an answer. Signatures, encrypted reasoning and ids go back only to the origin that made them."""
 
 from ..types import AssistantMessage, Model
 
 UPSTREAM = "|"
-"""What stands between the fingerprint of an endpoint and the upstream behind it."""
+"""Separates the fingerprint of an endpoint from the upstream behind it."""
 
 
 def with_upstream(endpoint: str | None, upstream: str | None) -> str | None:
@@ -12,12 +12,12 @@ def with_upstream(endpoint: str | None, upstream: str | None) -> str | None:
 
 
 def upstream_of(message: AssistantMessage) -> tuple[str | None, str]:
-    """Which model answered, and the upstream that runs it, as far as a router has told them."""
+    """The model that answered and the upstream that runs it, as far as a router has reported them."""
     return message.response_model, (message.endpoint or "").partition(UPSTREAM)[2]
 
 
 def _same_endpoint(message: AssistantMessage, model: Model) -> bool:
-    """Equal, where both sides know theirs; whose upstream answered is not part of it."""
+    """Whether the endpoints are equal, where both are known; the upstream is not part of it."""
     if message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None:
         return True
     return message.endpoint.partition(UPSTREAM)[0] in ("", model.endpoint)
@@ -29,10 +29,10 @@ def same_origin(message: AssistantMessage, model: Model) -> bool:
         message.model == model.id
         and message.provider == model.provider
         and message.protocol == model.protocol
-        and _same_endpoint(message, model)
+        and (message.endpoint == model.endpoint or _same_endpoint(message, model))
     )
 
 
 def same_account(message: AssistantMessage, model: Model) -> bool:
-    """All of same origin but the model id: another model of the same account."""
+    """Equal provider, protocol and endpoint: the same model, or another one of the same account."""
     return message.provider == model.provider and message.protocol == model.protocol and _same_endpoint(message, model)

@@ -1,7 +1,7 @@
 """Which result answers which call: by position and id, never by a global table of ids.
 
-Ids repeat across turns and within one message, and are empty; results come late, early, twice and for nobody. Each
-result is matched once, before any pass; everything after works on positions.
+Ids may be empty, and may repeat across turns and within one message. Results may come late, early, twice, or without a
+call. Each result is matched once, before any pass runs; everything after that works on positions.
 """
 
 from bisect import bisect
@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
 
 _SHARED = -1
-"""In place of a call's position: several calls of the answer have this id."""
+"""In place of a call's position, if several calls of the answer have this id."""
 
 
 class Batch(Struct, eq=False):
@@ -24,36 +24,36 @@ class Batch(Struct, eq=False):
     answers: list[int]
 
 
-class _Line:
-    """Calls of one batch that want the same results, first come, first served.
+class _Queue:
+    """Calls of one batch that compete for the same results, in their order.
 
-    Results come in the order in which they are stored, and what a call has only gets better: a call that is passed over
-    for what it has is out of that question for good, so that a line of any length costs a few looks at each call.
+    What a call has can only improve, from no result to a placeholder to a real result. A call that was skipped once is
+    never considered again for the same need, so a queue of any length costs only a few checks for each call.
     """
 
-    __slots__ = ("_passed", "calls")
+    __slots__ = ("_skipped", "calls")
 
     def __init__(self) -> None:
         self.calls: list[int] = []
-        self._passed = {"no result": 0, "no real result": 0, "a later stand-in": 0}
+        self._skipped = {"no result": 0, "no real result": 0, "a later placeholder": 0}
 
-    def first(self, what: str, has: Callable[[int], bool]) -> int | None:
-        """The first call that has it."""
-        at = self._passed[what]
+    def first(self, need: str, has: Callable[[int], bool]) -> int | None:
+        """The first call that has this need, as tested by ``has``."""
+        at = self._skipped[need]
         while at < len(self.calls) and not has(self.calls[at]):
             at += 1
-        self._passed[what] = at
+        self._skipped[need] = at
         return self.calls[at] if at < len(self.calls) else None
 
 
-_Lines = dict[tuple[str | None, str | None], _Line]
-"""The lines of a batch, by id and tool; ``None`` stands for any."""
+_Queues = dict[tuple[str | None, str | None], _Queue]
+"""The queues of a batch, by id and tool; ``None`` means any."""
 
 
 class Pairing:
     """Every batch by the index of its message, and the results that answer nothing.
 
-    ``messages`` may grow: ``extend`` goes on where it stopped.
+    ``messages`` may grow: ``extend`` continues where it stopped.
     """
 
     __slots__ = (
@@ -63,11 +63,11 @@ class Pairing:
         "_fixed",
         "_lacking",
         "_lacks",
-        "_lines",
         "_matched",
+        "_matched_ahead",
         "_nameless",
         "_nearest",
-        "_taken_ahead",
+        "_queues",
         "_turn",
         "batches",
         "messages",
@@ -81,14 +81,14 @@ class Pairing:
     def _match(self) -> None:
         self.batches: dict[int, Batch] = {}
         self.strays: dict[int, Literal["duplicate", "orphan"]] = {}
-        self._lines: dict[int, _Lines] = {}
+        self._queues: dict[int, _Queues] = {}
         self._nearest: dict[str, tuple[Batch, int]] = {}  # by id: the last answer so far with such a call, and which
         self._early: list[int] = []
         self._nameless: list[int] = []
         self._turn = -1  # the last message that is not a result
-        # What results without a place of their own were matched by. A later result for one of these batches, or for one
-        # before the last result without an id, disturbs that.
-        self._taken_ahead: set[int] = set()
+        # Batches that got results without a place of their own. A later result for one of these batches, or for one
+        # before the last result without an id, makes those matches invalid.
+        self._matched_ahead: set[int] = set()
         self._fixed = -1
         self._disturbed = False
         self._displaced = 0  # while the pairing grows: the first result that lost its call to another
@@ -101,25 +101,25 @@ class Pairing:
             self._answer_nameless(self._nameless)
 
     def extend(self, kept: int) -> int:
-        """Match ``messages`` again, of which the first ``kept`` are what they were. The index of the first answer or
-        stray that is not, and ``kept`` where there is none."""
+        """Match ``messages`` again, of which the first ``kept`` are unchanged. Returns the index of the first answer or
+        stray whose match has changed, or ``kept`` if there is none."""
         first = kept
         if kept == self._matched:
             first = self._grow(kept)
             if not self._disturbed:
                 return first
         batches, strays = self.batches, self.strays
-        self._match()  # results without a place of their own are matched last, whatever comes later
+        self._match()  # results without a place of their own are always matched last
         for at, batch in batches.items():
-            # A result at the same index may be another one, unless it is one of those that were kept.
+            # A result at the same index may be a different one, unless it is among those that were kept.
             if at < first and (self.batches[at].answers != batch.answers or max(batch.answers) >= kept):
                 first = at
         changed = [at for at in {*strays, *self.strays} if strays.get(at) != self.strays.get(at)]
         return min([first, *changed])
 
     def _grow(self, kept: int) -> int:
-        """Match what is new, in which results that wait for the next answer are included. The first answer or stray
-        before it that is not what it was."""
+        """Match the new messages, and earlier results that wait for the next answer. Returns the index of the first
+        answer or stray before them whose match has changed."""
         early, nameless, turn = len(self._early), len(self._nameless), self._turn
         self._displaced = kept
         first = self._walk(kept)
@@ -138,7 +138,8 @@ class Pairing:
         return min(first, self._displaced)
 
     def _walk(self, start: int) -> int:
-        """Match messages from ``start`` on, each in its turn; the first answer before it that got another result."""
+        """Match messages from ``start`` on, in order. Returns the index of the first earlier answer that got another
+        result."""
         messages, nearest, first = self.messages, self._nearest, start
         for index, message in enumerate(messages[start:] if start else messages, start):
             if type(message) is UserMessage:
@@ -158,7 +159,7 @@ class Pairing:
                         self._answer_again(batch, index)
                     if batch.index < first:
                         first = batch.index
-                    if batch.index < self._fixed or batch.index in self._taken_ahead:
+                    if batch.index < self._fixed or batch.index in self._matched_ahead:
                         self._disturbed = True
                 elif message.tool_call_id:
                     self._early.append(index)
@@ -170,7 +171,7 @@ class Pairing:
         return first
 
     def _open(self, index: int, calls: list[ToolCall]) -> None:
-        """A batch of calls from here on is the nearest one with their ids."""
+        """Add a batch of calls. From here on it is the nearest one with their ids."""
         nearest = self._nearest
         batch = self.batches[index] = Batch(index, calls, [-1] * len(calls))
         at = 0
@@ -187,21 +188,22 @@ class Pairing:
         return cast(AssistantMessage, self.messages[batch.index])
 
     def has_real_result(self, batch: Batch) -> bool:
-        """Whether any of these calls was answered for real."""
+        """Whether any of these calls has a real result."""
         return any(map(self._real, batch.answers))
 
-    # -- who takes a result ------------------------------------------------------------------------------------------
+    # -- which call gets a result --------------------------------------------------------------------------------------
 
     def _answer_again(self, batch: Batch, index: int) -> None:
-        """Where an id has several calls, or results: calls of the result's tool, or all of that id if none is."""
-        result, lines = self._result(index), self._lines_of(batch)
-        line = lines.get((result.tool_call_id, result.tool_name)) or lines[result.tool_call_id, None]
-        if not self._take(batch, line, index):
+        """Match a result whose id has several calls or results: to a call of the same tool, or to any call with this id
+        if the tool has none."""
+        result, queues = self._result(index), self._queues_of(batch)
+        queue = queues.get((result.tool_call_id, result.tool_name)) or queues[result.tool_call_id, None]
+        if not self._assign(batch, queue, index):
             self.strays[index] = "duplicate"
 
     def _answer_ahead(self, early: list[int]) -> None:
-        """Results stored before their call: the next answer's, if no user message is between them and the tool agrees.
-        Where every such call has a result that counts more, this one is a duplicate, as it would be behind them."""
+        """Match results that are stored before their call: to the next answer, if there is no user message between them
+        and the tool is the same. If every such call has a better result, this one is a duplicate."""
         ahead: dict[int, Batch | None] = dict.fromkeys(early)
         batch: Batch | None = None
         for index in range(len(self.messages) - 1, early[0] - 1, -1):
@@ -212,21 +214,21 @@ class Pairing:
                 batch = self.batches.get(index)
             elif index in ahead:
                 ahead[index] = batch
-        self._lines.clear()
+        self._queues.clear()
         for index, batch in ahead.items():
             result = self._result(index)
-            line = self._lines_of(batch).get((result.tool_call_id, result.tool_name)) if batch is not None else None
+            queue = self._queues_of(batch).get((result.tool_call_id, result.tool_name)) if batch is not None else None
             if batch is not None:
-                self._taken_ahead.add(batch.index)
-            if batch is None or line is None:
+                self._matched_ahead.add(batch.index)
+            if batch is None or queue is None:
                 self.strays[index] = "orphan"
-            elif not self._take(batch, line, index):
+            elif not self._assign(batch, queue, index):
                 self.strays[index] = "duplicate"
 
     def _answer_nameless(self, nameless: list[int]) -> int:
-        """Results without an id: the nearest earlier answer with a call that lacks a real result, calls without an
-        id first. The first answer that got one."""
-        self._lines.clear()
+        """Match results without an id: to the nearest earlier answer with a call that lacks a real result, and there to
+        calls without an id first. Returns the index of the first answer that got one."""
+        self._queues.clear()
         self._count_lacking()
         lacks, lacking, first = self._lacks, self._lacking, len(self.messages)
         self._fixed = nameless[-1]
@@ -236,12 +238,12 @@ class Pairing:
                 self.strays[index] = "orphan"
                 continue
             batch, result = self.batches[lacking[place]], self._result(index)
-            lines = self._lines_of(batch)
-            line = lines.get((None, result.tool_name))
-            if line is None or self._first_lacking(batch, line) is None:
-                line = lines[None, None]
+            queues = self._queues_of(batch)
+            queue = queues.get((None, result.tool_name))
+            if queue is None or self._first_lacking(batch, queue) is None:
+                queue = queues[None, None]
             first = min(first, batch.index)
-            if not self._take(batch, line, index):
+            if not self._assign(batch, queue, index):
                 self.strays[index] = "duplicate"
             elif not result.synthetic:
                 lacks[batch.index] -= 1
@@ -250,7 +252,8 @@ class Pairing:
         return first
 
     def _count_lacking(self) -> None:
-        """Count again what the batches lack that later results may have changed: those behind the last nameless one."""
+        """Count the missing results again for batches after the last nameless result: later results may have changed
+        them."""
         fresh: list[int] = []
         for index in reversed(self.batches):
             if index < self._fixed:
@@ -263,15 +266,16 @@ class Pairing:
             self._lacking.pop()
         self._lacking += reversed(fresh)
 
-    def _take(self, batch: Batch, line: _Line, index: int) -> bool:
-        """The first call with no result takes it; else a real one replaces a synthetic one. False: nobody wants it."""
+    def _assign(self, batch: Batch, queue: _Queue, index: int) -> bool:
+        """Match the result to the first call without one; otherwise a real result replaces a synthetic one. Returns
+        ``False`` if no call needs it."""
         answers = batch.answers
-        at = line.first("no result", lambda at: answers[at] < 0)
+        at = queue.first("no result", lambda at: answers[at] < 0)
         if at is None and not self._result(index).synthetic:
-            at = self._first_lacking(batch, line)
+            at = self._first_lacking(batch, queue)
         elif at is None:
-            # Among equals the first stored wins, also where it is looked at last.
-            at = line.first("a later stand-in", lambda at: index < answers[at] and not self._real(answers[at]))
+            # Of two placeholders the first stored one is used, even if it is matched last.
+            at = queue.first("a later placeholder", lambda at: index < answers[at] and not self._real(answers[at]))
         if at is None:
             return False
         if answers[at] >= 0:
@@ -280,21 +284,21 @@ class Pairing:
         answers[at] = index
         return True
 
-    def _first_lacking(self, batch: Batch, line: _Line) -> int | None:
-        return line.first("no real result", lambda at: not self._real(batch.answers[at]))
+    def _first_lacking(self, batch: Batch, queue: _Queue) -> int | None:
+        return queue.first("no real result", lambda at: not self._real(batch.answers[at]))
 
-    def _lines_of(self, batch: Batch) -> _Lines:
-        """For each id and for none, the calls of each tool and of any. Calls without an id stand first in line for
-        results without one."""
-        lines = self._lines.get(batch.index)
-        if lines is None:
-            lines = self._lines[batch.index] = {}
+    def _queues_of(self, batch: Batch) -> _Queues:
+        """The queues of a batch: for each id and for any, the calls of each tool and of any. Calls without an id come
+        first for results without one."""
+        queues = self._queues.get(batch.index)
+        if queues is None:
+            queues = self._queues[batch.index] = {}
             nameless_first = sorted(range(len(batch.calls)), key=lambda at: batch.calls[at].id != "")
             for at in nameless_first:
                 call = batch.calls[at]
                 for key in ((call.id, call.name), (call.id, None), (None, call.name), (None, None)):
-                    lines.setdefault(key, _Line()).calls.append(at)
-        return lines
+                    queues.setdefault(key, _Queue()).calls.append(at)
+        return queues
 
     def _result(self, index: int) -> ToolResultMessage:
         return cast(ToolResultMessage, self.messages[index])

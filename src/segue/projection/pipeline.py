@@ -1,8 +1,8 @@
-"""The passes in their order, and the fold that takes a conversation through them.
+"""The passes in their order, and the fold that applies them to a conversation.
 
-A conversation is rendered step by step: a step (a user message, or an answer with the results of its calls) goes
-through all passes that it concerns before the next one enters, so that each pass sees what was rendered before and
-nothing else. One scan of a step finds which passes these are.
+A conversation is rendered step by step. A step is a user message, or an answer with the results of its calls. It goes
+through all passes that it concerns before the next step begins, so a pass sees only what was rendered before. One scan
+of a step finds which passes these are.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,15 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..types import FAILED_STOPS, AssistantMessage, Change, Message, Model, ToolDefinition, ToolResultMessage
+from ..types import (
+    FAILED_STOPS,
+    AssistantMessage,
+    Change,
+    Message,
+    Model,
+    ToolDefinition,
+    ToolResultMessage,
+)
 from .frame import Frame
 from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
@@ -35,7 +43,7 @@ Apply = Callable[[Step, Any], None]
 
 
 class _Concerned(dict[int, list[Apply]]):
-    """By the bits of a step, what to apply to it, in the order of the passes."""
+    """By the bits of a step, the methods to apply to it, in the order of the passes."""
 
     def __init__(self, applies: Iterable[tuple[int, Apply]]) -> None:
         self._all = list(applies)
@@ -46,7 +54,7 @@ class _Concerned(dict[int, list[Apply]]):
 
 
 class Mark(Struct, frozen=True):
-    """How far a rendering was, for going back there."""
+    """A position in a rendering, to return to."""
 
     rendered: int
     changes: int
@@ -55,9 +63,9 @@ class Mark(Struct, frozen=True):
 
 
 class Rendering:
-    """One conversation on its way to one target: what was rendered, and what was changed.
+    """One conversation as it is rendered for one target, with a report of the changes.
 
-    It can grow: ``extend`` renders what is new. ``mark`` returns where it is, and ``back`` returns there.
+    It can grow: ``extend`` renders new messages. ``mark`` records a position, and ``back`` returns to it.
     """
 
     def __init__(
@@ -73,7 +81,7 @@ class Rendering:
         self.sources: list[int] = []
         """For each rendered message, the index of the stored one that it was made from."""
         self.thinned: set[int] = set()
-        """Indexes of rendered answers that have lost a block: what is left of them may refer to it."""
+        """Indexes of rendered answers that have lost a block: their other blocks may refer to it."""
         self._stored = messages
         self.asked_prompt = system_prompt
         self._asked_tools = list(tools)
@@ -81,6 +89,7 @@ class Rendering:
         self.report = target.report
         self._steps = Steps(messages, target)
         self._passes = [kind(target) for kind in PASSES if kind.applies_to(model)] if policy.passes else []
+        self._remembering = [each for each in self._passes if type(each).mark is not Pass.mark]
         self._on_user = _Concerned((each.concerns, each.user) for each in self._passes)
         self._on_others = _Concerned((each.concerns, each.answer) for each in self._passes)
         self._on_own = _Concerned((each.concerns_own, each.answer) for each in self._passes)
@@ -102,16 +111,16 @@ class Rendering:
 
     @property
     def bound(self) -> bool:
-        """Whether messages depend on the frame, because the target binds its thinking to it."""
+        """Whether the messages depend on the frame, because the target binds its thinking to it."""
         return self._target.prefix is not None
 
     def has_tools(self, tools: Sequence[ToolDefinition]) -> bool:
-        """Whether the frame is right for these tools, and for the messages as they are now."""
+        """Whether the frame fits these tools and the current messages."""
         known = self._asked_tools
         return len(known) == len(tools) and all(map(is_, known, tools)) and self.frame.stubbed == self._needs_stub()
 
     def set_tools(self, tools: Sequence[ToolDefinition]) -> None:
-        """Put other tools around the messages; not for a rendering that is ``bound``."""
+        """Replace the tools of the frame. Not allowed for a rendering that is ``bound``."""
         self._asked_tools = list(tools)
         self.frame = self._new_frame()
 
@@ -119,8 +128,8 @@ class Rendering:
         return Frame(self.asked_prompt, self._asked_tools, self._target, needs_stub=self._needs_stub())
 
     def _needs_stub(self) -> bool:
-        """Whether a tool has to be defined because the history has calls. It is known before the messages are
-        rendered: the tools are part of the prefix."""
+        """Whether a stub must be defined because the history has calls and the request defines no tool. This has to be
+        known before the messages are rendered, because the tools are part of the prefix."""
         policy = self._target.policy
         if self._asked_tools or not policy.passes or not self._target.dialect.needs_tools:
             return False
@@ -129,16 +138,17 @@ class Rendering:
     # -- the messages ------------------------------------------------------------------------------------------------
 
     def first_changed(self, kept: int, done: int) -> int:
-        """The index from which on the stored messages must be rendered (again), of which ``done`` were rendered and
-        the first ``kept`` are as they were."""
+        """The index of the first stored message that must be rendered (again), after ``done`` messages were rendered of
+        which the first ``kept`` are unchanged."""
         return self._steps.first_changed(kept, done) if self._target.policy.passes else kept
 
     def extend(self, at: int, stop: int) -> int:
-        """Render the stored messages from ``at`` on, up to the end of the step at ``stop``, which is returned."""
+        """Render the stored messages from ``at`` on, at least up to ``stop``. Returns the end of the last step."""
         stored, steps, prefix = self._stored, self._steps, self._target.prefix
+        rendered, sources = self.messages, self.sources
         if not self._target.policy.passes:
-            self.messages += stored[at:stop]
-            self.sources += range(at, stop)
+            rendered += stored[at:stop]
+            sources += range(at, stop)
             return stop
         while at < stop:
             message = stored[at]
@@ -147,10 +157,10 @@ class Rendering:
             else:
                 has = scan(message.content)
                 if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
-                    has |= FAILED | TORN  # some of its results may be left out
+                    has |= FAILED | TORN  # some of its results may be dropped
                 if not has:  # it concerns no pass
-                    self.messages.append(message)
-                    self.sources.append(at)
+                    rendered.append(message)
+                    sources.append(at)
                     if prefix is not None:
                         prefix.add(message)
                     at += 1
@@ -164,50 +174,47 @@ class Rendering:
         return at
 
     def _pass(self, step: Step) -> None:
-        """Take one step through the passes that it concerns, and add what is left of it to what is rendered."""
-        on_answer = self._on_own if step.own else self._on_others
-        applies = on_answer if type(step.message) is AssistantMessage else self._on_user
-        for apply in applies[step.has]:
+        """Apply the passes that the step concerns, and append the result to the rendered messages."""
+        if type(step.message) is AssistantMessage:
+            applies = self._on_own[step.has] if step.own else self._on_others[step.has]
+        else:
+            applies = self._on_user[step.has]
+        for apply in applies:
             apply(step, step.message)
-            if step.message is None:
+            if step.dropped:
                 break
         else:
-            self._append_step(step)
+            message, rendered, sources = step.message, self.messages, self.sources
+            if step.thinned:
+                self.thinned.add(len(rendered))
+            if step.content is not message.content:
+                message = replace(message, content=step.content)
+            added = [message, *step.results]
+            rendered += added
+            sources.append(step.index)
+            sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
+            if self._target.prefix is not None:
+                for each in added:
+                    self._target.prefix.add(each)
         self.report.end_step()
-
-    def _append_step(self, step: Step) -> None:
-        message = step.message
-        assert message is not None
-        if step.thinned:
-            self.thinned.add(len(self.messages))
-        if step.content is not message.content:
-            message = replace(message, content=step.content)
-        self.messages.append(message)
-        self.sources.append(step.index)
-        if step.results:
-            self.messages += filter(None, step.results)
-            self.sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
-        if self._target.prefix is not None:
-            for rendered in self.messages[-1 - len(step.results) :]:
-                self._target.prefix.add(rendered)
 
     # -- going back --------------------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
-        """Where this is."""
+        """The current position."""
         prefix = self._target.prefix
         return Mark(
             len(self.messages),
             len(self.report.pending),
-            tuple([each.mark() for each in self._passes]),
+            tuple([each.mark() for each in self._remembering]),
             None if prefix is None else prefix.copy(),
         )
 
     def back(self, mark: Mark) -> None:
-        """Return to where ``mark`` was made. Lists are replaced, because a request may share them."""
+        """Return to a position. Lists are replaced, not cut, because a request may share them."""
         self.messages, self.sources = self.messages[: mark.rendered], self.sources[: mark.rendered]
         self.thinned = {at for at in self.thinned if at < mark.rendered}
         self.report.back(mark.changes)
-        for each, state in zip(self._passes, mark.passes, strict=True):
+        for each, state in zip(self._remembering, mark.passes, strict=True):
             each.back(state)
         self._target.prefix = None if mark.prefix is None else mark.prefix.copy()

@@ -27,41 +27,42 @@ KEEPS: dict[FailedTurns, tuple[bool, bool]] = {
 
 
 class Policy(Struct, frozen=True, kw_only=True):
-    """How a conversation is rendered. ``Policy()`` is the default; ``Policy.preset(name)`` gives the named ones."""
+    """How a conversation is rendered. ``Policy()`` is the default; ``Policy.preset(name)`` returns a named one."""
 
     # Answers that ended in `error` or `aborted`: `drop` keeps only calls with a real result and the text around them,
     # `keep-text` keeps the readable text of every failed turn, `drop-all` keeps nothing of it, results included.
     failed_turns: FailedTurns = "drop"
-    # Results that answer no call: as marked user text, with a call made up for them, or not at all.
+    # Results that answer no call: shown as marked user text, paired with a call made up for them, or left out.
     orphan_results: OrphanResults = "text"
-    # What the model is told of a call that has no result.
+    # The text of the placeholder for a missing result.
     missing_result: str = "No result provided"
-    # Readable thinking of another model: as text after "[Reasoning] ", as plain text, not at all, or as suits the
-    # target's protocol best.
+    # Readable thinking of another model: shown as text after "[Reasoning] ", as plain text, left out, or whatever
+    # suits the target's protocol best.
     reasoning: Reasoning = "labelled"
-    # How many characters of such thinking are kept (all, if not given).
+    # How many characters of such thinking are kept; `None` keeps all.
     reasoning_limit: int | None = None
-    # Asked for ids that would otherwise be changed: (id, target, message) -> id. It must be valid and unique.
+    # Returns the id to send for an id that would otherwise be changed: (id, target, message) -> id. The returned id
+    # must be valid and unique.
     tool_call_id: IdFunction | None = None
-    # False: no pass at all. Messages go out as they are, and validity is the caller's affair.
+    # False: no pass runs. Messages are sent unchanged, and the caller is responsible for their validity.
     passes: bool = True
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise ProjectionError(f"policy {name} {getattr(self, name)!r} is none of {', '.join(choices)}")
+                raise ProjectionError(f"policy {name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
         if not self.missing_result.strip():
-            raise ProjectionError("policy missing_result must say something: providers refuse an empty result")
+            raise ProjectionError("policy missing_result must not be blank: providers refuse an empty result")
         if self.reasoning_limit is not None and self.reasoning_limit < 1:
             raise ProjectionError("policy reasoning_limit must be at least 1; reasoning='drop' keeps no thinking")
 
     @classmethod
     def preset(cls, name: str) -> "Policy":
-        """A policy by its name."""
+        """The preset of this name."""
         try:
             return PRESETS[name]
         except KeyError:
-            raise ProjectionError(f"no policy is called {name!r}; there are {', '.join(PRESETS)}") from None
+            raise ProjectionError(f"there is no policy {name!r}; choose one of {', '.join(PRESETS)}") from None
 
 
 PRESETS: dict[str, Policy] = {
@@ -72,27 +73,27 @@ PRESETS: dict[str, Policy] = {
     "llxprt": Policy(orphan_results="pair", missing_result="Tool call interrupted or cancelled"),
     "off": Policy(passes=False),
 }
-"""Named after the projects whose choices they are; ``off`` renders nothing."""
+"""Named after the projects that make these choices; ``off`` sends messages unchanged."""
 
 
 @runtime_checkable
 class ContextTranslationStrategy(Protocol):
-    """A strategy of the caller's own, passed where a policy is.
+    """A custom strategy, passed in place of a policy.
 
-    What it returns goes through all passes under the default policy, so it cannot break the protocol.
+    The messages that it returns go through all passes under the default policy, so it cannot break the protocol.
     """
 
     def translate_for_provider(self, messages: list[Message], target: Model) -> Sequence[Message]:
-        """The messages to render for ``target``. The given ones must not be changed."""
+        """The messages to render for ``target``. The ``messages`` argument must not be changed."""
         ...
 
 
 PolicyLike = Policy | str | ContextTranslationStrategy | None
-"""What may be passed as a policy: one, the name of a preset, a strategy, or ``None`` for the default."""
+"""A policy, the name of a preset, a strategy, or ``None`` for the default."""
 
 
 def resolve(policy: PolicyLike) -> tuple[Policy, ContextTranslationStrategy | None]:
-    """The policy to render under, and the strategy to ask first."""
+    """The policy to render with, and the strategy to apply first, if there is one."""
     match policy:
         case None:
             return PRESETS["default"], None

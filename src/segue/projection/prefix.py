@@ -1,7 +1,7 @@
 """A running digest of everything that is sent before an answer: some models bind their thinking to it.
 
-It covers the system prompt, the tools, and the roles and blocks of messages as they are rendered; not usage, not
-times, and no cache markers, which the encoders add later.
+It covers the system prompt, the tools, and the roles and blocks of messages as they are rendered. It does not cover
+usage, timestamps or cache markers, which the encoders add later.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _ROLES: dict[type[Message], bytes] = {UserMessage: b"\0u", AssistantMessage: b"\
 
 
 class Prefix:
-    """The digest of what was added so far."""
+    """The digest of everything that was added so far."""
 
     __slots__ = ("_hash",)
 
@@ -29,7 +29,7 @@ class Prefix:
         return self
 
     def copy(self) -> "Prefix":
-        """One that goes on by itself."""
+        """An independent copy."""
         other = Prefix.__new__(Prefix)
         other._hash = self._hash.copy()
         return other

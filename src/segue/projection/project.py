@@ -1,4 +1,4 @@
-"""``project``: any stored conversation, made safe for any target model, with a report."""
+"""``project``: render any stored conversation for any target model, with a report of the changes."""
 
 from collections.abc import Sequence
 
@@ -14,21 +14,22 @@ from .summary import summarize
 
 
 class ProjectedContext(Context, frozen=True, kw_only=True):
-    """A conversation as one target takes it. Encoders accept nothing else, so that no one can forget to project.
+    """A conversation as one target accepts it.
 
-    It reads, writes and projects like any conversation; projecting it for the same target again changes nothing.
+    It can be read, written and projected like any conversation. Projecting it again for the same target changes
+    nothing.
     """
 
 
 class Projection(Struct, frozen=True, kw_only=True):
-    """What ``project`` gives: the rendered conversation, and every change that was made."""
+    """The result of ``project``: the rendered conversation, and every change that was made."""
 
     context: ProjectedContext
     changes: list[Change]
     model: Model
     # For each rendered message, the index of the stored one that it was made from.
     sources: list[int]
-    # The stored name behind each rendered tool name that differs: for the way back.
+    # The stored name of each tool whose rendered name differs, to translate calls back.
     names: dict[str, str]
 
     def summary(self) -> str:
@@ -36,7 +37,7 @@ class Projection(Struct, frozen=True, kw_only=True):
         return summarize(self.changes, self.model.ref, len(self.context.messages))
 
     def prefix_digest(self) -> str:
-        """The digest of everything that this rendering sends, which an answer to it is bound to."""
+        """The digest of everything that this rendering sends. Some models bind their answer to it."""
         prefix = Prefix(self.context.system_prompt, self.context.tools)
         for message in self.context.messages:
             prefix.add(message)
@@ -44,7 +45,7 @@ class Projection(Struct, frozen=True, kw_only=True):
 
 
 def project(context: Context, model: Model, policy: PolicyLike = None) -> Projection:
-    """Render ``context`` for ``model``. What is stored is never changed; what is rendered is always valid.
+    """Render ``context`` for ``model``. The stored messages are never changed; the rendered ones are always valid.
 
     ``policy`` is a ``Policy``, the name of a preset, a strategy, or ``None`` for the default.
     """
@@ -78,22 +79,22 @@ def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rende
 def require_messages(rendering: Rendering) -> None:
     """Raise an error where there is nothing to send."""
     if not rendering.messages:
-        alone = " (a system prompt alone is no request)" if rendering.frame.system_prompt else ""
+        alone = " (a system prompt alone is not enough)" if rendering.frame.system_prompt else ""
         raise ProjectionError(f"there is nothing to send: the conversation has no message with content{alone}")
 
 
 class DefaultContextTranslation:
-    """The built-in strategy, for custom ones to fall back on: the messages that ``project`` would render.
+    """The built-in strategy, for custom strategies to fall back on: the messages that ``project`` would render.
 
-    Whether thinking is still bound to its prefix is left to the projection that follows, which knows the system prompt
-    and the tools.
+    It does not check whether thinking is still bound to its prefix. The projection that follows does: it knows the
+    system prompt and the tools.
     """
 
     def __init__(self, policy: Policy | str | None = None) -> None:
         self.policy = policy
 
     def translate_for_provider(self, messages: list[Message], target: Model) -> list[Message]:
-        """The messages as ``target`` takes them."""
+        """The messages as ``target`` accepts them."""
         choices, _ = resolve(self.policy)
         rendering = Rendering(None, messages, [], target, choices, checks_prefix=False)
         rendering.extend(0, len(messages))

@@ -1,6 +1,6 @@
 """Which passes a step concerns, found in one scan of its blocks.
 
-Most messages of most histories concern no pass, or only those that look after calls.
+Most messages concern no pass, or only the passes for calls.
 """
 
 from collections.abc import Sequence
@@ -14,13 +14,15 @@ from ..types.codec import encode
 FAILED = 1  # an answer that ended in an error
 CALLS = 2
 IMAGES = 4
-OPAQUE = 8  # thinking and signatures, which only their origin understands
+OPAQUE = 8  # thinking and signatures, which only their origin can read
 UNSIGNED = 16  # thinking without a signature
-ODD = 32  # text that may be blank, values that JSON may not be able to hold, and no content at all
+ODD = 32  # text that may be blank, values that JSON may not be able to represent, and empty content
 TORN = 64  # results that are missing, stored elsewhere than after their calls, or of another tool
 
+PLAIN = frozenset({int, bool})
+"""Types of values that JSON can always represent."""
 EMPTY_KEY = b'"":'
-"""In JSON: an empty key, or one that ends in a quote. No text has it, because quotes in texts are escaped."""
+"""In JSON: an empty key, or one that ends in a quote. It cannot occur in a string, where quotes are escaped."""
 
 
 def scan(content: Sequence[Block]) -> int:
@@ -57,20 +59,19 @@ def scan(content: Sequence[Block]) -> int:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether it is neither blank nor holds lone surrogates."""
+    """Whether the text is not blank and contains no lone surrogates."""
     if text.isascii():
         return text >= "!" or (text != "" and not text.isspace())  # "!" sorts after white space
     return not text.isspace() and _written(text) is not None
 
 
 def _are_plain(arguments: dict[str, Any]) -> bool:
-    """Whether JSON can certainly hold them."""
+    """Whether JSON can certainly represent these arguments."""
     for name, value in arguments.items():
-        kind = type(value)
-        if kind is str:
+        if type(value) is str:
             if not value.isascii():
                 break
-        elif kind is not int and kind is not bool:
+        elif type(value) not in PLAIN:
             break
         if type(name) is not str or not name or not name.isascii():
             break
@@ -82,13 +83,14 @@ def _are_plain(arguments: dict[str, Any]) -> bool:
 
 
 def has_empty_key(arguments: dict[str, Any]) -> bool:
-    """Whether an object inside these arguments may have an empty key; asked of what JSON can hold."""
+    """Whether an object inside these arguments may have an empty key. Values that JSON cannot represent have none."""
     written = _written(arguments)
     return written is not None and EMPTY_KEY in written
 
 
 def _written(value: Any) -> bytes | None:
-    """``value`` as JSON, if JSON can hold it. Trying is the quickest test, and the UTF-8 of a text is cached by it."""
+    """``value`` as JSON, or ``None`` if JSON cannot represent it. Encoding is the fastest test, and it caches the UTF-8
+    of a text."""
     try:
         return encode(value)
     except (TypeError, ValueError, OverflowError, RecursionError):

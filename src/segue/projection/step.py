@@ -1,4 +1,4 @@
-"""What passes work on: one step at a time, in the order in which it will be rendered."""
+"""Steps, passes, and what passes share: the target and the report."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -6,48 +6,63 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from ..dialects import NameForm, valid_name
-from ..types import LOSSY, AssistantMessage, Block, Change, ChangeCode, Model, ToolCall, ToolResultMessage, UserMessage
+from ..types import (
+    LOSSY,
+    AssistantMessage,
+    Block,
+    Change,
+    ChangeCode,
+    Model,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 from ..types.text import scrub
 from .pairing import Pairing
 from .policy import Policy
 from .prefix import Prefix
 
+NO_RESULT = ToolResultMessage("", "", [TextContent("no result was stored")], synthetic=True)
+"""In place of a result that was never stored, until a pass has made one."""
+
 
 class Step(Struct, eq=False, gc=False):
     """A user message, or an answer with the results of its calls.
 
-    ``index`` is the message's index in the input, ``end`` where the next step begins. ``content`` are its blocks as
+    ``index`` is the message's index in the input, ``end`` the index of the next step. ``content`` are its blocks as
     they are rendered so far, ``has`` the bits of ``scan``. ``calls`` are those of the answer, as stored; ``results``
-    has one entry for each call, in their order, and ``sources`` the index of each in the input; a result that never
-    came is ``None``, and -1. ``own``: the target itself made this answer; ``made_up``: its call was made up for a
-    result; ``thinned``: the message has lost a block.
+    has one entry for each call, in their order, and ``sources`` the index of each in the input: ``NO_RESULT``, and -1,
+    for one that was never stored. ``own``: the target itself made this answer; ``made_up``: its call was made up for a
+    result; ``thinned``: the message has lost a block; ``dropped``: the step is left out.
     """
 
     index: int
     end: int
-    message: UserMessage | AssistantMessage | None  # None: left out
+    message: UserMessage | AssistantMessage
     content: Sequence[Block]
     has: int
     calls: Sequence[ToolCall] = ()
-    results: list[ToolResultMessage | None] = []
+    results: list[ToolResultMessage] = []
     sources: Sequence[int] = ()
     own: bool = False
     made_up: bool = False
     thinned: bool = False
+    dropped: bool = False
 
     def put(self, at: int, block: Block) -> None:
-        """Replace the block at ``at``. The stored message is not touched."""
-        if self.message is not None and self.content is self.message.content:
+        """Replace the block at ``at``. The stored message is not changed."""
+        if self.content is self.message.content:
             self.content = list(self.content)
-        assert isinstance(self.content, list)  # what a pass puts here is a list of its own
+        assert isinstance(self.content, list)  # passes replace the content with a new list
         self.content[at] = block
 
     def places(self) -> list[int]:
-        """The place of each call among the blocks."""
+        """The positions of the calls among the blocks."""
         return [at for at, block in enumerate(self.content) if type(block) is ToolCall]
 
     def block(self, at: int) -> int | None:
-        """The place of a block of the answer in the input; ``None`` if the block was made up."""
+        """The position of a block in the input; ``None`` if the block was made up."""
         return None if self.made_up else at
 
 
@@ -55,14 +70,14 @@ MAX_SHOWN = 40
 """Ids longer than this are cut in reports."""
 
 PendingChange = tuple[ChangeCode, int | None, int | None, str, tuple[Any, ...], bool | None]
-"""A change that was not asked for yet: code, message, block, the detail and what is put into it, and whether it loses
-something, where the code alone does not decide that."""
+"""A change that was not read yet: code, message, block, the detail and the values to put into it, and whether it loses
+anything, if the code alone does not decide that."""
 
 
 class Report:
-    """The changes so far. Blocks are counted as they were in the input, however many have gone since.
+    """The changes so far. Blocks are counted as in the input, even if some were dropped since.
 
-    Most reports are never read, so a change is spelled out only when it is asked for.
+    Most reports are never read, so the text of a change is made only when it is read.
     """
 
     __slots__ = ("_kept", "pending")
@@ -80,14 +95,14 @@ class Report:
         parts: tuple[Any, ...] = (),
         lossy: bool | None = None,
     ) -> None:
-        """Add a change; ``parts`` are put into ``detail`` as by ``str.format``."""
+        """Add a change; ``parts`` are put into ``detail`` with ``str.format``."""
         if self._kept and block is not None and message in self._kept:
             block = self._kept[message][block]
         self.pending.append((code, message, block, detail, parts, lossy))
 
     @property
     def changes(self) -> list[Change]:
-        """All of them, spelled out."""
+        """All changes, with their texts."""
         return [*map(spelled_out, self.pending)]
 
     def back(self, count: int) -> None:
@@ -101,17 +116,17 @@ class Report:
             self._kept.clear()
 
     def position(self, message: int, block: int) -> int:
-        """The position in the input of a block that ``message`` has now."""
+        """The position in the input of a current block of ``message``."""
         return self._kept[message][block] if message in self._kept else block
 
     def keep(self, message: int, positions: list[int]) -> None:
-        """Of the blocks that ``message`` has now, only those at ``positions`` stay."""
+        """Keep only the blocks at ``positions`` of the current blocks of ``message``."""
         before = self._kept.get(message)
         self._kept[message] = positions if before is None else [before[at] for at in positions]
 
 
 def spelled_out(change: PendingChange) -> Change:
-    """A change as users read it."""
+    """The change with its text."""
     code, message, block, detail, parts, lossy = change
     text = detail.format(*map(_shortened, parts)) if parts else detail
     return Change(code, message, block, scrub(text), code in LOSSY if lossy is None else lossy)
@@ -122,19 +137,19 @@ def _shortened(part: Any) -> Any:
 
 
 class NameMap:
-    """Tool names as the target accepts them, and the way back."""
+    """Tool names as the target accepts them, and the stored names behind them."""
 
     __slots__ = ("_form", "kept", "originals")
 
     def __init__(self, form: NameForm) -> None:
         self._form = form
         self.kept: set[str] = set()
-        """Names so far that the target accepts as they are."""
+        """Names so far that the target accepts unchanged."""
         self.originals: dict[str, str] = {}
         """The stored name behind each rendered one that differs."""
 
     def rendered(self, name: str) -> str:
-        """The name under which the target knows this tool."""
+        """The name of this tool for the target."""
         rendered = valid_name(name, self._form)
         if rendered == name:
             self.kept.add(name)
@@ -144,39 +159,40 @@ class NameMap:
 
 
 class Target:
-    """What all passes share: whom to render for, under which policy, which results belong to which calls, and where to
-    report."""
+    """What all passes share: the model to render for, the policy, the pairing of calls and results, and the report."""
 
-    __slots__ = ("dialect", "model", "names", "pairing", "policy", "prefix", "report")
+    __slots__ = ("dialect", "model", "names", "pairing", "policy", "prefix", "report", "returns_signed")
 
     def __init__(self, model: Model, policy: Policy) -> None:
         self.model = model
         self.dialect = model.dialect
         self.policy = policy
-        self.pairing: Pairing | None = None  # only where results do not simply follow their calls
+        self.pairing: Pairing | None = None  # only if some results do not directly follow their calls
         self.report = Report()
         self.names = NameMap(self.dialect.name_form)
         self.prefix: Prefix | None = None  # only for targets that bind their thinking to it
+        self.returns_signed = model.dialect.signatures != "details" and not model.dialect.prefix_bound
+        """Whether everything that the target has signed goes back unchanged."""
 
 
 class Pass:
-    """One rule, as a fold over steps: it changes the step that it is given and remembers as little as it can.
+    """One rule, as a fold over steps: it changes the current step and keeps as little state as possible.
 
-    A pass overrides ``user``, ``answer`` or both. One that remembers something overrides ``mark`` and ``back``, too.
+    A pass overrides ``user``, ``answer`` or both. A pass with state also overrides ``mark`` and ``back``.
     """
 
     concerns: ClassVar[int]
-    """The bits of ``scan`` that concern it; it is not called for steps with none of them."""
+    """The bits of ``scan`` that concern this pass; it is not called for steps that have none of them."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
         self.report = target.report
         self.concerns_own = self.concerns
-        """The same for answers that the target itself made."""
+        """The same for the target's own answers."""
 
     @classmethod
     def applies_to(cls, model: Model) -> bool:
-        """Whether there is anything to do for this target at all."""
+        """Whether this pass can have anything to do for this target."""
         return True
 
     def user(self, step: Step, message: UserMessage) -> None:
@@ -186,8 +202,8 @@ class Pass:
         """Change a step that is an answer with its results."""
 
     def mark(self) -> Any:
-        """What the pass remembers, as a value that ``back`` accepts."""
+        """The state of the pass, as a value for ``back``."""
         return None
 
     def back(self, mark: Any) -> None:
-        """Remember what was remembered when ``mark`` was made."""
+        """Restore the state that ``mark`` returned."""

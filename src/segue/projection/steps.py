@@ -1,7 +1,8 @@
 """Steps of a conversation: a user message, an answer with the results of its calls, or a result without a call.
 
-Results move to their calls here, and nowhere else. As long as each result simply follows its call, there is nothing to
-match; from the first tear on, ``pairing.py`` matches every result of the conversation.
+Results move to their calls here, and nowhere else. As long as the results of every answer directly follow it, in the
+order of its calls, there is nothing to match; from the first exception on, ``pairing.py`` matches every result of the
+conversation.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from .origin import same_origin
 from .pairing import Pairing
 from .policy import KEEPS, Policy
 from .scan import CALLS, TORN, scan
-from .step import Step, Target
+from .step import NO_RESULT, Step, Target
 from .strays import stray_step
 
 
@@ -21,20 +22,18 @@ class Steps:
     def __init__(self, messages: Sequence[Message], target: Target) -> None:
         self._messages = messages
         self._target = target
+        self._model = target.model
 
     def step(self, index: int, message: UserMessage | AssistantMessage, has: int) -> Step:
         """The step of a message with these bits; an answer has the results of its calls."""
-        end = index + 1
         if type(message) is not AssistantMessage:
-            return Step(index, end, message, message.content, has)
-        own = same_origin(message, self._target.model)
+            return Step(index, index + 1, message, message.content, has)
+        own = same_origin(message, self._model)
         if not has & CALLS:
-            return Step(index, end, message, message.content, has, own=own)
-        calls = [block for block in message.content if type(block) is ToolCall]
-        step = Step(index, end, message, message.content, has, calls, own=own)
-        if has & TORN or not self._follow(step):
-            self._match(step)
-        return step
+            return Step(index, index + 1, message, message.content, has, own=own)
+        if not has & TORN and (step := self._followed(index, message, has, own)) is not None:
+            return step
+        return self._matched(index, message, has, own)
 
     def stray(self, index: int, message: ToolResultMessage) -> Step | None:
         """The step of a result that answers no call; ``None`` if it answers one, or is left out."""
@@ -42,8 +41,8 @@ class Steps:
         return None if kind is None else stray_step(self._target, index, message, kind)
 
     def first_changed(self, kept: int, done: int) -> int:
-        """The index from which on messages must be rendered (again), of which ``done`` were rendered and the first
-        ``kept`` are as they were: a new result may belong to an earlier call."""
+        """The index of the first message that must be rendered (again), after ``done`` messages were rendered of which
+        the first ``kept`` are unchanged: a new result may belong to an earlier call."""
         if self._target.pairing is not None:
             return self._target.pairing.extend(kept)
         if kept == done:
@@ -70,36 +69,38 @@ class Steps:
             self._target.pairing = Pairing(self._messages)
         return self._target.pairing
 
-    def _follow(self, step: Step) -> bool:
-        """Add the results that follow, if they are those of the calls, one by one; no later result can be, then."""
-        calls, has = step.calls, step.has
-        end = step.end + len(calls)
-        following = self._messages[step.end : end]
-        if len(following) < len(calls) or (len(calls) > 1 and len({call.id for call in calls}) < len(calls)):
-            return False
-        results: list[ToolResultMessage | None] = []
-        for call, result in zip(calls, following, strict=True):
-            if (
-                type(result) is not ToolResultMessage
-                or result.tool_call_id != call.id
-                or not call.id
-                or result.synthetic
-            ):
-                return False
+    def _followed(self, index: int, message: AssistantMessage, has: int, own: bool) -> Step | None:
+        """The step, if its results directly follow, one for each call; then no later result can belong to it."""
+        messages, at, count = self._messages, index + 1, len(self._messages)
+        calls: list[ToolCall] = []
+        results: list[ToolResultMessage] = []
+        for block in message.content:
+            if type(block) is ToolCall:
+                result = messages[at] if at < count else None
+                if (
+                    type(result) is not ToolResultMessage
+                    or result.tool_call_id != block.id
+                    or not block.id
+                    or result.synthetic
+                ):
+                    return None
+                has |= scan(result.content)
+                if result.tool_name != block.name:
+                    has |= TORN
+                calls.append(block)
+                results.append(result)
+                at += 1
+        if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
+            return None
+        return Step(index, at, message, message.content, has, calls, results, range(index + 1, at), own)
+
+    def _matched(self, index: int, message: AssistantMessage, has: int, own: bool) -> Step:
+        """The step with the results that the pairing found, wherever they are stored."""
+        batch = self.pairing.batches[index]
+        results: list[ToolResultMessage] = []
+        for source in batch.answers:
+            result = self._messages[source] if source >= 0 else NO_RESULT
+            assert type(result) is ToolResultMessage
             results.append(result)
             has |= scan(result.content)
-            if result.tool_name != call.name:
-                has |= TORN
-        step.has, step.results, step.sources, step.end = has, results, range(step.end, end), end
-        return True
-
-    def _match(self, step: Step) -> None:
-        """Add the results that the pairing found, wherever they are stored."""
-        step.has |= TORN
-        step.sources = self.pairing.batches[step.index].answers
-        for source in step.sources:
-            result = self._messages[source] if source >= 0 else None
-            assert result is None or type(result) is ToolResultMessage
-            step.results.append(result)
-            if result is not None:
-                step.has |= scan(result.content)
+        return Step(index, index + 1, message, message.content, has | TORN, batch.calls, results, batch.answers, own)

@@ -12,21 +12,21 @@ from .step import Step, Target
 def stray_step(
     target: Target, index: int, result: ToolResultMessage, kind: Literal["duplicate", "orphan"]
 ) -> Step | None:
-    """The step that a result without a call becomes, if it is kept."""
+    """The step for a result without a call, or ``None`` if it is left out."""
     report, name = target.report, result.tool_name
     if kind == "duplicate":
-        report.add("result-duplicate", index, None, f"a result of {name} is there already")
+        report.add("result-duplicate", index, None, f"{name} has a result already")
         return None
     choice = target.policy.orphan_results
     if choice == "drop":
         report.add("result-orphaned", index, None, f"no call of {name}: dropped", lossy=True)
         return None
     if choice == "pair":
-        report.add("call-reconstructed", index, None, f"a call of {name} stands before its result")
+        report.add("call-reconstructed", index, None, f"a call of {name} was added before its result")
         return _with_call(index, result)
     if choice != "text":
         assert_never(choice)
-    report.add("result-orphaned", index, None, f"no call of {name}: shown as text of the user")
+    report.add("result-orphaned", index, None, f"no call of {name}: shown as user text")
     shown, kept = _as_text(result)
     report.keep(index, kept)
     message = UserMessage(shown)
@@ -42,9 +42,9 @@ def _with_call(index: int, result: ToolResultMessage) -> Step:
 
 
 def _as_text(result: ToolResultMessage) -> tuple[list[UserContent], list[int]]:
-    """The content of a user message that shows the result, and which of its blocks they were.
+    """The content of a user message that shows the result, and the position of each block in the result.
 
-    A user message has no error flag, so the text says what the flag said.
+    A user message has no error flag, so the text states the error.
     """
     texts: list[str] = []
     images: list[UserContent] = []

@@ -1,4 +1,4 @@
-"""The report for a person: a few lines for a usual switch, however long the conversation is."""
+"""The report in a few lines for people to read, however long the conversation is."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -35,15 +35,15 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
     "schema-adapted": ("tool schema adapted", "tool schemas adapted"),
     "option-dropped": ("option left out", "options left out"),
 }
-"""Every code in words, one and many; the order is the order in which a summary tells them."""
+"""For every code its phrase in the singular and in the plural, in the order of a summary."""
 
 
 def summarize(changes: Sequence[Change], target: str, messages: int) -> str:
-    """One line for what is sent, one for what was lost, one for what was changed without loss."""
+    """One line for what is sent, one for what was lost, and one for what was changed without loss."""
     lines = [f"{target} gets {messages} message{'' if messages == 1 else 's'}" + ("" if changes else ", as stored")]
     for title, lossy in (("lost", True), ("adapted", False)):
         counts = Counter(change.code for change in changes if change.lossy is lossy)
-        told = [f"{counts[code]} {phrases[counts[code] > 1]}" for code, phrases in PHRASES.items() if counts[code]]
-        if told:
-            lines.append(f"{title}: {', '.join(told)}")
+        shown = [f"{counts[code]} {phrases[counts[code] > 1]}" for code, phrases in PHRASES.items() if counts[code]]
+        if shown:
+            lines.append(f"{title}: {', '.join(shown)}")
     return "\n".join(lines)

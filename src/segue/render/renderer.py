@@ -1,9 +1,9 @@
-"""``Renderer`` and ``encode``: a conversation to requests. What was rendered and written once is not done again.
+"""``Renderer`` and ``encode`` render a conversation as requests. A renderer does not repeat work of earlier requests.
 
-A renderer is bound to one model. It keeps the messages as they were rendered (those that needed no change are the
-stored objects themselves) and the bytes of the turns that cannot change any more. Each request renders what is new,
-closes the turns, and joins both. Where a message of the last request has changed since, the renderer goes back to
-before that request; where an earlier one has, it starts again.
+A renderer is bound to one model. It keeps the rendered messages (unchanged ones are the stored objects) and the bytes
+of the turns that cannot change any more. Each request renders the new messages, closes the turns, and joins both. If a
+message of the last request has changed, the renderer goes back to the state before that request; if an earlier one has
+changed, it starts again.
 """
 
 from collections.abc import Sequence
@@ -28,11 +28,12 @@ from ..wire.registry import protocol_of
 from .request import HISTORY, Request, Snapshot
 
 CHUNK = 256
-"""So many messages are rendered before their turns are written, so that memory does not grow with the history."""
+"""Messages to render before their turns are written, so that memory does not grow with the history."""
+DEFAULTS = Options()
 
 
 class Checkpoint(Struct, frozen=True):
-    """How far a renderer was before its last request."""
+    """The state of a renderer before its last request."""
 
     stored: int
     rendering: Mark
@@ -41,7 +42,7 @@ class Checkpoint(Struct, frozen=True):
 
 
 class Renderer:
-    """Requests of one conversation to ``model``, as it grows. They are byte for byte what ``encode`` returns."""
+    """Renders one growing conversation for ``model``. Its requests are byte for byte what ``encode`` returns."""
 
     def __init__(self, model: Model, policy: PolicyLike = None) -> None:
         check_model(model)
@@ -54,23 +55,23 @@ class Renderer:
 
     @property
     def count(self) -> int:
-        """How many messages the last request was made of."""
+        """The number of messages in the last request."""
         return len(self._stored)
 
     def request(self, context: Context, options: Options | None = None, since: int | None = None) -> Request:
-        """The request that sends ``context``.
+        """Render the request that sends ``context``.
 
         ``since``: index of the first message that may have changed since the last request, if the caller knows it;
         otherwise the messages are compared.
         """
         try:
-            return self._request(context, options or Options(), since)
+            return self._request(context, options or DEFAULTS, since)
         except BaseException:
-            self._rendering = None  # it may be half done: the next request starts again
+            self._rendering = None  # it may be incomplete, so the next request starts again
             raise
 
     def _request(self, context: Context, options: Options, since: int | None, writes: bool = True) -> Request:
-        """``writes``: turns that cannot change any more are written, for the requests to come."""
+        """``writes``: whether to write the turns that cannot change any more, for later requests."""
         check_context(context)
         check_options(options)
         rendering = self._rendered(context, since, writes)
@@ -98,10 +99,10 @@ class Renderer:
             len(self._written),
         )
 
-    # -- what is new, and what has changed ---------------------------------------------------------------------------
+    # -- new and changed messages ------------------------------------------------------------------------------------
 
     def _rendered(self, context: Context, since: int | None, writes: bool) -> Rendering:
-        """The rendering of ``context``, with its turns."""
+        """Render ``context`` and its turns."""
         if self._strategy is not None:  # it may change any message
             translated = list(self._strategy.translate_for_provider(list(context.messages), self.model))
             return self._start(context, Context(messages=translated).messages, writes)
@@ -134,13 +135,13 @@ class Renderer:
         return rendering
 
     def _fold(self, rendering: Rendering) -> None:
-        """What is summed up over the messages when it is asked for."""
+        """Create the folds over the messages, which are computed on demand."""
         frame = rendering.frame
         self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
         self._prefix = Fold(lambda: Prefix(frame.system_prompt, frame.tools), Prefix.add)
 
     def _add(self, rendering: Rendering, messages: Sequence[Message], since: int | None) -> bool:
-        """Render what is new. ``False``: a message has changed that is too far back."""
+        """Render the new messages. Return ``False`` if a message before the checkpoint has changed."""
         done = len(self._stored)
         kept = self._same(messages) if since is None else min(since, done)
         self._stored[kept:] = messages[kept:]
@@ -155,7 +156,7 @@ class Renderer:
         return True
 
     def _same(self, messages: Sequence[Message]) -> int:
-        """How many messages at the beginning are those of the last request."""
+        """The number of messages at the beginning that are the same as in the last request."""
         stored = self._stored
         if len(messages) >= len(stored) and all(map(is_, stored, messages)):
             return len(stored)
@@ -163,7 +164,7 @@ class Renderer:
         return next((at for at, (one, other) in pairs if one is not other), min(len(stored), len(messages)))
 
     def _back(self, rendering: Rendering) -> int:
-        """Return to the checkpoint."""
+        """Go back to the checkpoint and return the number of messages before it."""
         checkpoint = self._checkpoint
         rendering.back(checkpoint.rendering)
         self._turns.back(checkpoint.turns)
@@ -176,29 +177,29 @@ class Renderer:
         while start < end:
             start = rendering.extend(start, min(start + CHUNK, end))
             self._turns.extend()
-            if turns := self._turns.settle():
+            if turns := self._turns.pop_final():
                 self._write(memoryview(to_json(turns))[1:-1])
 
     def _write(self, data: memoryview) -> None:
         comma = b"," if self._written else b""
         try:
             self._written += comma
-        except BufferError:  # a request that is still being sent holds it
+        except BufferError:  # in use by a request that is being sent
             self._written = self._written + comma
         self._written += data
 
 
 class Renderers:
-    """The renderers of one conversation, for the last few targets that it was sent to."""
+    """The renderers of one conversation, one for each of its last few targets."""
 
     def __init__(self, most: int = 3) -> None:
         self._most = most
-        self._kept: list[tuple[Renderer, int]] = []  # with how many edits each has seen; the last used comes last
+        self._kept: list[tuple[Renderer, int]] = []  # with the number of edits that each has seen; last used last
 
     def request(
         self, context: Context, model: Model, options: Options | None, policy: PolicyLike, edits: Sequence[int]
     ) -> Request:
-        """The request that sends ``context`` to ``model``.
+        """Render the request that sends ``context`` to ``model``.
 
         ``edits`` grows by the index of a message whenever anything but the end of the conversation is changed.
         """
@@ -221,5 +222,5 @@ def _is_for(renderer: Renderer, model: Model, policy: PolicyLike) -> bool:
 
 
 def encode(context: Context, model: Model, options: Options | None = None, policy: PolicyLike = None) -> Request:
-    """The request that sends ``context`` to ``model``."""
-    return Renderer(model, policy)._request(context, options or Options(), None, writes=False)
+    """Render the request that sends ``context`` to ``model``."""
+    return Renderer(model, policy)._request(context, options or DEFAULTS, None, writes=False)

@@ -92,7 +92,7 @@ class Request:
         data = to_json(self._unwritten)
         if not self._snapshot.length:
             return [data]
-        before, after = data.split(b"\0")
+        before, _, after = data.partition(b"\0")
         return [before, memoryview(self._snapshot.written)[: self._snapshot.length], after]
 
     def sdk_kwargs(self) -> dict[str, Any]:

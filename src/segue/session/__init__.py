@@ -2,13 +2,13 @@
 
 from .entries import (
     AnyEntry as AnyEntry,
+    AttemptFailed as AttemptFailed,
     CallStarted as CallStarted,
     Compacted as Compacted,
     Entry as Entry,
-    Failed as Failed,
     MessageAdded as MessageAdded,
     ModelChosen as ModelChosen,
-    Prompted as Prompted,
+    SystemPromptSet as SystemPromptSet,
     TurnBegun as TurnBegun,
     TurnEnded as TurnEnded,
     TurnRenewed as TurnRenewed,

@@ -21,11 +21,11 @@ class MessageAdded(Entry, frozen=True, tag="message"):
     """A message of the conversation: the user's, an answer (also a failed one), or a result."""
 
     message: Message
-    # For an answer, the failed attempts of this request before it, in order (keys of `Failed`).
+    # For an answer, the failed attempts of this request before it, in order (keys of `AttemptFailed`).
     attempts: tuple[str, ...] = ()
 
 
-class Prompted(Entry, frozen=True, tag="systemPrompt"):
+class SystemPromptSet(Entry, frozen=True, tag="systemPrompt"):
     """The system prompt from here on."""
 
     system_prompt: str | None = None
@@ -64,7 +64,7 @@ class CallStarted(Entry, frozen=True, tag="callStarted"):
     call: str  # the canonical id of the call
 
 
-class Failed(Entry, frozen=True, tag="attempt"):
+class AttemptFailed(Entry, frozen=True, tag="attempt"):
     """A failed attempt: the model, the kind of failure, and the action that followed. If output had begun, the failed
     answer follows."""
 
@@ -87,5 +87,13 @@ class Compacted(Entry, frozen=True, tag="compaction"):
 
 
 AnyEntry = (
-    MessageAdded | Prompted | TurnBegun | TurnRenewed | TurnEnded | ModelChosen | CallStarted | Failed | Compacted
+    MessageAdded
+    | SystemPromptSet
+    | TurnBegun
+    | TurnRenewed
+    | TurnEnded
+    | ModelChosen
+    | CallStarted
+    | AttemptFailed
+    | Compacted
 )

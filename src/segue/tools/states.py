@@ -8,7 +8,7 @@ from ..types import ToolCall
 
 State = Literal["validating", "awaiting approval", "scheduled", "executing", "success", "error", "cancelled"]
 
-ENDS: frozenset[State] = frozenset({"success", "error", "cancelled"})
+FINAL_STATES: frozenset[State] = frozenset({"success", "error", "cancelled"})
 """The final states. Each call reaches exactly one of them, once."""
 
 

@@ -47,7 +47,7 @@ def test_encode_ingest_encode_returns_the_same_body_for_torn_conversations(data:
 
 
 def read(*messages: dict[str, Any], **fields: Any) -> list[Message]:
-    return ingest({"messages": list(messages), **fields}, PROTOCOL).messages
+    return ingest({"messages": list(messages), **fields}, PROTOCOL, now=0).messages
 
 
 def answer(*content: Any, stop: Any = "stop", **fields: Any) -> AssistantMessage:
@@ -59,7 +59,7 @@ def test_answers_have_the_model_that_was_passed_or_none() -> None:
     made = ingest(body, PROTOCOL, MAGISTRAL, now=7).messages[0]
     assert isinstance(made, AssistantMessage)
     assert (made.protocol, made.provider, made.model, made.timestamp) == (PROTOCOL, "mistral", MAGISTRAL.id, 7)
-    assert ingest(body, PROTOCOL).messages == [answer(TextContent("Hi."))]
+    assert ingest(body, PROTOCOL, now=0).messages == [answer(TextContent("Hi."))]
 
 
 def test_leading_system_messages_are_the_prompt_and_later_ones_are_user_messages() -> None:

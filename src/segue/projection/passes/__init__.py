@@ -1,1 +1,1 @@
-"""The passes, one file each; ``pipeline.py`` lists them in their order."""
+"""The passes, one file each. ``pipeline.py`` lists them in their order."""

@@ -1,7 +1,4 @@
-"""Arguments of calls without what the target refuses inside them: keys without a character.
-
-The rest of the arguments stays as it is, at any depth.
-"""
+"""Arguments of calls without empty keys, for targets that refuse them. Everything else is kept, at any depth."""
 
 from msgspec.structs import replace
 
@@ -21,6 +18,6 @@ class Arguments(Pass):
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for at, block in enumerate(step.content):
             if type(block) is ToolCall and has_empty_key(block.arguments):
-                detail = f"entries of {block.name} without a key are left out"
+                detail = f"entries of {block.name} with an empty key are left out"
                 self.report.add("arguments-adapted", step.index, step.block(at), detail)
                 step.put(at, replace(block, arguments=scrub_json(block.arguments, str, empty_keys=False)))

@@ -1,6 +1,6 @@
-"""An answer that ended in ``error`` or ``aborted`` is not replayed: it may hold half a thought or half a call.
+"""An answer that ended in ``error`` or ``aborted`` is not sent: it may contain incomplete thinking or calls.
 
-But where a real result answers one of its calls, the work was done and must not vanish.
+Calls that have a real result are kept, because that work was done.
 """
 
 from typing import assert_never
@@ -18,7 +18,7 @@ class FailedTurns(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         calls, text = KEEPS[self.target.policy.failed_turns]
-        answered = [result is not None and not result.synthetic for result in step.results]
+        answered = [not result.synthetic for result in step.results]
         keeps_calls = calls and any(answered)
         keeps_text = keeps_calls or text
         kept: list[AssistantContent] = []
@@ -32,7 +32,7 @@ class FailedTurns(Pass):
                 stays = replace(block, thought_signature=None) if keeps_calls and answered[call] else None
                 call += 1
             elif type(block) is ThinkingContent:
-                pass  # it may be half a thought
+                pass  # it may be incomplete
             else:
                 assert_never(block)
             if stays is not None:
@@ -57,7 +57,7 @@ class FailedTurns(Pass):
             self.report.add("failed-turn-trimmed", step.index, None, detail)
         for source, stays in zip(step.sources, answered, strict=True):
             if source >= 0 and not stays:
-                self.report.add("failed-turn-trimmed", source, None, f"stood in for a result of turn {step.index}")
+                self.report.add("failed-turn-trimmed", source, None, f"a placeholder for a result of turn {step.index}")
         self.report.keep(step.index, positions)
         step.calls = [call for call, stays in zip(step.calls, answered, strict=True) if stays]
         step.results = [result for result, stays in zip(step.results, answered, strict=True) if stays]
@@ -71,4 +71,4 @@ class FailedTurns(Pass):
         for source in step.sources:
             if source >= 0:
                 self.report.add("failed-turn-dropped", source, None, f"a result of the failed turn {step.index}")
-        step.message = None
+        step.dropped = True

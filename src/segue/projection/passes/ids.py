@@ -1,6 +1,6 @@
-"""One identity maps to one id, different identities to different ids, call and result to the same id.
+"""Every call has its own id in a form that the target accepts, and its result has the same id.
 
-Only what comes before may play a part, so that appending never changes an id that was rendered already.
+An id depends only on what comes before it, so appending messages never changes an id that was rendered already.
 """
 
 import re
@@ -30,18 +30,18 @@ class Ids(Pass):
         self._own = _WANTED[form, True]
         self._others = _WANTED[form, False]
         self._taken: dict[str, tuple[str, int] | None] = {}
-        """In their order, so that the last ones can be given back; for each that was minted, the stored id and the
+        """In their order, so that the last ones can be removed again. For each minted one: the stored id, and the
         attempt at which the search for it began."""
         self._attempts: dict[str, int] = {}
-        """By stored id, the first attempt that may be free: without it, an id that every turn uses would be looked for
-        from the first attempt on, each time."""
+        """By stored id, the first attempt that may be free. Without it, the search for an id that every turn uses would
+        begin with the first attempt each time."""
 
     def mark(self) -> int:
-        """How many ids are taken."""
+        """The number of ids that are taken."""
         return len(self._taken)
 
     def back(self, mark: int) -> None:
-        """Give back all but the first ``mark`` ids."""
+        """Remove all but the first ``mark`` ids."""
         while len(self._taken) > mark:
             _, minted = self._taken.popitem()
             if minted is not None:
@@ -51,7 +51,7 @@ class Ids(Pass):
         wanted, taken = self._own if step.own else self._others, self._taken
         places: list[int] = []  # of the calls; found when the first one is renamed
         for number, call in enumerate(step.calls):
-            stored, result = call.id, step.results[number]
+            stored = call.id
             sent = wanted[stored]
             if sent is None or sent in taken or self._ask is not None:
                 sent = self._another(call, message, sent == stored)
@@ -62,23 +62,24 @@ class Ids(Pass):
                 at = places[number]
                 self.report.add("id-projected", step.index, step.block(at), CALL_SENT_AS, (stored, sent))
                 step.put(at, replace(step.content[at], id=sent))
-            if result is not None and result.tool_call_id != sent:
+            result = step.results[number]
+            if result.tool_call_id != sent:
                 if result.tool_call_id != stored:
                     source = step.sources[number]
                     self.report.add("id-projected", source, None, RESULT_SENT_AS, (result.tool_call_id, sent))
                 step.results[number] = replace(result, tool_call_id=sent)
 
     def _another(self, call: ToolCall, message: AssistantMessage, fits: bool) -> str:
-        """An id that is not taken yet, and is from now on, where the one that the target wants cannot be had."""
+        """Take another id, if the preferred one is taken or depends on what comes before."""
         stored, taken = call.id, self._taken
         if self._shape.counted:
-            given = self._shape.counted_id(self.target.names.rendered(call.name), len(taken))
+            sent = self._shape.counted_id(self.target.names.rendered(call.name), len(taken))
         elif self._ask is not None:
-            given = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
+            sent = stored if fits and stored not in taken else self._asked(self._ask, stored, message)
         else:
             return self._minted(stored)
-        taken[given] = None
-        return given
+        taken[sent] = None
+        return sent
 
     def _minted(self, stored: str) -> str:
         first = attempt = self._attempts.get(stored, 0)
@@ -89,32 +90,32 @@ class Ids(Pass):
         return minted
 
     def _asked(self, ask: IdFunction, stored: str, message: AssistantMessage) -> str:
-        given = ask(stored, self.target.model, message)
-        if not isinstance(given, str) or not re.fullmatch(self._shape.form, given):
+        sent = ask(stored, self.target.model, message)
+        if not isinstance(sent, str) or not re.fullmatch(self._shape.form, sent):
             raise ProjectionError(
-                f"tool_call_id of the policy gave {given!r} for {stored!r}; {self.target.model.ref} accepts ids that "
-                f"match {self._shape.form}"
+                f"tool_call_id of the policy returned {sent!r} for {stored!r}; {self.target.model.ref} accepts ids "
+                f"that match {self._shape.form}"
             )
-        if given in self._taken:
-            raise ProjectionError(f"tool_call_id of the policy gave {given!r} twice; every call needs an id of its own")
-        return given
+        if sent in self._taken:
+            raise ProjectionError(f"tool_call_id of the policy returned {sent!r} twice; every call needs its own id")
+        return sent
 
 
 class _Wanted(dict[str, str | None]):
-    """By stored id, the one that a target wants: the same if it matches ``pattern``, otherwise a fresh one of ``form``;
-    ``None`` where ids are counted, because then it depends on what comes before.
+    """By stored id, the preferred id to send: the same if it matches ``pattern``, otherwise a fresh one of ``form``;
+    ``None`` if ids are counted, because then the id depends on what comes before.
 
-    Each request asks for the ids of the whole history again, so they are kept, up to a limit.
+    Each rendering from scratch asks for the ids of the whole history again, so they are cached, up to a limit.
     """
 
-    MOST = 16_384
+    MAX_SIZE = 16_384
 
     def __init__(self, form: IdForm, pattern: str) -> None:
         self._form: IdForm = form
         self._pattern = pattern
 
     def __missing__(self, stored: str) -> str | None:
-        if len(self) >= self.MOST:
+        if len(self) >= self.MAX_SIZE:
             self.clear()
         wanted = None
         if not ID_SHAPES[self._form].counted:

@@ -1,6 +1,6 @@
-"""A model that does not take images gets placeholder text, one for a run of images.
+"""A model that does not accept images gets placeholder text, one for each run of images.
 
-Where a target takes images but not inside tool results, its encoder moves them.
+If a target accepts images, but not inside tool results, its encoder moves them.
 """
 
 from typing import assert_never
@@ -25,7 +25,7 @@ class Images(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         for number, result in enumerate(step.results):
-            if result is not None and ImageContent in map(type, result.content):
+            if ImageContent in map(type, result.content):
                 content = self._without_images(step.sources[number], result.content, TOOL_IMAGE_OMITTED)
                 step.results[number] = replace(result, content=content)
 

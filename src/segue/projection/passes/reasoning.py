@@ -1,6 +1,6 @@
-"""Thinking and signatures: what the target made goes back as it was, what another made is shown, or left out.
+"""Thinking and signatures: those of the target go back unchanged, those of another model are shown as text or dropped.
 
-Whether thinking is included is decided apart from the pairing of calls and results; neither can break the other.
+This is independent of the pairing of calls and results; neither can break the other.
 """
 
 from fnmatch import fnmatchcase
@@ -25,22 +25,22 @@ class Reasoning(Pass):
     def __init__(self, target: Target) -> None:
         super().__init__(target)
         self._details = target.dialect.signatures == "details"
-        if not self._details and not target.dialect.prefix_bound:
-            self.concerns_own = UNSIGNED  # what is signed goes back as it is
-        self._prefix_broken = False  # an earlier turn lost its thinking because what comes before it was edited
+        if target.returns_signed:
+            self.concerns_own = UNSIGNED
+        self._prefix_broken = False  # an earlier answer lost its thinking because messages before it were edited
         choice = target.policy.reasoning
         self._may_keep = choice == "auto" and target.dialect.foreign_reasoning == "keep-signed"
         if choice == "auto":
             choice = "drop" if target.dialect.foreign_reasoning == "drop" else "labelled"
         self._limit = target.policy.reasoning_limit
         self._label = REASONING if choice == "labelled" else ""
-        self._not_as_text: str | None = None  # why thinking is not shown as text, where it is not
+        self._not_as_text: str | None = None  # the reason, if thinking is not shown as text
         if choice == "drop":
             self._not_as_text = "by policy"
         elif choice != "labelled" and choice != "text":
             assert_never(choice)
         elif not target.dialect.reasoning_as_text:
-            self._not_as_text = "shown as text it is known to do harm to this model"
+            self._not_as_text = "thinking shown as text is known to confuse this model"
 
     def mark(self) -> bool:
         """Whether the prefix is broken."""
@@ -60,12 +60,17 @@ class Reasoning(Pass):
                 self._render(step, bound)
 
     def _render(self, step: Step, goes_back: bool) -> None:
-        """Replace what cannot go back as it is; ``goes_back``: what is signed may."""
+        """Replace blocks that cannot go back unchanged; ``goes_back``: signed thinking can."""
         blocks: list[Block] = []
         positions: list[int] = []
         changed = False
+        thinking = self._own if step.own else self._foreign
         for at, block in enumerate(step.content):
-            shown = self._shown(step, at, block, goes_back)
+            shown: Block | None = block
+            if type(block) is ThinkingContent:
+                shown = thinking(step.index, at, block, goes_back)
+            elif not step.own:
+                shown = self._unsigned(step.index, at, block)
             changed = changed or shown is not block
             if shown is not None:
                 blocks.append(shown)
@@ -78,22 +83,7 @@ class Reasoning(Pass):
         if not blocks or self._limit is not None:
             step.has |= ODD  # the first few characters may be blank
 
-    def _shown(self, step: Step, at: int, block: Block, goes_back: bool) -> Block | None:
-        if type(block) is ThinkingContent:
-            thinking = self._own if step.own else self._foreign
-            return thinking(step.index, at, block, goes_back)
-        if step.own:
-            return block
-        if type(block) is TextContent:
-            return replace(block, text_signature=None) if self._loses(step.index, at, block.text_signature) else block
-        if type(block) is ToolCall:
-            unsigned = self._loses(step.index, at, block.thought_signature)
-            return replace(block, thought_signature=None) if unsigned else block
-        if type(block) is ImageContent:
-            return block
-        assert_never(block)
-
-    # -- the target's own --------------------------------------------------------------------------------------------
+    # -- the target's own thinking -------------------------------------------------------------------------------------
 
     def _is_signed(self, block: ThinkingContent) -> bool:
         """Whether the block can be verified and goes back byte for byte."""
@@ -103,7 +93,7 @@ class Reasoning(Pass):
         return not self._details or signature[0] in "[{"
 
     def _still_bound(self, message: AssistantMessage) -> bool:
-        """Whether everything before this answer is as it was when the answer was made, where that matters."""
+        """Whether everything before this answer is unchanged since the answer was made, if the target checks that."""
         prefix = self.target.prefix
         if prefix is None:
             return True
@@ -116,7 +106,7 @@ class Reasoning(Pass):
 
     def _own(self, index: int, at: int, block: ThinkingContent, bound: bool) -> Block | None:
         if not bound:
-            return self._drop(index, at, "what stands before it was edited since, and it is bound to that")
+            return self._drop(index, at, "messages before it were edited, and it is bound to them")
         if self._is_signed(block):
             return block
         if block.redacted or not block.thinking.strip():
@@ -124,18 +114,18 @@ class Reasoning(Pass):
         if self.target.dialect.own_reasoning == "any":
             return block if self._details else self._without_name(index, at, block)
         if self.target.dialect.own_reasoning == "none":
-            return self._drop(index, at, "the model does not take its own thinking back")
+            return self._drop(index, at, "the model does not accept its own thinking")
         return self._as_text(index, at, block.thinking)
 
     def _without_name(self, index: int, at: int, block: ThinkingContent) -> ThinkingContent:
-        """The name of a field is no signature: a target that has signatures would try to verify it (openclaw#91205,
-        2026)."""
+        """The block without the name of a field in place of a signature, which the target would try to verify
+        (openclaw#91205, 2026)."""
         if block.thinking_signature is None:
             return block
         self.report.add("signature-dropped", index, at, "it is the name of a field")
         return replace(block, thinking_signature=None)
 
-    # -- another's ---------------------------------------------------------------------------------------------------
+    # -- thinking of another model -------------------------------------------------------------------------------------
 
     def _foreign(self, index: int, at: int, block: ThinkingContent, keeps_signed: bool) -> Block | None:
         if block.redacted:
@@ -148,21 +138,30 @@ class Reasoning(Pass):
         return self._as_text(index, at, thinking)
 
     def _keeps_signed(self, message: AssistantMessage) -> bool:
-        """Under `auto`, another model of the same account may read what this one signed, if its row says so."""
+        """Whether the target reads thinking that another model of the same account signed; only under `auto`."""
         return (
             same_account(message, self.target.model)
             and any(fnmatchcase(message.model, glob) for glob in self.target.dialect.reads_thinking_of)
             and self._still_bound(message)
         )
 
-    def _loses(self, index: int, at: int, signature: str | None) -> bool:
-        """Whether a text or call has a signature, which does not go to another model."""
-        if signature is not None:
+    def _unsigned(self, index: int, at: int, block: TextContent | ToolCall | ImageContent) -> Block:
+        """The block without its signature, which does not go to another model."""
+        clean: Block = block
+        if type(block) is TextContent:
+            if block.text_signature is not None:
+                clean = replace(block, text_signature=None)
+        elif type(block) is ToolCall:
+            if block.thought_signature is not None:
+                clean = replace(block, thought_signature=None)
+        elif type(block) is not ImageContent:
+            assert_never(block)
+        if clean is not block:
             self.report.add("signature-dropped", index, at, "of another origin")
-        return signature is not None
+        return clean
 
     def _as_text(self, index: int, at: int, thinking: str) -> TextContent | None:
-        """Readable thinking that cannot go back as thinking, as the policy wants it."""
+        """Readable thinking that cannot go back as thinking, shown as the policy chooses."""
         if self._not_as_text is not None:
             return self._drop(index, at, self._not_as_text)
         limit = self._limit
@@ -180,6 +179,6 @@ class Reasoning(Pass):
 
     def _drop_empty(self, index: int, at: int, block: ThinkingContent) -> TextContent | None:
         if block.thinking_signature is not None or block.redacted:
-            return self._drop(index, at, "it has no text, and nobody else can read what is signed")
+            return self._drop(index, at, "it has no text, and only its origin can read what is signed")
         self.report.add("empty-dropped", index, at, "thinking without text")
         return None

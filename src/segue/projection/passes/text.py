@@ -1,6 +1,6 @@
-"""Lone surrogates are replaced everywhere, empty texts are left out, and so are messages that become empty.
+"""Lone surrogates are replaced everywhere. Empty texts are dropped, and so are messages that become empty.
 
-A tool result is never left out: an empty one says so. What JSON cannot hold is refused.
+A tool result is never dropped: an empty one gets a placeholder text. Values that JSON cannot represent are refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +23,19 @@ from ...types.codec import encode
 from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.texts import EMPTY_RESULT
-from ..scan import ODD, OPAQUE, scan
-from ..step import Pass, Step
+from ..scan import ODD, OPAQUE, UNSIGNED, scan
+from ..step import Pass, Step, Target
 
 B = TypeVar("B", bound=Block)
 
 
 class Text(Pass):
-    concerns = ODD | OPAQUE  # the pass before may make blank text of thinking
+    concerns = ODD | OPAQUE  # thinking that the pass before shows as text may be blank
+
+    def __init__(self, target: Target) -> None:
+        super().__init__(target)
+        if target.returns_signed:
+            self.concerns_own = ODD | UNSIGNED
 
     def user(self, step: Step, message: UserMessage) -> None:
         self._clean(step, self._unsigned(step.index, step.content))
@@ -41,7 +46,7 @@ class Text(Pass):
         if scan(step.content) & ODD:
             self._clean(step, step.content)
         for number, result in enumerate(step.results):
-            if result is not None and scan(result.content) & ODD:
+            if scan(result.content) & ODD:
                 step.results[number] = self._result(step.sources[number], result)
 
     def _clean(self, step: Step, content: Sequence[Block]) -> None:
@@ -49,23 +54,23 @@ class Text(Pass):
         step.thinned = step.thinned or len(clean) < len(content)
         if not clean:
             self.report.add("empty-dropped", step.index, None, "nothing is left in this message")
-            step.message = None
+            step.dropped = True
         elif clean != step.content:
             step.content = clean
 
     def _result(self, index: int, result: ToolResultMessage) -> ToolResultMessage:
         content = self._cleaned(index, self._unsigned(index, result.content))
         if not content:
-            self.report.add("empty-filled", index, None, f"an empty result says {EMPTY_RESULT!r}")
+            self.report.add("empty-filled", index, None, f"an empty result is sent as {EMPTY_RESULT!r}")
             content = [TextContent(EMPTY_RESULT)]
         return result if content == result.content else replace(result, content=content)
 
     def _unsigned(self, index: int, content: Sequence[Block]) -> Sequence[Block]:
-        """Only answers have signatures; one on any other text has no meaning."""
+        """Only texts of answers have signatures; anywhere else a signature has no meaning."""
         blocks = list(content)
         for at, block in enumerate(content):
             if type(block) is TextContent and block.text_signature is not None:
-                self.report.add("signature-dropped", index, at, "a text that is no answer has no signature")
+                self.report.add("signature-dropped", index, at, "only texts of answers have signatures")
                 blocks[at] = TextContent(block.text)
         return blocks
 
@@ -91,11 +96,11 @@ class Text(Pass):
         return kept
 
 
-# For each block: itself where it is fine, a clean copy, or None where it is to be left out.
+# For each block: the block itself if it is clean, a clean copy, or None if it is dropped.
 
 
 def _text(block: TextContent) -> TextContent | None:
-    # A signature that is still here is the target's own, and is kept without text.
+    # A signature that is still here is the target's own, and is kept even without text.
     if block.text_signature is None and (not block.text or block.text.isspace()):
         return None
     return _scrubbed(block, "text", "text_signature")
@@ -114,7 +119,7 @@ def _call(block: ToolCall) -> ToolCall | None:
         written = encode(block.arguments)
     except UnicodeEncodeError:
         clean = replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
-        _call(clean)  # what else JSON cannot hold
+        _call(clean)  # refuses anything else that JSON cannot represent
         return clean
     except RecursionError:
         raise FormatError("nested too deeply to be sent") from None

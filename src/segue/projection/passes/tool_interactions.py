@@ -1,6 +1,6 @@
-"""Each call gets exactly one result, placed directly after the message that made the call, in the order of calls.
+"""Each call has exactly one result, directly after the message that made the call, in the order of the calls.
 
-Nothing that the user wrote is lost: what stood between a call and its result comes after the results.
+User messages between a call and its result are kept: they follow the results.
 """
 
 from msgspec.structs import replace
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ...types import AssistantMessage, TextContent, ToolCall, ToolResultMessage
 from ...types.text import scrub
 from ..scan import TORN
-from ..step import Pass, Step
+from ..step import NO_RESULT, Pass, Step
 
 
 class ToolInteractions(Pass):
@@ -19,12 +19,12 @@ class ToolInteractions(Pass):
         places = [at for at, block in enumerate(step.content) if type(block) is ToolCall]
         for number, (at, call) in enumerate(zip(places, step.calls, strict=True)):
             result = step.results[number]
-            if result is None:
+            if result is NO_RESULT:
                 step.results[number] = self._missing(call)
                 self.report.add("result-synthesized", step.index, at, f"no result of {call.name} was stored")
             elif result.tool_name != call.name:
                 step.results[number] = replace(result, tool_name=call.name)
-                detail = f"the result says {result.tool_name!r}, its call is of {call.name!r}"
+                detail = f"the result is of {result.tool_name!r}, its call of {call.name!r}"
                 self.report.add("name-projected", step.sources[number], None, detail)
 
     def _missing(self, call: ToolCall) -> ToolResultMessage:
@@ -32,8 +32,8 @@ class ToolInteractions(Pass):
         return ToolResultMessage(call.id, call.name, [text], is_error=True, synthetic=True)
 
     def _report_moves(self, step: Step) -> None:
-        """A result has moved where anything that is rendered elsewhere is between its place and where it is stored, or
-        where it is stored before its place."""
+        """Report the results that have moved: those that are stored before their new position, and those with a message
+        that is rendered elsewhere between both positions."""
         together, pairing = set(step.sources), self.target.pairing
         strays = pairing.strays if pairing is not None else {}
         position = step.index

@@ -98,7 +98,11 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         super().__init__(out, State())
 
     def add_result(self, message: ToolResultMessage) -> None:
-        state, result = self.state, self._result(message)
+        state, content = self.state, self._shown(message.content)
+        if message.is_error or not self.dialect.images_in_results:
+            result = self._text_result(message, content)
+        else:
+            result = Result(message.tool_call_id, content)
         if state.role == "user":
             self.turns[-1].content.append(result)
         else:
@@ -112,26 +116,53 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.turns[-1].content += [plain_text(MOVED_IMAGES), *images]
 
     def add_answer(self, message: AssistantMessage) -> None:
-        blocks, thinks = self._answer(message)
-        self._add("assistant", blocks, thinks)
+        blocks: list[Block] = []
+        thoughts = 0
+        called = behind = dropped = False
+        for block in message.content:
+            if type(block) is TextContent:
+                behind = called
+                if block.text_signature is None:
+                    blocks.append(block)
+                elif block.text.strip():
+                    blocks.append(plain_text(block.text))
+                else:  # ANT-08, ANT-09: kept only for its signature, and texts have none in this protocol
+                    dropped = True
+            elif type(block) is ToolCall:
+                called = True
+                blocks.append(ToolUse(block.id, block.name, block.arguments))
+            elif type(block) is ThinkingContent:
+                thoughts += 1
+                signature = block.thinking_signature or ""
+                blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
+            else:
+                assert_never(block)
+        if behind and not thoughts and not same_origin(message, self.out.model):
+            blocks = self._calls_last(blocks)
+        if dropped:
+            self.note("empty-dropped", "an empty text")
+        if thoughts and thoughts == len(blocks):
+            # ANT-15: "The final block in an assistant message cannot be `thinking`."
+            self.note("thinking-dropped", "an answer that contains only thinking is refused")
+            blocks, thoughts = [], 0
+        self._add("assistant", blocks, thoughts > 0)
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it contains thinking."""
-        last, thinks, replays = self.state.role, self.state.loop_thinks, self.state.replays or thinking
-        if not blocks:
-            self.state = State(last, False, thinks, replays)
-        elif last == role:
-            if not self.state.answered:  # a user message after results is no change
-                self.note("turns-merged", f"with the {role} message before it")
-            self.turns[-1].content += blocks
-            self.state = State(role, False, thinks, replays)
-        else:
+        state = self.state
+        last, thinks = state.role, state.loop_thinks
+        if blocks and last != role:
             if not last and role == "assistant":  # ANT-04
                 self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
                 self.turns.append(Turn("user", [plain_text(OPENING)]))
             self.turns.append(Turn(role, blocks))
             thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
-            self.state = State(role, False, thinks, replays)
+            last = role
+        elif blocks:
+            if not state.answered:  # joining a user message to results is not reported
+                self.note("turns-merged", f"with the {role} message before it")
+            self.turns[-1].content += blocks
+        self.state = State(last, False, thinks, thinking or state.replays)
 
     def close(self) -> None:
         """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
@@ -148,41 +179,6 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
         self.state = State("user", False, True, self.state.replays)
 
-    # -- answers -----------------------------------------------------------------------------------------------------
-
-    def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
-        """The blocks of an answer, and whether any of them is thinking."""
-        blocks: list[Block] = []
-        called = behind = thinks = speaks = dropped = False
-        for block in message.content:
-            if type(block) is ToolCall:
-                called = speaks = True
-                blocks.append(ToolUse(block.id, block.name, block.arguments))
-            elif type(block) is TextContent:
-                behind = called
-                if block.text_signature is None:
-                    blocks.append(block)
-                elif block.text.strip():
-                    blocks.append(plain_text(block.text))
-                else:  # ANT-08, ANT-09: kept only for its signature, and texts have none in this protocol
-                    dropped = True
-                    continue
-                speaks = True
-            elif type(block) is ThinkingContent:
-                thinks, signature = True, block.thinking_signature or ""
-                blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
-            else:
-                assert_never(block)
-        if behind and not thinks and not same_origin(message, self.out.model):
-            blocks = self._calls_last(blocks)
-        if dropped:
-            self.note("empty-dropped", "an empty text")
-        if thinks and not speaks:
-            # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.note("thinking-dropped", "an answer that contains only thinking is refused")
-            return [], False
-        return blocks, thinks
-
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
 
@@ -193,16 +189,13 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     # -- users and results -------------------------------------------------------------------------------------------
 
-    def _result(self, message: ToolResultMessage) -> Result:
-        dialect = self.dialect
-        content = self._shown(message.content)
-        if not message.is_error and dialect.images_in_results:
-            return Result(message.tool_call_id, content)
-        # ANT-28: 'all content must be type "text" if "is_error" is true'
+    def _text_result(self, message: ToolResultMessage, content: list[Block]) -> Result:
+        """A result without images. ANT-28: 'all content must be type "text" if "is_error" is true'"""
         content = hold_images(self, content, plain_text)
-        if message.is_error and not dialect.error_flag and content:
+        flagged = message.is_error and self.dialect.error_flag
+        if message.is_error and not flagged and content:
             content = mark_failed(self.note, content, plain_text)
-        return Result(message.tool_call_id, content, message.is_error and dialect.error_flag)
+        return Result(message.tool_call_id, content, flagged)
 
     def _shown(self, content: list[UserContent]) -> list[Block]:
         blocks: list[Block] = []

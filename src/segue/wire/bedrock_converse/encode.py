@@ -142,21 +142,21 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns[-1].content += blocks
             thinks, filled = last.loop_thinks, last.filled
         else:
-            filled = self._begin(role, blocks)
+            alternates = last.role and last.role != role
+            filled = last.filled if alternates else self._begin(role, blocks)
             self.turns.append(Turn(role, blocks))
             thinks = self.state.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
         replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
         self.state = State(role, tools, thinks or (role == "user" and not tools), filled, replays)
 
     def _begin(self, role: str, blocks: list[Block]) -> bool:
-        """Add whatever a new turn needs before it. Returns whether a filler opens the conversation."""
+        """Add whatever is needed before the first turn, or between two turns of one role. Returns whether a filler
+        opens the conversation."""
         last = self.state
         if last.role == role:
             other, filler = _separator(role)
             self.note("filler-inserted", ALONE.format(filler))
             self._add(other, [Text(filler)])
-        elif last.role:
-            pass
         elif self._prompt is not None and role == "user":
             blocks.insert(0, Text(self._prompt))
         elif self._prompt is not None:
@@ -184,7 +184,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether any of them is a call."""
         blocks: list[Block] = []
-        called = late = late_thinking = False  # has calls; has text or thinking, or thinking, after them
+        called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is not None and not block.text.strip():

@@ -1,10 +1,10 @@
 """Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Generic, Self, TypeVar, assert_never
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ...dialects import Dialect
 from ...types import AssistantMessage, ChangeCode, ToolResultMessage, UserMessage
@@ -85,10 +85,10 @@ class Turns(Generic[D, S]):
                 continue
             if self.held:
                 self._release(self.index - 1)
-            if type(message) is UserMessage:
-                self.add_user(message)
-            elif type(message) is AssistantMessage:
+            if type(message) is AssistantMessage:
                 self.add_answer(message)
+            elif type(message) is UserMessage:
+                self.add_user(message)
             else:
                 assert_never(message)
 
@@ -107,11 +107,11 @@ class Turns(Generic[D, S]):
         """Report a change of the message that is being added."""
         self.out.note(code, self.index, detail)
 
-    def settle(self) -> list[Turn]:
+    def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
-        settled = self.turns[:-OPEN]
+        final = self.turns[:-OPEN]
         del self.turns[:-OPEN]
-        return settled
+        return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
@@ -136,5 +136,9 @@ def _copied(turn: Turn) -> Turn:
     """A copy of a turn to which blocks can be added."""
     if isinstance(turn, dict):
         return {name: list(value) if type(value) is list else value for name, value in turn.items()}
-    names = turn.__struct_fields__
-    return replace(turn, **{name: list(value) for name in names if type(value := getattr(turn, name)) is list})
+    copied = copy(turn)
+    for name in turn.__struct_fields__:
+        value = getattr(turn, name)
+        if type(value) is list:
+            setattr(copied, name, list(value))
+    return copied

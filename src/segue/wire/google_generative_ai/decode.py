@@ -15,7 +15,7 @@ from .partial_args import Writer
 from .parts import readable
 from .shapes import DUMMIES, kinds, many
 
-# types.FinishReason of google-genai 3.1.0. Calls end with STOP, too.
+# types.FinishReason of google-genai 3.1.0. Answers with calls also end with STOP.
 STOPS: StopWords = {
     "STOP": "stop",
     "MAX_TOKENS": "length",

@@ -171,11 +171,9 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         readable = False
         for block in message.content:
             if type(block) is TextContent:
-                signature = self._checked(block.text_signature)
-                if signature is not None:
-                    parts.append(
-                        SignedText(block.text, signature)
-                    )  # also an empty text, which may have a signature (GEM-19)
+                signature = block.text_signature
+                if signature is not None and self._may_send(signature):
+                    parts.append(SignedText(block.text, signature))  # also an empty text (GEM-19)
                 elif block.text and not block.text.isspace():  # GEM-03
                     parts.append(Text(block.text))
                 else:
@@ -183,12 +181,16 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 readable = True
             elif type(block) is ToolCall:
                 # GEM-11, GEM-20: the first call of a content needs one, in all turns
-                signature = self._checked(block.thought_signature) or dummy
+                signature = block.thought_signature
+                if signature is None or not self._may_send(signature):
+                    signature = dummy
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
                 parts.append(CallPart(call, signature))
                 dummy, readable = None, True
             elif type(block) is ThinkingContent:
-                signature = self._checked(block.thinking_signature)
+                signature = block.thinking_signature
+                if signature is not None and not self._may_send(signature):
+                    signature = None
                 if signature is not None or (block.thinking and not block.thinking.isspace()):
                     parts.append(Thought(block.thinking, True, signature))
             else:
@@ -200,12 +202,12 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             return []
         return parts
 
-    def _checked(self, signature: str | None) -> str | None:
-        if signature is None or is_base64(signature):
-            return signature
-        # GEM-12: "Base64 decoding failed"
-        self.note("signature-dropped", "signatures of this protocol are base64, and this one is not")
-        return None
+    def _may_send(self, signature: str) -> bool:
+        """Whether the signature is base64. GEM-12: "Base64 decoding failed"."""
+        valid = is_base64(signature)
+        if not valid:
+            self.note("signature-dropped", "signatures of this protocol are base64, and this one is not")
+        return valid
 
     # -- results -----------------------------------------------------------------------------------------------------
 

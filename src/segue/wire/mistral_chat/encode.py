@@ -111,10 +111,12 @@ class MistralTurns(Turns[MistralChat, State]):
         texts: list[TextContent] = []
         calls: list[Call] = []
         in_order = True  # thinking leads (MIS-12), calls have a field of their own
+        signed = False
         for block in message.content:
             if type(block) is TextContent:
                 texts.append(block)
                 in_order = in_order and not calls
+                signed = signed or block.text_signature is not None
             elif type(block) is ToolCall:
                 arguments = to_json(block.arguments).decode()
                 calls.append(Call(block.id, "function", Function(block.name, arguments)))
@@ -123,7 +125,8 @@ class MistralTurns(Turns[MistralChat, State]):
                 in_order = in_order and not texts and not calls
             else:
                 assert_never(block)
-        texts = self._worded(texts)
+        if signed:
+            texts = self._worded(texts)
         if thoughts:
             thoughts = self._kept_thoughts(thoughts, bool(texts or calls))
         if not in_order and (texts or calls):
@@ -132,8 +135,6 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _worded(self, texts: list[TextContent]) -> list[TextContent]:
         """The texts without those that have only a signature, for which this protocol has no field."""
-        if all([text.text_signature is None for text in texts]):
-            return texts
         kept = [text for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
             self.note("empty-dropped", "an empty text")

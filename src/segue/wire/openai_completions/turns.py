@@ -73,15 +73,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         super().extend()
         self._join()
 
-    def settle(self) -> list[Turn]:
+    def pop_final(self) -> list[Turn]:
         """Also keep the last user message, if it gets a cache marker."""
         if self.dialect.caching != "markers":
-            return super().settle()
+            return super().pop_final()
         spoken = last_user(self.turns)
         count = min(len(self.turns) if spoken is None else spoken, max(len(self.turns) - OPEN, 0))
-        settled = self.turns[:count]
+        final = self.turns[:count]
         del self.turns[:count]
-        return settled
+        return final
 
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 
@@ -172,7 +172,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def add_answer(self, message: AssistantMessage) -> None:
-        texts, thoughts, calls, late = self._sorted(message)
+        texts, thoughts, calls, late_text, late_thinking = self._sorted(message)
         if not texts and not calls:
             # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
             self.note(
@@ -183,9 +183,9 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
             thoughts, calls = self._of_one_upstream(message, thoughts, calls)
         fields: Fields = {}
-        if thoughts or not self._reasoning.is_idle or _any_signed(calls):
+        if thoughts or not self._reasoning.is_idle or (calls and _any_signed(calls)):
             fields = self._reasoning.fields(self.note, thoughts, calls)
-        if "text" in late or ("thinking" in late and fields):
+        if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "reasoning, text, calls: that is how the fields stand")
         self._speak("\n\n".join(texts), fields, calls)
 
@@ -203,12 +203,12 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             return unbound(thoughts, calls)
         return thoughts, calls
 
-    def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], set[str]]:
-        """Texts, thinking for the fields, and calls; and which of the first two followed what they now precede."""
+    def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], bool, bool]:
+        """Texts, thinking for the fields, and calls; and whether any text, or any thinking, moves forward."""
         texts: list[str] = []
         thoughts: list[ThinkingContent] = []
         calls: list[ToolCall] = []
-        late: set[str] = set()
+        late_text = late_thinking = False
         for block in message.content:
             if type(block) is ToolCall:
                 calls.append(block)
@@ -222,15 +222,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 shown = self._reasoning.as_text(block)
                 if shown is None:
                     thoughts.append(block)
-                    if texts or calls:
-                        late.add("thinking")
+                    late_thinking = late_thinking or bool(texts or calls)
                     continue
             else:
                 assert_never(block)
             texts.append(shown)
-            if calls:
-                late.add("text")
-        return texts, thoughts, calls, late
+            late_text = late_text or bool(calls)
+        return texts, thoughts, calls, late_text, late_thinking
 
     def _speak(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
         if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
@@ -273,11 +271,18 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def add_result(self, message: ToolResultMessage) -> None:
         texts: list[str] = []
         images: list[Part] = []
-        for part in self._shown(message.content, TOOL_IMAGE_OMITTED):
-            if part["type"] == "text":
-                texts.append(part["text"])
+        for block in message.content:
+            if type(block) is TextContent:
+                if block.text.strip():
+                    texts.append(block.text)
+            elif type(block) is ImageContent:
+                part = self._image(block, TOOL_IMAGE_OMITTED)
+                if part["type"] == "text":
+                    texts.append(part["text"])
+                else:
+                    images.append(part)
             else:
-                images.append(part)
+                assert_never(block)
         text = "\n".join(texts)
         if not text:
             text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW

@@ -104,7 +104,10 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         self.turns.append(Message("user", [InputText(MOVED_IMAGES), *images]))
 
     def add_answer(self, message: AssistantMessage) -> None:
-        self.turns += self._answer(message)
+        if _are_items(message.content) and same_origin(message, self.out.model):
+            self._add_items(message)
+        else:
+            self._add_plain(message, "of another origin")
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -118,13 +121,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
-    def _answer(self, message: AssistantMessage) -> list[Item]:
-        """The items of an answer: all with their ids, or all without ids and reasoning (OAR-08, AZU-04)."""
-        out, content = self.out, message.content
-        if not _are_items(content) or not same_origin(message, out.model):
-            return self._plain(message)
+    def _add_items(self, message: AssistantMessage) -> None:
+        """Add the items of an answer: all with their ids, or all without ids and reasoning (OAR-08, AZU-04)."""
+        content = message.content
         reasons = ThinkingContent in map(type, content)
-        if self.index in out.rendered.thinned:
+        if self.index in self.out.rendered.thinned:
             # The ids of the items that are left refer to reasoning that was dropped: "Item 'fc_…' of type
             # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
             why = "a part of the answer was dropped"
@@ -134,16 +135,17 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             items = items_of(message, self._ids, self.dialect.phase)
             if not isinstance(items, str):
                 self.state = State(len(self._ids))
-                return items
+                self.turns += items
+                return
             why = items
         if _are_items([block for block in content if type(block) is not ThinkingContent]):
             self.note("signature-dropped", f"item ids: {why}")
-        return self._plain(message, why)
+        self._add_plain(message, why)
 
-    def _plain(self, message: AssistantMessage, why: str = "of another origin") -> list[Item]:
-        """The texts and calls of an answer without ids: no item refers to another, so none can be missing."""
-        items: list[Item] = []
-        dropped = 0
+    def _add_plain(self, message: AssistantMessage, why: str) -> None:
+        """Add the texts and calls of an answer without ids: no item refers to another, so none can be missing.
+        ``why``: the reason, if thinking is dropped."""
+        items, dropped = self.turns, False
         for block in message.content:
             if type(block) is TextContent:
                 if not block.text or block.text.isspace():
@@ -158,12 +160,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             elif type(block) is ToolCall:
                 items.append(FunctionCall(block.id, block.name, to_json(block.arguments).decode()))
             elif type(block) is ThinkingContent:
-                dropped += 1
+                dropped = True
             else:
                 assert_never(block)
         if dropped:
             self.note("thinking-dropped", why)
-        return items
 
     # -- users and results -------------------------------------------------------------------------------------------
 
