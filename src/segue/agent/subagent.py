@@ -113,7 +113,7 @@ def _result(call: ToolCall, outcome: "Outcome") -> ToolResultMessage:
 
 
 def _session(agent: "Agent", name: str, lead: Lead | None, store: Store, call: ToolCall, history: bool) -> Session:
-    """The session of a call. With a lead it is a fork of the lead's session: of all of it, or of nothing."""
+    """Create the session of a call. With a lead it is a fork of the lead's session, with its history or empty."""
     own = agent.session
     prompt, connection, settings = own.log.state.system_prompt, own.targets.connection, own.settings
     if lead is None:

@@ -49,7 +49,7 @@ class Router(ABC):
 
     @abstractmethod
     def rank(self, situation: Situation) -> Sequence[Model]:
-        """Sort the members by preference, the best first. The same situation gives the same order; ignore health."""
+        """Sort the members by preference, the best first. Must be deterministic; ignore health."""
 
     def begin(self, situation: Situation) -> Model:
         """Choose the model for a new turn. If every member rests, it is the one that returns first."""
