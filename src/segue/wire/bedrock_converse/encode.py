@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...dialects import BedrockConverse
-from ...projection.origin import same_origin
+from ...projection import same_origin
 from ...types import (
     AssistantMessage,
     ImageContent,
