@@ -235,12 +235,14 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 shown = self._reasoning.as_text(block)
                 if shown is None:
                     thoughts.append(block)
-                    late_thinking = late_thinking or bool(texts or calls)
+                    if texts or calls:
+                        late_thinking = True
                     continue
             else:
                 assert_never(block)
             texts.append(shown)
-            late_text = late_text or bool(calls)
+            if calls:
+                late_text = True
         return texts, thoughts, calls, late_text, late_thinking
 
     def _add_answer_turn(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
