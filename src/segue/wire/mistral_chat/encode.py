@@ -76,11 +76,17 @@ class MistralTurns(Turns[MistralChat, State]):
             self.turns.append(RoleMessage("system", out.system))
 
     def add_result(self, message: ToolResultMessage) -> None:
-        self.turns.append(self._result(message))
+        chunks = _shown(message.content)
+        if not self.dialect.images_in_results:
+            # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
+            chunks = hold_images(self, chunks, plain_text)
+        if message.is_error:
+            chunks = mark_failed(self.note, chunks, plain_text)
+        self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
         self.state = AFTER_RESULT
 
     def add_user(self, message: UserMessage) -> None:
-        self._add_user_content(_content([_chunk(block) for block in message.content]), self.index)
+        self._add_user_content(_content(_shown(message.content)), self.index)
 
     def add_images(self, images: list[Chunk], last: int) -> None:
         self._add_user_content([plain_text(MOVED_IMAGES), *images], last)
@@ -126,16 +132,17 @@ class MistralTurns(Turns[MistralChat, State]):
             else:
                 assert_never(block)
         if signed:
-            texts = self._without_empty(texts)
+            texts = self._unsigned(texts)
         if thoughts:
             thoughts = self._kept_thoughts(thoughts, bool(texts or calls))
         if not in_order and (texts or calls):
             self.note("blocks-reordered", "thinking comes first, and calls are separate from the text")
-        self._answer(_answer_content(thoughts, texts), calls)
+        content = [*map(_thinking, thoughts), *texts] if thoughts else _content(texts) if texts else None
+        self._answer(content, calls)
 
-    def _without_empty(self, texts: list[TextContent]) -> list[TextContent]:
-        """The texts without those that have only a signature, for which this protocol has no field."""
-        kept = [text for text in texts if text.text and not text.text.isspace()]
+    def _unsigned(self, texts: list[TextContent]) -> list[TextContent]:
+        """The texts without signatures, for which this protocol has no field, and without those that had only that."""
+        kept = [plain_text(text.text) for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
             self.note("empty-dropped", "an empty text")
         return kept
@@ -174,38 +181,25 @@ class MistralTurns(Turns[MistralChat, State]):
         self.turns.append(Answer(content, calls or None))
         self.state = AFTER_ANSWER
 
-    # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, message: ToolResultMessage) -> Result:
-        chunks = [_chunk(block) for block in message.content]
-        if not self.dialect.images_in_results:
-            # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            chunks = hold_images(self, chunks, plain_text)
-        if message.is_error:
-            chunks = mark_failed(self.note, chunks, plain_text)
-        return Result(message.tool_call_id, message.tool_name, _content(chunks))
-
-
-def _content(chunks: list[Chunk]) -> str | list[Chunk]:
+def _content(chunks: list[Any]) -> str | list[Chunk]:
     """A single text as a string, anything else as chunks."""
     if len(chunks) == 1 and type(chunks[0]) is TextContent:
         return chunks[0].text
     return chunks
 
 
-def _chunk(block: UserContent) -> Chunk:
-    if type(block) is ImageContent:
-        return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
-    if type(block) is TextContent:
-        return block if block.text_signature is None else plain_text(block.text)
-    assert_never(block)
-
-
-def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -> str | list[Chunk] | None:
-    chunks = [_chunk(text) for text in texts]
-    if thoughts:
-        return [*map(_thinking, thoughts), *chunks]
-    return _content(chunks) if chunks else None
+def _shown(content: list[UserContent]) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    for block in content:
+        if type(block) is TextContent:
+            chunks.append(block if block.text_signature is None else plain_text(block.text))
+        elif type(block) is ImageContent:
+            url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
+            chunks.append({"type": "image_url", "image_url": url})
+        else:
+            assert_never(block)
+    return chunks
 
 
 def _thinking(block: ThinkingContent) -> Chunk:

@@ -141,15 +141,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._growing.content, self._growing = _joined(self._added), None
 
     def _add_user_content(self, content: Content) -> None:
-        last = self.state.last
-        if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
+        state = self.state
+        if state.last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
-        elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif state.last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
             self._grow(self.turns[-1], content)
             return
         self.turns.append(RoleMessage("user", content))
-        self._set_last_role("user")
+        self.state = State("user", state.queued, state.upstream)
 
     def _parts(self, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
@@ -189,7 +189,16 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
-        self._add_answer_turns("\n\n".join(texts), fields, calls)
+        text = "\n\n".join(texts)
+        if fields and text and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
+            self.note("blocks-reordered", "the text is in a message before the one with the calls")
+            self._add_answer_turn(text, {}, [])
+            text = ""
+        if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
+            self.note("blocks-reordered", "one call at a time, each with its result")
+            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
+            calls = calls[:1]
+        self._add_answer_turn(text, fields, calls)
 
     def _of_one_upstream(
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
@@ -234,29 +243,21 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             late_text = late_text or bool(calls)
         return texts, thoughts, calls, late_text, late_thinking
 
-    def _add_answer_turns(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
-        if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
-            self.note("blocks-reordered", "the text is in a message before the one with the calls")
-            self._add_answer_turn(text, {}, [])
-            text = ""
-        if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
-            self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
-            calls = calls[:1]
-        self._add_answer_turn(text, fields, calls)
-
     def _add_answer_turn(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
-        last = self.state.last
-        if last == "" and self.dialect.starts_with_user:  # TPL-02
+        state = self.state
+        if state.last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
-        elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif state.last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             if not fields:
                 self._merge(text, calls)
                 return
             # Merged, its reasoning would come before text that was sent without it.
             self._fill("user", CLOSING, "two answers, each with its own reasoning")
-        self.turns.append(Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET, **fields))
-        self._set_last_role("assistant")
+        answer = Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET)
+        for name, value in fields.items():
+            setattr(answer, name, value)
+        self.turns.append(answer)
+        self.state = State("assistant", state.queued, state.upstream)
 
     def _merge(self, text: str, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
