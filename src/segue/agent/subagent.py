@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import SessionError
-from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
-from ..session.rows import MAX_NAME
+from ..session import MAX_NAME, AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
 from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..waiting import in_thread

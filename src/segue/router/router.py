@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from ..catalog import get_model
 from ..errors import ProviderError
-from ..types import Model
-from ..types.check import check_model
+from ..types import Model, check_model
 from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
 from .health import Health
 from .patience import Patience, luck
