@@ -223,24 +223,25 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         calls: list[ToolCall] = []
         late_text = late_thinking = False
         for block in message.content:
-            if type(block) is ToolCall:
-                calls.append(block)
-                continue
-            shown: str | None
             if type(block) is TextContent:
-                shown = block.text
-                if not shown or shown.isspace():
-                    continue
+                if block.text and not block.text.isspace():
+                    texts.append(block.text)
+                    if calls:
+                        late_text = True
+            elif type(block) is ToolCall:
+                calls.append(block)
             elif type(block) is ThinkingContent:
                 shown = self._reasoning.as_text(block)
                 if shown is None:
+                    if texts or calls:
+                        late_thinking = True
                     thoughts.append(block)
-                    late_thinking = late_thinking or bool(texts or calls)
-                    continue
+                else:
+                    texts.append(shown)
+                    if calls:
+                        late_text = True
             else:
                 assert_never(block)
-            texts.append(shown)
-            late_text = late_text or bool(calls)
         return texts, thoughts, calls, late_text, late_thinking
 
     def _add_answer_turn(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
@@ -253,9 +254,12 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 return
             # Merged, its reasoning would come before text that was sent without it.
             self._fill("user", CLOSING, "two answers, each with its own reasoning")
-        answer = Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET)
-        for name, value in fields.items():
-            setattr(answer, name, value)
+        answer = Answer(text or self._empty)
+        if calls:
+            answer.tool_calls = [*map(_call, calls)]
+        if fields:
+            for name, value in fields.items():
+                setattr(answer, name, value)
         self.turns.append(answer)
         self.state = State("assistant", state.queued, state.upstream)
 
