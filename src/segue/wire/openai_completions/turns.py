@@ -15,6 +15,7 @@ from ...dialects.openai_completions import EmptyContent
 from ...projection import upstream_of
 from ...types import (
     AssistantMessage,
+    ChangeCode,
     ImageContent,
     TextContent,
     ThinkingContent,
@@ -174,18 +175,36 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def add_answer(self, message: AssistantMessage) -> None:
-        texts, thoughts, calls, late_text, late_thinking = self._split_blocks(message)
+        texts: list[str] = []
+        thoughts: list[ThinkingContent] = []  # for the fields
+        calls: list[ToolCall] = []
+        late_text = late_thinking = signed = False  # late: it moves forward
+        for block in message.content:
+            if type(block) is TextContent:
+                if block.text and not block.text.isspace():
+                    texts.append(block.text)
+                    late_text = late_text or calls != []
+            elif type(block) is ToolCall:
+                calls.append(block)
+                signed = signed or block.thought_signature is not None
+            elif type(block) is ThinkingContent:
+                shown = self._reasoning.as_text(block)
+                if shown is None:
+                    late_thinking = late_thinking or bool(texts or calls)
+                    thoughts.append(block)
+                else:
+                    texts.append(shown)
+                    late_text = late_text or calls != []
+            else:
+                assert_never(block)
         if not texts and not calls:
-            # X-04: "content or tool_calls must be set" (DeepSeek), and similar errors nearly everywhere.
-            self.note(
-                "thinking-dropped" if thoughts else "empty-dropped",
-                "an answer with neither text nor calls is refused",
-            )
+            # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
+            code: ChangeCode = "thinking-dropped" if thoughts else "empty-dropped"
+            self.note(code, "an answer with neither text nor calls is refused")
             return
-        if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
-            thoughts, calls = self._of_one_upstream(message, thoughts, calls)
         fields: Fields = {}
-        if thoughts or not self._reasoning.is_idle or (calls and _any_signed(calls)):
+        if thoughts or signed or not self._reasoning.is_idle:
+            thoughts, calls = self._of_one_upstream(message, thoughts, calls)
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
@@ -204,6 +223,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
     ) -> tuple[list[ThinkingContent], list[ToolCall]]:
         """Keep signatures of one upstream only: the first that signed anything."""
+        if self.dialect.upstream_field is None or not is_bound(thoughts, calls):
+            return thoughts, calls
         state, upstream = self.state, upstream_of(message)
         if state.upstream is None:
             self.state = State(state.last, state.queued, upstream)
@@ -213,36 +234,6 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             )
             return unbound(thoughts, calls)
         return thoughts, calls
-
-    def _split_blocks(
-        self, message: AssistantMessage
-    ) -> tuple[list[str], list[ThinkingContent], list[ToolCall], bool, bool]:
-        """Texts, thinking for the fields, and calls; and whether any text, or any thinking, moves forward."""
-        texts: list[str] = []
-        thoughts: list[ThinkingContent] = []
-        calls: list[ToolCall] = []
-        late_text = late_thinking = False
-        for block in message.content:
-            if type(block) is TextContent:
-                if block.text and not block.text.isspace():
-                    texts.append(block.text)
-                    if calls:
-                        late_text = True
-            elif type(block) is ToolCall:
-                calls.append(block)
-            elif type(block) is ThinkingContent:
-                shown = self._reasoning.as_text(block)
-                if shown is None:
-                    if texts or calls:
-                        late_thinking = True
-                    thoughts.append(block)
-                else:
-                    texts.append(shown)
-                    if calls:
-                        late_text = True
-            else:
-                assert_never(block)
-        return texts, thoughts, calls, late_text, late_thinking
 
     def _add_answer_turn(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
         state = self.state
@@ -319,13 +310,6 @@ def _call(call: ToolCall) -> Call | dict[str, Any]:
     if extra is None:
         return Call(call.id, "function", function)
     return {"id": call.id, "type": "function", "function": function, EXTRA: extra}
-
-
-def _any_signed(calls: list[ToolCall]) -> bool:
-    for call in calls:
-        if call.thought_signature is not None:
-            return True
-    return False
 
 
 def _as_parts(content: Content) -> list[Part]:
