@@ -12,7 +12,7 @@ import anyio.to_thread
 import httpx2
 from msgspec.structs import replace
 
-from ..catalog import Provider, get_model, get_provider
+from ..catalog import Auth, Provider, get_model, get_provider
 from ..errors import SettingError, UnknownProviderError
 from ..types import Model, check_model
 from ..types.secret import Secrets, address_secrets, shown_address
@@ -195,7 +195,7 @@ def _google(key: str | None, base_url: str) -> Sign | dict[str, str]:
     return lambda url, headers, body: {"authorization": f"Bearer {google_token()}"}
 
 
-SCHEMES: dict[str, Scheme] = {
+SCHEMES: dict[Auth, Scheme] = {
     "bearer": _header("authorization", "Bearer "),
     "x-api-key": _header("x-api-key"),
     "x-goog-api-key": _header("x-goog-api-key"),
@@ -203,12 +203,12 @@ SCHEMES: dict[str, Scheme] = {
     "aws": _aws,
     "google": _google,
 }
-"""Ways to authenticate. A provider's row may name one."""
+"""Ways to authenticate. A provider's row may name one (``Auth`` in ``catalog/rows.py``)."""
 
 _SIGNING = frozenset({"aws"})
 """Schemes that sign the body."""
 
-_BY_PROTOCOL = {
+_BY_PROTOCOL: dict[str, Auth] = {
     "anthropic-messages": "x-api-key",
     "google-generative-ai": "x-goog-api-key",
     "bedrock-converse": "aws",
