@@ -4,7 +4,7 @@
 A user's TOML file adds or changes rows. The catalog never connects to a provider.
 """
 
-from ..types.model import Model
+from ..types import Model
 from .resolve import Catalog, UnknownModelWarning, differing as differing
 from .rows import Auth as Auth, Defaults as Defaults, ModelRow as ModelRow, Provider
 

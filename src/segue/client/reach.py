@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from ..catalog import Auth, Provider, get_model, get_provider
 from ..errors import SettingError, UnknownProviderError
-from ..types import Model
-from ..types.check import check_model
+from ..types import Model, check_model
 from ..types.secret import Secrets, address_secrets, shown_address
-from ..wire.common.headers import joined
+from ..wire import join_headers
 from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
 
@@ -66,7 +65,7 @@ class Reach:
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. ``body`` is only used if ``signs_body`` is true."""
         url = self.base_url + path
-        all_headers = checked_headers(joined(headers, self.headers), "the headers of the request")
+        all_headers = checked_headers(join_headers(headers, self.headers), "the headers of the request")
         if self._sign is not None:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
             all_headers |= checked_headers(proof, "the credentials")
