@@ -49,6 +49,10 @@ _EMPTY: dict[EmptyContent, str | UnsetType | None] = {"null": None, "empty": "",
 """The content of an answer without text (OAC-08, TPL-01, ZAI-04)."""
 
 
+NO_FIELDS: Fields = {}
+"""For answers without reasoning. Never changed."""
+
+
 class State(Struct, frozen=True, gc=False):
     """``last``: the role of the last message (a system prompt counts only if it is sent as a user message); ``queued``:
     calls that wait for the result of the call before; ``upstream``: the one that gets signed and encrypted reasoning
@@ -65,6 +69,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         self._reasoning = Reasoning(out)
+        self._adds_reasoning = not self._reasoning.is_idle
+        self._names_results = out.dialect.tool_name_field
         self._empty = _EMPTY[out.dialect.empty_content]
         self._growing: Any = None  # the turn to which contents are being added, if any; `_added` are these
         self._added: list[Content] = []
@@ -207,8 +213,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             code: ChangeCode = "thinking-dropped" if thoughts else "empty-dropped"
             self.note(code, "an answer with neither text nor calls is refused")
             return
-        fields: Fields = {}
-        if thoughts or signed or not self._reasoning.is_idle:
+        fields = NO_FIELDS
+        if thoughts or signed or self._adds_reasoning:
             thoughts, calls = self._of_one_upstream(message, thoughts, calls)
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
@@ -250,9 +256,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 return
             # Merged, its reasoning would come before text that was sent without it.
             self._fill("user", CLOSING, "two answers, each with its own reasoning")
-        answer = Answer(text or self._empty)
-        if calls:
-            answer.tool_calls = [*map(_call, calls)]
+        answer = Answer(text or self._empty, [_call(call) for call in calls] if calls else UNSET)
         if fields:
             for name, value in fields.items():
                 setattr(answer, name, value)
@@ -293,11 +297,12 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW
         if message.is_error:
             text = failed_text(self.note, text)
-        name = message.tool_name if self.dialect.tool_name_field else UNSET
+        name = message.tool_name if self._names_results else UNSET
         content = self._with_images(text, images) if images else text
         self.turns.append(Result(message.tool_call_id, name, content))
-        queued = self.state.queued
-        self.state = State("tool", queued[1:], self.state.upstream)
+        state = self.state
+        queued = state.queued
+        self.state = State("tool", queued[1:] if queued else (), state.upstream)
         if queued:
             self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
