@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..dialects import Dialect
 from ..rules import Rule
-from ..types import Context, Model, Options
+from ..types import Block, Context, Model, Options
 from .common.answer import Answer
 from .common.frame import Framing
 from .common.outgoing import Outgoing
@@ -16,6 +16,23 @@ from .common.sse import ServerSentEvents
 from .common.turns import Turns
 
 Body = dict[str, Any]
+
+
+class History(Struct, frozen=True, kw_only=True):
+    """How ``export`` writes a conversation: in every form that the protocol has, even if some targets refuse it."""
+
+    # A target that accepts all forms of the protocol.
+    dialect: Dialect
+    # The fold that turns stored messages into turns, without fillers and without merging.
+    turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
+    # The system prompt, the turns and the tools, and nothing else.
+    body: Callable[[Outgoing[Any], Any], Body]
+    # The blocks of an answer that have a field for a signature.
+    signed: frozenset[type[Block]]
+    # Whether thinking may be written without a signature.
+    unsigned_thinking: bool = True
+    # Whether texts may be blank.
+    blank_texts: bool = True
 
 
 class Protocol(Struct, frozen=True, kw_only=True):
@@ -29,6 +46,8 @@ class Protocol(Struct, frozen=True, kw_only=True):
     turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
     # The request around the turns, as `closed()` returns them.
     body: Callable[[Outgoing[Any], Any], Body]
+    # The form of a whole conversation, for `export`.
+    export: History
     # The path of the request below the model's base URL.
     path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.

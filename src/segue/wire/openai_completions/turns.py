@@ -119,13 +119,17 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
             self._say(content[0].text)  # as it is, also where no pass has seen it
         elif parts := self._shown(content, IMAGE_OMITTED):
-            self._say(_packed(parts))
+            self._say(self._pack(parts))
         else:
             self.note("empty-dropped", "nothing is left in this message")
 
     def add_images(self, images: list[Part], last: int) -> None:
         """Add the images of a batch of results in one user message after all of them (OAC-09)."""
         self._say([{"type": "text", "text": MOVED_IMAGES}, *images])
+
+    def _pack(self, parts: list[Part]) -> Content:
+        """The parts of a message as its content."""
+        return _packed(parts)
 
     def _grow(self, turn: Any, content: Content) -> None:
         """Add content to a turn. It is joined later in one go, so that the cost is linear in its length."""
@@ -173,12 +177,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def add_answer(self, message: AssistantMessage) -> None:
         texts, thoughts, calls, late_text, late_thinking = self._sorted(message)
-        if not texts and not calls:
-            # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
-            self.note(
-                "thinking-dropped" if thoughts else "empty-dropped",
-                "an answer with neither text nor calls is refused",
-            )
+        if not texts and not calls and not self._may_be_silent(thoughts):
             return
         if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
             thoughts, calls = self._of_one_upstream(message, thoughts, calls)
@@ -187,7 +186,18 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "reasoning, text, calls: that is how the fields stand")
-        self._speak("\n\n".join(texts), fields, calls)
+        self._speak(self._joined_texts(texts), fields, calls)
+
+    def _may_be_silent(self, thoughts: list[ThinkingContent]) -> bool:
+        """Whether an answer with neither text nor calls is sent."""
+        # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
+        why = "an answer with neither text nor calls is refused"
+        self.note("thinking-dropped" if thoughts else "empty-dropped", why)
+        return False
+
+    def _joined_texts(self, texts: list[str]) -> Content:
+        """The texts of an answer as its content."""
+        return "\n\n".join(texts)
 
     def _of_one_upstream(
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
@@ -230,7 +240,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             late_text = late_text or bool(calls)
         return texts, thoughts, calls, late_text, late_thinking
 
-    def _speak(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
+    def _speak(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
         if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
             self.note("blocks-reordered", "the text is in a message before the one with the calls")
             self._take(text, {}, [])
@@ -241,7 +251,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             calls = calls[:1]
         self._take(text, fields, calls)
 
-    def _take(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
+    def _take(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
         last = self.state.last
         if last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
@@ -254,7 +264,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.turns.append(Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET, **fields))
         self._spoke("assistant")
 
-    def _merge(self, text: str, calls: list[ToolCall]) -> None:
+    def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
         turn = self.turns[-1]
         if text and turn.content:
@@ -298,7 +308,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
-            return _packed([*_as_parts(text), *images])
+            return self._pack([*_as_parts(text), *images])
         hold(self, images)
         return text
 

@@ -18,10 +18,13 @@ _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
 
 
-def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) -> list[Item] | str:
+def items_of(
+    message: AssistantMessage, taken: dict[str, None], phases: bool, reasoning_last: bool = False
+) -> list[Item] | str:
     """The items of an answer in order, or the reason why they cannot be sent back.
 
-    ``taken`` has the ids of earlier items of the request; the ids of this answer are added.
+    ``taken`` has the ids of earlier items of the request; the ids of this answer are added. ``reasoning_last``: whether
+    reasoning may be the last item.
     """
     items: list[Item] = []
     ids: dict[str, None] = {}
@@ -35,7 +38,7 @@ def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) ->
             return f"the item {item['id']} is already in the request"  # OAR-07
         ids[item["id"]] = None
         items.append(item)
-    if not items or items[-1]["type"] == "reasoning":
+    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last):
         return "reasoning requires the item that followed it"  # OAR-08
     taken |= ids
     return items

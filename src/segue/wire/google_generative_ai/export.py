@@ -1,0 +1,40 @@
+"""The history of a conversation in the form of this protocol, for ``export``."""
+
+from ...dialects import GoogleGenerativeAI
+from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall, ToolResultMessage, UserMessage
+from ..protocol import History
+from .encode import GoogleTurns, Part, conversation, shown
+
+
+class GoogleHistory(GoogleTurns):
+    """Each message is a separate content, except that the results of a batch share one."""
+
+    no_text = ""
+
+    def add_user(self, message: UserMessage) -> None:
+        self._add("user", shown(message.content))
+
+    def add_answer(self, message: AssistantMessage) -> None:
+        self._add("model", self._answer(message))
+
+    def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
+        if parts:
+            super()._add(role, parts, in_batch)
+        else:
+            self.note("empty-dropped", "nothing is left in this message")
+
+    def _thinking_alone(self, parts: list[Part]) -> list[Part]:
+        return parts
+
+    def _note_order(self, message: ToolResultMessage) -> None:
+        if TextContent in map(type, message.content):
+            super()._note_order(message)
+
+
+HISTORY = History(
+    dialect=GoogleGenerativeAI(send_ids=True, dummy_signature=None, signature_required=False),
+    turns=GoogleHistory,
+    body=conversation,
+    signed=frozenset({TextContent, ThinkingContent, ToolCall}),
+    blank_texts=False,
+)

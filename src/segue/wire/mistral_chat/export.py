@@ -1,0 +1,25 @@
+"""The history of a conversation in the form of this protocol, for ``export``."""
+
+from ...dialects import MistralChat
+from ...types import ThinkingContent
+from ..common.chat import Call
+from ..protocol import History
+from .encode import Answer, Chunk, MistralTurns, conversation
+
+
+class MistralHistory(MistralTurns):
+    """One message for each stored message, also if it is empty or contains only thinking."""
+
+    def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
+        return super()._kept_thoughts(thoughts, speaks=True)
+
+    def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
+        self.turns.append(Answer(content, calls or None))
+
+
+HISTORY = History(
+    dialect=MistralChat(own_reasoning="any", user_after_tool=True, images_in_results=True),
+    turns=MistralHistory,
+    body=conversation,
+    signed=frozenset({ThinkingContent}),
+)
