@@ -131,9 +131,8 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
         elif change.code in ("thinking-dropped", "empty-dropped"):
             blocks[change.block] = None
     kept = [block for block in blocks if block is not None]
-    if "signature-dropped" in codes:  # blocks that had nothing but a signature
+    if "signature-dropped" in codes:  # and with it, texts that had nothing else
         kept = [block for block in map(_unsigned, kept) if not isinstance(block, TextContent) or block.text.strip()]
-        kept = [block for block in kept if not isinstance(block, ThinkingContent) or block.thinking.strip()]
     if "thinking-dropped" in codes and protocol == "openai-responses":
         kept = [block for block in kept if not isinstance(block, ThinkingContent)]
     if "thinking-dropped" in codes and protocol == "mistral-chat":
@@ -182,7 +181,9 @@ def _plain(message: Message, protocol: str, names: dict[str, str] | None) -> Pla
     if isinstance(message, ToolResultMessage):
         name = message.tool_name
         if names is not None:
-            name = names.get(message.tool_call_id) or (name if form.unknown_name is None else form.unknown_name)
+            name = name if form.unknown_name is None else form.unknown_name
+            known = names.get(message.tool_call_id)
+            name = known if known or (known == "" and form.unknown_name is not None) else name
         blocks = [_block(block, protocol) for block in message.content]
         if not form.result_texts:
             texts = [block[1] for block in blocks if block[0] == "text"]

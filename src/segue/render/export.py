@@ -19,6 +19,7 @@ from ..types import (
     Block,
     Change,
     Context,
+    ImageContent,
     Message,
     Model,
     TextContent,
@@ -131,25 +132,27 @@ class _Adapter:
     def adapted(self, message: Message) -> Message:
         """The message in a form that the protocol has."""
         if type(message) is AssistantMessage:
-            signed = self._form.signed if message.protocol == self._protocol else frozenset()
-            blocks = self._blocks(message.content, signed)
+            blocks = self._blocks(message.content, own=message.protocol == self._protocol)
             # With all foreign signatures removed, every answer can be written like one of the same target.
             return replace(message, content=blocks, protocol=self._protocol, provider="", model="", endpoint=None)
-        blocks = self._blocks(message.content, frozenset())
+        blocks = self._blocks(message.content, own=False)
         marked = type(message) is ToolResultMessage and message.is_error and not self._form.dialect.error_flag
         if marked and TextContent not in map(type, blocks):
             blocks.insert(0, TextContent(""))
         return replace(message, content=blocks)
 
-    def _blocks(self, content: list[Any], signed: frozenset[type[Block]]) -> list[Any]:
-        kept = [self._block(at, block, type(block) in signed) for at, block in enumerate(content)]
+    def _blocks(self, content: list[Any], own: bool) -> list[Any]:
+        kept = [self._block(at, block, own) for at, block in enumerate(content)]
         return [block for block in kept if block is not None]
 
-    def _block(self, at: int, block: Block, signed: bool) -> Block | None:
-        """The block, or ``None`` if the protocol has no form for it. ``signed``: whether it keeps its signature."""
-        name = SIGNATURES.get(type(block))
-        foreign = None if name is None or signed else getattr(block, name)
-        if name is not None and foreign is not None:
+    def _block(self, at: int, block: Block, own: bool) -> Block | None:
+        """The block, or ``None`` if the protocol has no form for it. ``own``: an answer of this protocol has it."""
+        if type(block) is ImageContent:
+            return block
+        name = SIGNATURES[type(block)]
+        signature = getattr(block, name)
+        lost = signature is not None and not (own and self._form.holds_signature(block, signature))
+        if lost:
             block = replace(block, **{name: None})
         if type(block) is ThinkingContent and not self._holds_thinking(block):
             self._report.add("thinking-dropped", self._index, at, "the protocol has no form for it")
@@ -157,7 +160,8 @@ class _Adapter:
         if type(block) is TextContent and not self._holds_text(block):
             self._report.add("empty-dropped", self._index, at, "a text without text")
             return None
-        if foreign is not None and foreign not in REASONING_FIELDS:
+        names_field = type(block) is ThinkingContent and signature in REASONING_FIELDS
+        if lost and (own or not names_field):
             self._report.add("signature-dropped", self._index, at, "it is not a signature of this protocol")
         return block
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..dialects import Dialect
 from ..rules import Rule
-from ..types import Block, Context, Model, Options
+from ..types import AssistantContent, Context, Model, Options, ThinkingContent
 from .common.answer import Answer
 from .common.frame import Framing
 from .common.outgoing import Outgoing
@@ -27,12 +27,17 @@ class History(Struct, frozen=True, kw_only=True):
     turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
     # The system prompt, the turns and the tools, and nothing else.
     body: Callable[[Outgoing[Any], Any], Body]
-    # The blocks of an answer that have a field for a signature.
-    signed: frozenset[type[Block]]
+    # Whether a signature of this protocol has a valid form and a field in such a block.
+    holds_signature: Callable[[AssistantContent, str], bool]
     # Whether thinking may be written without a signature.
     unsigned_thinking: bool = True
     # Whether texts may be blank.
     blank_texts: bool = True
+
+
+def signs_thinking(block: AssistantContent, signature: str) -> bool:
+    """``holds_signature`` of protocols in which only thinking is signed."""
+    return type(block) is ThinkingContent
 
 
 class Protocol(Struct, frozen=True, kw_only=True):

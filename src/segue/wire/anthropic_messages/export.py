@@ -1,8 +1,8 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import AnthropicMessages
-from ...types import ThinkingContent, ToolResultMessage
-from ..protocol import History
+from ...types import ToolResultMessage
+from ..protocol import History, signs_thinking
 from .encode import AnthropicTurns, Block, Result, State, Turn, conversation
 
 
@@ -27,5 +27,5 @@ HISTORY = History(
     dialect=AnthropicMessages(),
     turns=AnthropicHistory,
     body=conversation,
-    signed=frozenset({ThinkingContent}),
+    holds_signature=signs_thinking,
 )

@@ -1,8 +1,7 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import BedrockConverse
-from ...types import ThinkingContent
-from ..protocol import History
+from ..protocol import History, signs_thinking
 from .encode import BedrockTurns, Block, State, Turn
 from .options import conversation
 
@@ -35,5 +34,5 @@ HISTORY = History(
     ),
     turns=BedrockHistory,
     body=conversation,
-    signed=frozenset({ThinkingContent}),
+    holds_signature=signs_thinking,
 )

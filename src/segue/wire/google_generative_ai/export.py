@@ -1,9 +1,10 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import GoogleGenerativeAI
-from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall, ToolResultMessage, UserMessage
+from ...types import AssistantMessage, TextContent, ToolResultMessage, UserMessage
 from ..protocol import History
 from .encode import GoogleTurns, Part, conversation, shown
+from .shapes import is_base64
 
 
 class GoogleHistory(GoogleTurns):
@@ -35,6 +36,6 @@ HISTORY = History(
     dialect=GoogleGenerativeAI(send_ids=True, dummy_signature=None, signature_required=False),
     turns=GoogleHistory,
     body=conversation,
-    signed=frozenset({TextContent, ThinkingContent, ToolCall}),
+    holds_signature=lambda block, signature: is_base64(signature),
     blank_texts=False,
 )

@@ -3,7 +3,7 @@
 from ...dialects import MistralChat
 from ...types import ThinkingContent
 from ..common.chat import Call
-from ..protocol import History
+from ..protocol import History, signs_thinking
 from .encode import Answer, Chunk, MistralTurns, conversation
 
 
@@ -21,5 +21,5 @@ HISTORY = History(
     dialect=MistralChat(own_reasoning="any", user_after_tool=True, images_in_results=True),
     turns=MistralHistory,
     body=conversation,
-    signed=frozenset({ThinkingContent}),
+    holds_signature=signs_thinking,
 )

@@ -6,12 +6,13 @@ Reasoning is in the fields of the family, as servers send it: OpenAI itself has 
 from typing import Any
 
 from ...dialects import OpenAICompletions
-from ...types import ImageContent, ThinkingContent, ToolCall, ToolResultMessage
+from ...types import ImageContent, ThinkingContent, ToolResultMessage
 from ..common.chat import Content, Result
 from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.results import failed_text
 from ..protocol import History
+from .reasoning import is_signature
 from .tools import function
 from .turns import ChatTurns, Part
 
@@ -69,6 +70,6 @@ HISTORY = History(
     ),
     turns=ChatHistory,
     body=_conversation,
-    signed=frozenset({ThinkingContent, ToolCall}),
+    holds_signature=is_signature,
     blank_texts=False,
 )

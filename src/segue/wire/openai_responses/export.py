@@ -1,10 +1,10 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import OpenAIResponses
-from ...types import AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantMessage
 from ..protocol import History
 from .encode import FunctionCall, Item, Message, ResponsesTurns, conversation
-from .replay import items_of
+from .replay import is_signature, items_of
 
 
 class ResponsesHistory(ResponsesTurns):
@@ -39,7 +39,7 @@ HISTORY = History(
     dialect=OpenAIResponses(),
     turns=ResponsesHistory,
     body=conversation,
-    signed=frozenset({TextContent, ThinkingContent, ToolCall}),
+    holds_signature=is_signature,
     unsigned_thinking=False,
     blank_texts=False,
 )

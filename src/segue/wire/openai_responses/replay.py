@@ -142,6 +142,13 @@ def reasoning_signature(item: Item) -> str | None:
     return json_text(item) if isinstance(item.get("encrypted_content"), str) else None
 
 
+def is_signature(block: AssistantContent, signature: str) -> bool:
+    """Whether the signature of a block is an item, the id of one, or the phase of a message."""
+    return _item(block, phases=True) is not None or (
+        type(block) is TextContent and message_of(signature)[1] is not None
+    )
+
+
 def names_item(signature: str) -> bool:
     """Whether the signature of a text has more than a phase, or is unreadable."""
     stored = _object(signature)
