@@ -52,18 +52,18 @@ FORMS = {
     "mistral-chat": Form(),
 }
 GONE = "nothing is left in this message"
-FIELDS = ("reasoning_content", "reasoning")
+FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 Plain = tuple[Any, ...]
 """A message or block as a tuple that can be compared."""
 
 
-def expected(context: Context, protocol: str, changes: Iterable[Change]) -> list[Plain]:
-    """The messages that must be read, as plain tuples."""
+def expected(context: Context, protocol: str, changes: Iterable[Change]) -> list[tuple[Plain, set[str]]]:
+    """The messages that must be read, as plain tuples, each with the codes of its changes that concern no block."""
     context = Context.from_json(context.to_json())  # without half characters
     by_message = defaultdict(list)
     for change in changes:
         by_message[change.message].append(change)
-    held: list[Plain] = []
+    held: list[tuple[Plain, set[str]]] = []
     names: dict[str, str] = {}
     for index, message in enumerate(context.messages):
         own = by_message[index]
@@ -72,9 +72,11 @@ def expected(context: Context, protocol: str, changes: Iterable[Change]) -> list
         if any(change.detail == GONE for change in own):
             continue
         found = _plain(_changed(message, protocol, own), protocol, names)
-        if "turns-merged" in [change.code for change in own]:
-            found = ("answer", [*held.pop()[1], *found[1]])
-        held.append(found)
+        codes: set[str] = {change.code for change in own if change.block is None}
+        if "turns-merged" in codes:
+            before, other_codes = held.pop()
+            found, codes = ("answer", [*before[1], *found[1]]), codes | other_codes
+        held.append((found, codes))
     return held
 
 
@@ -83,11 +85,13 @@ def read(context: Context, protocol: str) -> list[Plain]:
     return [_plain(message, protocol, None) for message in context.messages]
 
 
-def same(one: list[Plain], other: list[Plain], protocol: str, changes: list[Change]) -> bool:
+def same(wanted: list[tuple[Plain, set[str]]], found: list[Plain], protocol: str) -> bool:
     """Whether both are equal, apart from the order of blocks and from signatures where a change reports it."""
-    loose = {change.code for change in changes if change.block is None and change.message is not None}
-    ids = FORMS[protocol].any_id or tidy(one)
-    return [_loose(each, loose, ids) for each in one] == [_loose(each, loose, ids) for each in other]
+    ids = FORMS[protocol].any_id or tidy([message for message, _ in wanted])
+    return len(wanted) == len(found) and all(
+        _loose(message, codes, ids) == _loose(other, codes, ids)
+        for (message, codes), other in zip(wanted, found, strict=True)
+    )
 
 
 def tidy(messages: list[Plain]) -> bool:

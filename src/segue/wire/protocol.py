@@ -18,7 +18,7 @@ from .common.turns import Turns
 Body = dict[str, Any]
 
 
-class History(Struct, frozen=True, kw_only=True):
+class ExportForm(Struct, frozen=True, kw_only=True):
     """How ``export`` writes a conversation: in every form that the protocol has, even if some targets refuse it."""
 
     # A target that accepts all forms of the protocol.
@@ -52,7 +52,7 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # The request around the turns, as `closed()` returns them.
     body: Callable[[Outgoing[Any], Any], Body]
     # The form of a whole conversation, for `export`.
-    export: History
+    export: ExportForm
     # The path of the request below the model's base URL.
     path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.

@@ -2,7 +2,7 @@
 
 from ...dialects import AnthropicMessages
 from ...types import ToolResultMessage
-from ..protocol import History, signs_thinking
+from ..protocol import ExportForm, signs_thinking
 from .encode import AnthropicTurns, Block, Result, State, Turn, conversation
 
 
@@ -23,7 +23,7 @@ class AnthropicHistory(AnthropicTurns):
         return Result(message.tool_call_id, content, message.is_error)
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=AnthropicMessages(),
     turns=AnthropicHistory,
     body=conversation,

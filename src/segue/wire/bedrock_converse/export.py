@@ -1,7 +1,7 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import BedrockConverse
-from ..protocol import History, signs_thinking
+from ..protocol import ExportForm, signs_thinking
 from .encode import BedrockTurns, Block, State, Turn
 from .options import conversation
 
@@ -23,7 +23,7 @@ class BedrockHistory(BedrockTurns):
         return blocks
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=BedrockConverse(
         own_reasoning="any",
         reasoning_signature=True,

@@ -2,7 +2,7 @@
 
 from ...dialects import GoogleGenerativeAI
 from ...types import AssistantMessage, TextContent, ToolResultMessage, UserMessage
-from ..protocol import History
+from ..protocol import ExportForm
 from .encode import GoogleTurns, Part, conversation, shown
 from .shapes import is_base64
 
@@ -32,7 +32,7 @@ class GoogleHistory(GoogleTurns):
             super()._note_order(message)
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=GoogleGenerativeAI(send_ids=True, dummy_signature=None, signature_required=False),
     turns=GoogleHistory,
     body=conversation,

@@ -3,7 +3,7 @@
 from ...dialects import MistralChat
 from ...types import ThinkingContent
 from ..common.chat import Call
-from ..protocol import History, signs_thinking
+from ..protocol import ExportForm, signs_thinking
 from .encode import Answer, Chunk, MistralTurns, conversation
 
 
@@ -17,7 +17,7 @@ class MistralHistory(MistralTurns):
         self.turns.append(Answer(content, calls or None))
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=MistralChat(own_reasoning="any", user_after_tool=True, images_in_results=True),
     turns=MistralHistory,
     body=conversation,

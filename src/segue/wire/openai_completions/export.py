@@ -11,7 +11,7 @@ from ..common.chat import Content, Result
 from ..common.dataurl import DataUrl
 from ..common.outgoing import Outgoing
 from ..common.results import failed_text
-from ..protocol import History
+from ..protocol import ExportForm
 from .reasoning import is_signature
 from .tools import function
 from .turns import ChatTurns, Part
@@ -23,9 +23,10 @@ class ChatHistory(ChatTurns):
     def add_result(self, message: ToolResultMessage) -> None:
         parts = self._shown(message.content, "")
         if message.is_error:
-            texts = [part for part in parts if part["type"] == "text"] or [_text("")]
-            parts = parts if texts[0] in parts else [*texts, *parts]
-            texts[0]["text"] = failed_text(self.note, texts[0]["text"])
+            first = next((part for part in parts if part["type"] == "text"), None)
+            if first is None:
+                parts.insert(0, first := _text(""))
+            first["text"] = failed_text(self.note, first["text"])
         self.turns.append(Result(message.tool_call_id, message.tool_name, self._pack(parts)))
 
     def _pack(self, parts: list[Part]) -> Content:
@@ -56,7 +57,7 @@ def _conversation(out: Outgoing[OpenAICompletions], turns: ChatTurns) -> dict[st
     return body
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=OpenAICompletions(
         alternate_roles=False,
         starts_with_user=False,
@@ -66,7 +67,7 @@ HISTORY = History(
         images_in_results=True,
         own_reasoning="any",
         reasoning_field="reasoning_content",
-        reasoning_accepts=("reasoning", "reasoning_details"),
+        reasoning_accepts=("reasoning", "reasoning_text", "reasoning_details"),
     ),
     turns=ChatHistory,
     body=_conversation,

@@ -27,6 +27,7 @@ EXTRA = "extra_content"
 _PLAIN: dict[ReasoningField | None, str | None] = {
     "reasoning_content": "reasoning_content",
     "reasoning": "reasoning",
+    "reasoning_text": "reasoning_text",
     "reasoning_details": "reasoning",
     "think-tags": None,
     None: None,

@@ -2,7 +2,7 @@
 
 from ...dialects import OpenAIResponses
 from ...types import AssistantMessage
-from ..protocol import History
+from ..protocol import ExportForm
 from .encode import FunctionCall, Item, Message, ResponsesTurns, conversation
 from .replay import is_signature, items_of
 
@@ -35,7 +35,7 @@ def _is_of_model(item: Item) -> bool:
     return _has_id(item) or type(item) is FunctionCall or (type(item) is Message and item.role == "assistant")
 
 
-HISTORY = History(
+EXPORT_FORM = ExportForm(
     dialect=OpenAIResponses(),
     turns=ResponsesHistory,
     body=conversation,
