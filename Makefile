@@ -45,9 +45,10 @@ bench: $(VENV)/bench.stamp ## compare the speed with other libraries, and write 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
 
-docs: $(DEV) ## update what is printed from the code: tables in docs/, and the table of public names
+docs: $(DEV) ## update what is printed from the code: tables in docs/, the public names, the matrix of dialects
 	$(BIN)/python scripts/print_docs.py
 	$(BIN)/python scripts/public_names.py
+	$(BIN)/python tests/catalog/matrix.py > tests/catalog/matrix.txt
 
 shapes: $(DEV) ## update the tables of request fields from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py

@@ -59,7 +59,7 @@ def main() -> None:
     parser.add_argument(
         "--out",
         type=Path,
-        help="the folder for page and plots (default: docs/, if all are run); sections that are not run are kept",
+        help="the folder for page and plots (default: docs/, if all are run); its other sections are kept",
     )
     args = parser.parse_args()
     if unknown := set(args.section) - set(SECTIONS):

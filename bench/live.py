@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import segue
 from segue.session import MessageAdded, SQLiteStore
-from segue.session.entries import AnyEntry, CallStarted, Prompted, TurnBegun, TurnEnded
+from segue.session.entries import AnyEntry, CallStarted, SystemPromptSet, TurnBegun, TurnEnded
 from segue.types import AssistantMessage, Context, Message, Model, Options, ToolCall
 
 from .measure import without_garbage
@@ -46,7 +46,7 @@ def session(context: Context, model: Model) -> list[Cost]:
     """The cost of each request of a session that ends with ``context``."""
     with TemporaryDirectory() as folder, SQLiteStore(Path(folder) / "log.db") as log, without_garbage():
         log.create(SESSION, time=0)
-        log.append(SESSION, [Prompted(key="p", time=0, system_prompt=context.system_prompt)], after=0)
+        log.append(SESSION, [SystemPromptSet(key="p", time=0, system_prompt=context.system_prompt)], after=0)
         live = Live(log, context, model)
         costs, head = [], 1
         for entries in written(context.messages):

@@ -87,10 +87,10 @@ Ask = Callable[..., float]
 @contextmanager
 def version(root: Path) -> Iterator[Ask]:
     """A function that asks the segue under ``root``, in a process of its own, how many seconds something takes."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "src"), str(ROOT)])}
+    environment = os.environ | {"PYTHONPATH": str(root / "src")}
     command = [sys.executable, "-m", "bench.version_worker"]
     with subprocess.Popen(
-        command, env=environment, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, env=environment, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as worker:
         questions, answers = worker.stdin, worker.stdout
         assert questions is not None

@@ -62,6 +62,14 @@ def test_the_readme_names_the_commands_of_the_makefile() -> None:
         assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), target
 
 
+def test_the_page_about_the_chat_names_all_its_commands() -> None:
+    from segue.cli.chat_commands import COMMANDS
+
+    page = (ROOT / "docs" / "chat.md").read_text()
+    named = re.findall(r"`(/[a-z]+)", "".join(re.findall(r"^\| (`/.*?) \|", page, flags=re.MULTILINE)))
+    assert sorted(named) == sorted(COMMANDS)
+
+
 def test_every_change_code_has_a_phrase() -> None:
     from typing import get_args
 

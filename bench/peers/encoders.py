@@ -35,13 +35,13 @@ GEMINI = Target("Gemini", "google-generative-ai", "google", "gemini-2.5-pro")
 BEDROCK = Target("Bedrock Claude", "bedrock-converse", "amazon-bedrock", "us.anthropic.claude-sonnet-4-5-20250929-v1:0")
 TARGETS = (ANTHROPIC, CHAT, RESPONSES, GEMINI, BEDROCK)
 MISTRAL = Target("Mistral", "mistral-chat", "mistral", "mistral-large-latest")
-"""Only for segue: no peer has an encoder for it here."""
+"""Only in the section on versions."""
 
 MAX_TOKENS = 8192
 # Clients require credentials; nothing leaves this machine.
 KEY = "no-key"
 REGION = "us-east-1"
-ACCESS = {target: {"api_key": KEY} for target in TARGETS} | {
+ACCESS = {target: {"api_key": KEY} for target in (*TARGETS, MISTRAL)} | {
     BEDROCK: {"region_name": REGION, "aws_access_key_id": KEY, "aws_secret_access_key": KEY}
 }
 run = asyncio.Runner().run

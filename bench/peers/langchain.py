@@ -16,7 +16,9 @@ from .encoders import (
     CHAT,
     GEMINI,
     MAX_TOKENS,
+    MISTRAL,
     RESPONSES,
+    TARGETS,
     Encoder,
     Peer,
     Sender,
@@ -30,6 +32,7 @@ MODELS: dict[Target, tuple[str, str, dict[str, Any]]] = {
     RESPONSES: ("langchain-openai", "ChatOpenAI", {"use_responses_api": True}),
     GEMINI: ("langchain-google-genai", "ChatGoogleGenerativeAI", {}),
     BEDROCK: ("langchain-aws", "ChatBedrockConverse", {}),
+    MISTRAL: ("langchain-mistralai", "ChatMistralAI", {}),
 }
 """The package of a target, its model, and the arguments that the model needs."""
 
@@ -40,7 +43,7 @@ def peer(context: Context) -> Peer:
         core.SystemMessage(context.system_prompt),
         *(native_message(core, message) for message in context.messages),
     ]
-    anthropic, chat, responses = map(model, (ANTHROPIC, CHAT, RESPONSES))
+    anthropic, chat, responses, mistral = map(model, (ANTHROPIC, CHAT, RESPONSES, MISTRAL))
 
     def sender(target: Target) -> Sender:
         def at(url: str) -> Callable[[], object]:
@@ -68,8 +71,12 @@ def peer(context: Context) -> Peer:
             ),
             GEMINI: gemini(messages),
             BEDROCK: bedrock(messages),
+            MISTRAL: Encoder(
+                called(MISTRAL, "_create_message_dicts"),
+                lambda: to_json(mistral._create_message_dicts(list(messages), None)),
+            ),
         },
-        {target: sender(target) for target in MODELS},
+        {target: sender(target) for target in TARGETS},
     )
 
 

@@ -16,6 +16,7 @@ from .encoders import (
     GEMINI,
     KEY,
     MAX_TOKENS,
+    MISTRAL,
     REGION,
     RESPONSES,
     Encoder,
@@ -86,6 +87,7 @@ def peer(context: Context) -> Peer:
                 options(litellm.GoogleAIStudioGeminiConfig(), GEMINI),
             ),
             BEDROCK: config(litellm.AmazonConverseConfig(), BEDROCK, thinking),
+            MISTRAL: config(litellm.MistralConfig(), MISTRAL, plain),
         },
         {
             ANTHROPIC: sender(ANTHROPIC, "anthropic", thinking, {"api_key": KEY}),

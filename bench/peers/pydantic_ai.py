@@ -9,7 +9,22 @@ import msgspec
 from segue.types import AssistantMessage, Context, Message, TextContent, ThinkingContent, ToolCall, ToolResultMessage
 
 from .chat_messages import text_of
-from .encoders import ACCESS, ANTHROPIC, BEDROCK, CHAT, GEMINI, RESPONSES, Encoder, Peer, Sender, Target, run
+from .encoders import (
+    ACCESS,
+    ANTHROPIC,
+    BEDROCK,
+    CHAT,
+    GEMINI,
+    MISTRAL,
+    RESPONSES,
+    TARGETS,
+    Encoder,
+    Peer,
+    Sender,
+    Target,
+    Write,
+    run,
+)
 
 MODELS = {
     ANTHROPIC: ("anthropic", "AnthropicModel", "AnthropicProvider"),
@@ -17,6 +32,7 @@ MODELS = {
     RESPONSES: ("openai", "OpenAIResponsesModel", "OpenAIProvider"),
     GEMINI: ("google", "GoogleModel", "GoogleProvider"),
     BEDROCK: ("bedrock", "BedrockConverseModel", "BedrockProvider"),
+    MISTRAL: ("mistral", "MistralModel", "MistralProvider"),
 }
 """The module of a target, its model and its provider."""
 
@@ -27,12 +43,12 @@ def peer(context: Context) -> Peer:
     messages[0].parts = [native.SystemPromptPart(context.system_prompt), *messages[0].parts]
     parameters = import_module("pydantic_ai.models").ModelRequestParameters
 
-    def encoder(target: Target, method: str, *rest: Any, **named: Any) -> Encoder:
+    def encoder(target: Target, method: str, *rest: Any, write: Write = with_omitted, **named: Any) -> Encoder:
         mapper = getattr(model(target), method)  # a coroutine function that never waits
 
         def encode() -> bytes:
             mapped: Coroutine[Any, Any, Any] = mapper(messages, *rest, **named)
-            return msgspec.json.encode(run(mapped), enc_hook=omitted)
+            return write(run(mapped))
 
         return Encoder(f"{MODELS[target][1]}.{method}", encode)
 
@@ -55,8 +71,9 @@ def peer(context: Context) -> Peer:
             RESPONSES: encoder(RESPONSES, "_map_messages", {}, parameters()),
             GEMINI: encoder(GEMINI, "_map_messages", parameters()),
             BEDROCK: encoder(BEDROCK, "_map_messages", parameters(), {}),
+            MISTRAL: encoder(MISTRAL, "_map_messages", parameters(), write=mistral_json),
         },
-        {target: sender(target) for target in MODELS},
+        {target: sender(target) for target in TARGETS},
     )
 
 
@@ -97,5 +114,12 @@ def native_part(native: Any, message: AssistantMessage, block: TextContent | Thi
             return native.ToolCallPart(block.name, block.arguments, block.id)
 
 
-def omitted(_: Any) -> None:
-    """The only value that JSON cannot represent marks a field that is left out."""
+def with_omitted(body: Any) -> bytes:
+    """Write JSON. The only value that JSON cannot represent marks a field that is left out."""
+    return msgspec.json.encode(body, enc_hook=lambda _: None)
+
+
+def mistral_json(messages: Any) -> bytes:
+    """Write the JSON of objects of mistralai, which are pydantic models."""
+    encoded: bytes = import_module("pydantic_core").to_json(messages, by_alias=True, exclude_none=True)
+    return encoded

@@ -22,7 +22,7 @@ from .types import (
     ToolDefinition,
 )
 from .types.codec import encode
-from .wire.common.images import size_of
+from .wire import image_size
 
 BYTES_PER_TOKEN = 3.7
 PIXELS_PER_TOKEN = 750  # documented by Anthropic; the others are of the same order
@@ -53,10 +53,10 @@ class Estimate(Struct, frozen=True, kw_only=True, rename="camel"):
 
 def estimate(stored: Context, rendered: Context, model: Model) -> Estimate:
     """Estimate the tokens of ``rendered``, which was made from ``stored`` for ``model``."""
-    return estimated(stored.messages, guessed(stored), guessed(rendered), model)
+    return estimate_from_guesses(stored.messages, guess_context(stored), guess_context(rendered), model)
 
 
-def estimated(messages: list[Message], stored: float, rendered: float, model: Model) -> Estimate:
+def estimate_from_guesses(messages: list[Message], stored: float, rendered: float, model: Model) -> Estimate:
     """Estimate the tokens of a rendering of ``messages`` from two guesses: for the stored messages (``stored``) and for
     the rendered ones (``rendered``)."""
     guess = rendered
@@ -66,7 +66,7 @@ def estimated(messages: list[Message], stored: float, rendered: float, model: Mo
     at, answer = last
     usage = answer.usage
     measured = usage.input + usage.cache_read + usage.cache_write + usage.output
-    since = guessed_messages(messages[at + 1 :])
+    since = guess_messages(messages[at + 1 :])
     changed = guess - stored
     own = (answer.provider, answer.model) == (model.provider, model.id)
     # Most of what was measured is still there, whatever the difference of the guesses is.
@@ -91,18 +91,18 @@ def _last_measured(messages: list[Message]) -> tuple[int, AssistantMessage] | No
     return None
 
 
-def guessed(context: Context) -> float:
+def guess_context(context: Context) -> float:
     """Guess the tokens of a conversation from its length."""
-    return guessed_frame(context.system_prompt, context.tools) + guessed_messages(context.messages)
+    return guess_frame(context.system_prompt, context.tools) + guess_messages(context.messages)
 
 
-def guessed_frame(system_prompt: str | None, tools: Iterable[ToolDefinition]) -> float:
+def guess_frame(system_prompt: str | None, tools: Iterable[ToolDefinition]) -> float:
     """Guess the tokens of the system prompt and the tools."""
     schemas = sum(len(tool.name) + _bytes(tool.description) + len(bytes(tool.parameters)) for tool in tools)
     return (_bytes(system_prompt or "") + schemas) / BYTES_PER_TOKEN
 
 
-def guessed_messages(messages: Iterable[Message]) -> float:
+def guess_messages(messages: Iterable[Message]) -> float:
     """Guess the tokens of messages."""
     return sum(TOKENS_PER_MESSAGE + sum(_guessed_block(block) for block in message.content) for message in messages)
 
@@ -117,7 +117,7 @@ def _guessed_block(block: Block) -> float:
             return (len(block.name) + _json_bytes(block)) / BYTES_PER_TOKEN
         case ImageContent():
             least, most = TOKENS_PER_IMAGE
-            size = size_of(block.data)
+            size = image_size(block.data)
             return most if size is None else min(max(size[0] * size[1] / PIXELS_PER_TOKEN, least), most)
         case _:
             assert_never(block)

@@ -41,11 +41,11 @@ def test_an_agent_uses_the_settings_of_its_session_unless_others_are_passed(prov
             assert agent.scheduler.limits is own.tool_limits
             assert (await agent.run("Weather?")).how == "limit"
         assert "limit of 1 step" in texts(session.messages)[0]
-        other = Settings(options=Options(temperature=0.5))
+        other = Settings(options=Options(max_tokens=1234))
         async with Agent(None, [], session, settings=other) as agent:
             assert session.settings is other
             assert (await agent.run("And now?")).how == "done"
-        assert providers[ONE].requests[-1]["temperature"] == 0.5
+        assert providers[ONE].requests[-1]["max_tokens"] == 1234
 
     run(talk())
 

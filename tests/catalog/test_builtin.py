@@ -6,33 +6,10 @@ import msgspec
 import pytest
 
 from segue.catalog import Catalog, get_provider, list_models, list_providers
-from segue.catalog.loader import HERE, built_in
+from segue.catalog.loader import HERE, _manual_models, built_in
 from segue.dialects import DIALECTS
 
-PROVIDERS = [
-    "anthropic",
-    "openai",
-    "azure",
-    "google",
-    "google-vertex",
-    "amazon-bedrock",
-    "mistral",
-    "moonshot",
-    "deepseek",
-    "groq",
-    "xai",
-    "cerebras",
-    "together",
-    "fireworks",
-    "openrouter",
-    "dashscope",
-    "zai",
-    "minimax",
-    "ollama",
-    "llamacpp",
-    "vllm",
-    "local",
-]
+PROVIDERS = list(built_in().providers)
 KEYS = {
     "anthropic": ("ANTHROPIC_API_KEY",),
     "openai": ("OPENAI_API_KEY",),
@@ -63,7 +40,7 @@ def test_every_provider_has_a_row_with_an_address_and_key_variables(name: str, c
     assert set(provider.protocols) <= set(DIALECTS)
 
 
-def test_there_is_no_other_provider(catalog: Catalog) -> None:
+def test_providers_are_listed_in_the_order_of_their_rows(catalog: Catalog) -> None:
     assert list_providers(catalog) == PROVIDERS
 
 
@@ -125,6 +102,15 @@ def test_prices_are_dollars_per_million_and_unknown_is_not_zero(catalog: Catalog
     assert (cost.input, cost.output, cost.cache_read, cost.cache_write) == (3, 15, 0.3, 3.75)
     assert catalog.resolve("ollama/llama3").cost.input == 0
     assert catalog.resolve("anthropic/claude-nobody-knows").cost == type(cost)()
+
+
+def test_a_row_by_hand_overrides_single_fields_of_a_generated_row() -> None:
+    ref = "anthropic/claude-sonnet-4-5"
+    rows = built_in()
+    found = _manual_models({"models": {ref: {"cost": {"input": 99}}}}, rows.providers, rows.models)
+    changed, generated = found[ref], rows.models[ref]
+    assert (changed.cost.input, changed.cost.output) == (99, 15)
+    assert (changed.name, changed.context_window) == (generated.name, generated.context_window)
 
 
 def test_every_pattern_of_every_family_is_used_by_a_protocol_that_exists() -> None:

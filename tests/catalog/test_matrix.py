@@ -12,5 +12,5 @@ from matrix import render  # noqa: E402  (a neighbour, also a command)
 
 
 def test_the_matrix_of_dialects_is_that_of_the_file() -> None:
-    """If the change is intended: python tests/catalog/matrix.py > tests/catalog/matrix.txt"""
+    """If the change is intended: make docs"""
     assert render(Catalog.load()) == (HERE / "matrix.txt").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def test_half_a_character_hides_nothing_else_that_json_cannot_hold(arguments: di
 
 
 @pytest.mark.parametrize("blank", ["\u3000", "\u00a0 ", " \u2003\n", "\u2028"])
-def test_white_space_of_any_script_is_no_text(blank: str) -> None:
+def test_white_space_of_any_script_is_not_text(blank: str) -> None:
     said = [UserMessage("hello"), answer(TextContent(blank), of=OPENAI, stop_reason="stop"), UserMessage(blank)]
     rendered = segue.project(Context(messages=said), OPENAI)
     assert rendered.context.messages == said[:1]
@@ -93,7 +93,7 @@ def test_what_another_model_of_the_account_may_read_is_shared_not_copied() -> No
     assert [id(message) for message in rendered.context.messages] == [id(message) for message in said]
 
 
-def test_a_text_that_is_no_answer_has_no_signature() -> None:
+def test_only_texts_of_answers_have_signatures() -> None:
     context = Context(
         messages=[
             UserMessage([TextContent("", "sig"), TextContent("go", "sig")]),
@@ -171,7 +171,7 @@ def test_the_report_can_always_be_written() -> None:
     assert json.loads(msgspec.json.encode(changes))
 
 
-def test_preview_takes_what_projection_takes() -> None:
+def test_preview_accepts_what_projection_accepts() -> None:
     """A failed turn is left out, whatever its arguments hold."""
     context = Context(
         messages=[

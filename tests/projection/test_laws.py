@@ -144,7 +144,7 @@ def is_prefix(part: list[Any], whole: list[Any]) -> bool:
 
 
 def stable_cuts(messages: list[Message]) -> list[int]:
-    """Where no call waits for its result, and none before takes one from after, nor the other way round."""
+    """Positions where no call waits for its result, and no call is matched to a result on the other side."""
     pairing = Pairing(messages)
     cuts = []
     for cut in range(1, len(messages)):
@@ -235,7 +235,7 @@ class TestTotal:
         with pytest.raises(segue.FormatError, match=r"messages\[1\]\.content\[1\]\.arguments"):
             segue.project(Context(messages=[UserMessage("x"), answer]), segue.get_model("anthropic/claude-sonnet-4-5"))
 
-    def test_nesting_is_no_reason_to_fail(self) -> None:
+    def test_nested_values_do_not_fail(self) -> None:
         arguments: dict[str, Any] = {"text": torn.HALF}
         for _ in range(300):
             arguments = {"x": [arguments]}

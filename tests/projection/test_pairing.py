@@ -53,7 +53,7 @@ TEARS = [late, nameless, early, doubled, crossed]
 
 
 def lines_run(act: Callable[[], object]) -> int:
-    """How many lines of Python it takes, each turn of a loop counted."""
+    """The number of executed lines of Python."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:
@@ -204,7 +204,7 @@ MESSAGES = st.lists(
 
 
 @pytest.mark.parametrize("named", ["", "b"])
-def test_an_early_stand_in_that_a_later_result_replaces_is_reported_as_changed(named: str) -> None:
+def test_an_early_placeholder_that_a_later_result_replaces_is_reported_as_changed(named: str) -> None:
     growing: list[Message] = [result("b", "r", "grep", True), answer("b", tool="grep")]
     pairing = Pairing(growing)
     growing.append(result(named, "r", "bash", False))
@@ -215,7 +215,7 @@ def test_an_early_stand_in_that_a_later_result_replaces_is_reported_as_changed(n
 @settings(max_examples=3_000 if SOAK else 600)
 @given(MESSAGES | torn.torn_contexts(MISTRAL).map(lambda context: context.messages), st.data())
 def test_a_pairing_that_grew_is_the_one_that_is_made_at_once(messages: list[Message], data: st.DataObject) -> None:
-    """And what it says has changed is all that has."""
+    """It also reports all matches that have changed, and no others."""
     growing: list[Message] = []
     pairing = Pairing(growing)
     while len(growing) < len(messages):

@@ -47,7 +47,7 @@ class Witness(Pass):
 
 @contextmanager
 def witnessed(bit: str) -> Iterator[list[int]]:
-    """The steps that a pass with this bit sees, if it stands first in the tuple."""
+    """The steps that a pass with this bit sees, if it is the first in the tuple."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Witness, "concerns", BITS[bit], raising=False)
         patch.setattr(Witness, "seen", seen := [])

@@ -1,4 +1,4 @@
-"""Choices: presets, a limit on reasoning, a function for ids, strategies of the caller's own."""
+"""Choices: presets, a limit on reasoning, a function for ids, custom strategies."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -75,17 +75,17 @@ def test_off_renders_nothing() -> None:
         (lambda: segue.Policy(reasoning_limit=0), "reasoning_limit must be at least 1"),
     ],
 )
-def test_a_choice_that_nobody_knows_is_refused(make: Any, text: str) -> None:
+def test_an_unknown_choice_is_refused(make: Any, text: str) -> None:
     with pytest.raises(segue.ProjectionError, match=text):
         make()
 
 
-def test_what_is_no_policy_is_a_type_error() -> None:
+def test_anything_but_a_policy_is_a_type_error() -> None:
     with pytest.raises(TypeError, match=r"a policy is a segue\.Policy, the name of a preset, or an object with"):
         segue.project(TORN, MISTRAL, 17)  # type: ignore[arg-type]
 
 
-def test_foreign_thinking_can_be_capped_and_the_loss_is_told() -> None:
+def test_foreign_thinking_can_be_capped_and_the_loss_is_reported() -> None:
     context = Context(messages=[UserMessage("go"), answer(ThinkingContent("abcdefgh"), stop="stop")])
     rendered = segue.project(context, CLAUDE, segue.Policy(reasoning_limit=3))
     assert rendered.context.messages[1].content == [TextContent("[Reasoning] abc")]
@@ -154,7 +154,7 @@ class TestStrategy:
         assert rendered.changes == []
         assert rendered.context.messages == segue.project(TORN, MISTRAL, "llxprt").context.messages
 
-    def test_what_is_no_message_is_refused(self) -> None:
+    def test_anything_but_a_message_is_refused(self) -> None:
         class Wrong:
             def translate_for_provider(self, messages: list[Message], target: Model) -> Any:
                 return ["text"]

@@ -1,4 +1,4 @@
-"""Thinking that is bound to what stands before it: kept while nothing is edited, gone as a whole after an edit."""
+"""Thinking that is bound to everything before it: kept while nothing is edited, dropped after an edit."""
 
 import pytest
 from msgspec.structs import replace
@@ -70,7 +70,7 @@ def test_thinking_stays_while_nothing_is_edited() -> None:
 
 
 @pytest.mark.parametrize("edited", [0, 2, 4, 6])
-def test_one_edit_and_all_thinking_after_it_goes(edited: int) -> None:
+def test_an_edit_drops_all_thinking_after_it(edited: int) -> None:
     messages = talk(3)
     message = messages[edited]
     messages[edited] = replace(message, content=[TextContent("edited")])  # type: ignore[type-var]
@@ -107,7 +107,7 @@ def test_an_absent_digest_counts_as_equal_until_an_earlier_turn_lost_its_thinkin
 
 
 @pytest.mark.parametrize("removed", [1, 3, 5, 7, 9])
-def test_where_thinking_in_the_middle_is_gone_all_later_thinking_goes(removed: int) -> None:
+def test_missing_thinking_in_the_middle_drops_all_later_thinking(removed: int) -> None:
     """Each block is bound to the one before it, too: a gap makes all later ones invalid (CLIProxyAPI#5422, 2026-10)."""
     messages = talk(3)
     answer = messages[removed]

@@ -1,4 +1,4 @@
-"""What is signed goes back only to whom it is good for: the model that made it, on the platform that made it."""
+"""Signed content goes back only to the model that made it, on the platform that made it."""
 
 import json
 from typing import Any

@@ -19,7 +19,7 @@ from segue.types import (
     Usage,
     UserMessage,
 )
-from segue.wire.common.images import size_of
+from segue.wire.common.images import image_size
 
 CLAUDE = segue.get_model("anthropic/claude-sonnet-4-5")
 MISTRAL = segue.get_model("mistral/mistral-large-latest")
@@ -157,16 +157,16 @@ SIZES = {
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_the_size_of_an_image_is_read_from_its_header(kind: str) -> None:
-    assert size_of(encoded(SIZES[kind]).data) == (640, 480)
+    assert image_size(encoded(SIZES[kind]).data) == (640, 480)
 
 
 @pytest.mark.parametrize(
     "data", [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"\xff\xd8", b"RIFF\0\0\0\0WEBPVP8?", b"BM"]
 )
 def test_a_broken_or_unknown_image_has_no_size(data: bytes) -> None:
-    assert size_of(encoded(data).data) is None
+    assert image_size(encoded(data).data) is None
 
 
 def test_broken_base64_has_no_size() -> None:
-    assert size_of("a") is None
-    assert size_of("\u00e9") is None
+    assert image_size("a") is None
+    assert image_size("\u00e9") is None

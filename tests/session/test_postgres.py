@@ -13,6 +13,7 @@ from support.waiting import HANGS, until
 
 from segue.errors import SessionError, SettingError
 from segue.session import PostgresStore, Store, open_store, postgres as module
+from segue.session.migrations import NEWEST
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def test_a_database_of_a_newer_segue_is_refused(address: str) -> None:
     PostgresStore(address).close()
     with psycopg.connect(address) as other:
         other.execute("INSERT INTO segue_migrations VALUES (99, 'who knows')")
-    with pytest.raises(SessionError, match="its tables have version 99, and this segue knows only 1; update segue"):
+    with pytest.raises(SessionError, match=f"its tables have version 99, and this segue knows only {NEWEST}; update"):
         PostgresStore(address)
 
 

@@ -11,7 +11,7 @@ from support.entries import message_entry
 
 from segue.errors import SessionError
 from segue.session import SQLiteStore, migrations
-from segue.session.migrations import MIGRATIONS, Migration
+from segue.session.migrations import MIGRATIONS, NEWEST, Migration
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_store_of_a_newer_segue_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("INSERT INTO segue_migrations VALUES (99, 'who knows')")
     connection.close()
-    with pytest.raises(SessionError, match="its tables have version 99, and this segue knows only 1; update segue"):
+    with pytest.raises(SessionError, match=f"its tables have version 99, and this segue knows only {NEWEST}; update"):
         SQLiteStore(path)
 
 
@@ -68,19 +68,20 @@ def test_a_later_migration_is_applied_once_and_keeps_the_data(path: Path, monkey
     with SQLiteStore(path) as store:
         store.create("s", time=0)
         store.append("s", [message_entry("a")], after=0)
-    migration = Migration(2, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
+    migration = Migration(NEWEST + 1, "a reason", ("ALTER TABLE segue_sessions ADD COLUMN more text",))
     monkeypatch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, migration))
-    monkeypatch.setattr(migrations, "NEWEST", 2)
+    monkeypatch.setattr(migrations, "NEWEST", NEWEST + 1)
     for _ in range(2):
         with SQLiteStore(path) as store:
             assert [stored.entry for stored in store.read("s")] == [message_entry("a")]
-            assert store._rows("SELECT number FROM segue_migrations ORDER BY number") == [(1,), (2,)]
+            applied = store._rows("SELECT number FROM segue_migrations ORDER BY number")
+            assert applied == [(number,) for number in range(1, NEWEST + 2)]
             assert store._rows("SELECT more FROM segue_sessions") == [(None,)]
 
 
 def test_a_migration_that_fails_leaves_the_store_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     SQLiteStore(path).close()
-    migration = Migration(2, "a bad one", ("CREATE TABLE segue_more (x {integer})", "NONSENSE"))
+    migration = Migration(NEWEST + 1, "a bad one", ("CREATE TABLE segue_more (x {integer})", "NONSENSE"))
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, migration))
         with pytest.raises(SessionError, match="syntax error"):

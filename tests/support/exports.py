@@ -51,7 +51,7 @@ FORMS = {
     "openai-responses": Form(unknown_name=""),
     "mistral-chat": Form(),
 }
-GONE = "nothing is left in this message"
+GONE = "the message is empty"
 FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 Plain = tuple[Any, ...]
 """A message or block as a tuple that can be compared."""

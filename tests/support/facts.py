@@ -75,7 +75,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     # The separator between two texts of a reply in the decoded message.
     between: str = ""
     # Texts that can be sent.
-    words: st.SearchStrategy[str] = ANY
+    texts: st.SearchStrategy[str] = ANY
 
 
 def _models(provider: str, *names: str) -> list[Model]:
@@ -286,7 +286,7 @@ FACTS: dict[str, Facts] = {
         refusal="Invalid `signature` in `thinking` block",
         between="\n\n",
         # If thinking is in tags, a tag in its text would end it.
-        words=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=30),
+        texts=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="<"), max_size=30),
     ),
     "openai-responses": Facts(
         models=[*_models("openai", "gpt-5.6-terra", "gpt-5.1"), *_models("azure", "gpt-5.4", "o3")],
@@ -297,7 +297,7 @@ FACTS: dict[str, Facts] = {
         came_back=_responses_back,
         refusal="could not be verified",
         # Paragraphs are parts of a summary.
-        words=ANY | st.just("one\n\ntwo\n\n\n\nthree"),
+        texts=ANY | st.just("one\n\ntwo\n\n\n\nthree"),
     ),
     "google-generative-ai": Facts(
         models=[*_models("google", *_GEMINIS), *_models("google-vertex", *_GEMINIS)],

@@ -287,12 +287,12 @@ def test_foreign_signatures_are_refused(client: Any) -> None:
     own = list(message["content"])
     text = own[0]["reasoningContent"]["reasoningText"]
     message["content"][0] = {"reasoningContent": {"reasoningText": text | {"text": "Something else."}}}
-    words = "The model returned the following errors: messages.1.content.{}: Invalid `{}` in `{}` block"
-    assert refused(client, history) == words.format(0, "signature", "thinking")
+    text = "The model returned the following errors: messages.1.content.{}: Invalid `{}` in `{}` block"
+    assert refused(client, history) == text.format(0, "signature", "thinking")
     message["content"] = [own[0], foreign["content"][1], *own[2:]]
-    assert refused(client, history) == words.format(1, "data", "redacted_thinking")
+    assert refused(client, history) == text.format(1, "data", "redacted_thinking")
     message["content"] = [own[0], {"reasoningContent": {"redactedContent": b"made up"}}, *own[2:]]
-    assert refused(client, history) == words.format(1, "data", "redacted_thinking")
+    assert refused(client, history) == text.format(1, "data", "redacted_thinking")
     message["content"] = own
     asked(client, history)
 

@@ -211,9 +211,9 @@ def resigned(answer: types.Content, signature: bytes | None) -> list[Any]:
 
 def test_a_call_without_its_response_is_refused(client: genai.Client, server: StandIn) -> None:
     answer = first_answer(client)
-    words = "the number of function response parts is equal to the number of function call parts"
-    assert words in refused(client, [QUESTION, answer, types.UserContent(results(answer.parts or [])[0])])
-    assert words in refused(client, [QUESTION, answer, QUESTION])
+    text = "the number of function response parts is equal to the number of function call parts"
+    assert text in refused(client, [QUESTION, answer, types.UserContent(results(answer.parts or [])[0])])
+    assert text in refused(client, [QUESTION, answer, QUESTION])
     assert len(server.refused) == 2
 
 
@@ -237,15 +237,15 @@ def test_the_shape_of_another_protocol_is_refused(client: genai.Client, server: 
 
 
 def test_foreign_signatures_are_refused(client: genai.Client, server: StandIn) -> None:
-    words = "Corrupted thought signature."
+    text = "Corrupted thought signature."
     if server.provider == "google-vertex":
-        words = "Unable to submit request because Thought signature is not valid.."
+        text = "Unable to submit request because Thought signature is not valid.."
     answer = first_answer(client)
     with StandIn(server.provider, account="other", script=SCRIPT) as other, client_of(other) as theirs:
         foreign = next(part.thought_signature for part in first_answer(theirs).parts or [] if part.thought_signature)
-    assert refused(client, resigned(answer, foreign)) == words
-    assert refused(client, resigned(answer, b"made up")) == words
-    assert refused(client, resigned(answer, b"made up"), model=OLDER) == words
+    assert refused(client, resigned(answer, foreign)) == text
+    assert refused(client, resigned(answer, b"made up")) == text
+    assert refused(client, resigned(answer, b"made up"), model=OLDER) == text
 
 
 @pytest.mark.parametrize("dummy", ["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])

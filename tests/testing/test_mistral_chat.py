@@ -300,9 +300,9 @@ def test_faults_in_mid_stream_are_errors_of_the_sdk(kind: FaultKind, http: httpx
         with client.chat.stream(model=MODEL, messages=[QUESTION]) as stream:
             yield from (event.data.choices[0].delta.content for event in stream)
 
-    error, words = IN_THE_STREAM[kind]
+    error, text = IN_THE_STREAM[kind]
     seen, found = failure_of(StandIn("mistral", script=[Fault(kind)]), error, streamed)
-    assert "".join(seen).startswith("One two") and words in str(found)
+    assert "".join(seen).startswith("One two") and text in str(found)
 
 
 def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
@@ -316,9 +316,9 @@ def test_a_wrong_key_is_refused(server: StandIn, http: httpx2.Client) -> None:
 
 
 def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
-    """The SDK gives no raw answer: a hook of its HTTP client keeps it. Streams have it as ``response``.
+    """The SDK does not return the raw answer: a hook of its HTTP client keeps it. Streams have it as ``response``.
 
-    It fills in defaults of its own (``prefix``, ``index``), so that what is sent is compared as a conversation.
+    The SDK adds its own defaults (``prefix``, ``index``), so the bodies are compared as conversations.
     """
     raw: list[httpx2.Response] = []
     with (
@@ -338,8 +338,8 @@ def test_the_sdk_sends_what_segue_encodes(server: StandIn) -> None:
 
 
 def same(*bodies: dict[str, Any]) -> bool:
-    sent, meant = (segue.ingest(body, "mistral-chat") for body in bodies)
+    sent, expected = (segue.ingest(body, "mistral-chat", now=0) for body in bodies)
     left, kept = (
         {name: value for name, value in body.items() if name not in ("messages", "tools", "stream")} for body in bodies
     )
-    return sent == meant and left == kept
+    return sent == expected and left == kept

@@ -330,7 +330,7 @@ def test_the_decoder_reads_what_the_voice_sends(protocol: str, data: st.DataObje
     account refuses it only if it has a signature."""
     facts = FACTS[protocol]
     model = data.draw(st.sampled_from(facts.speakers), "model")
-    content = data.draw(contents(facts.words), "content")
+    content = data.draw(contents(facts.texts), "content")
     here = standin_for(model)
     spoken, message = read_back(here, Reply(content, stop=stop), model, CONTEXT, streams)
     assert facts.compared(message.content, model) == facts.compared(spoken, model)
@@ -538,7 +538,7 @@ def test_the_command_accepts_a_port_and_a_key() -> None:
         (["nobody"], "nobody"),
         (["anthropic", "--protocol", "mistral-chat"], "does not speak mistral-chat"),
         (["anthropic", "--protocol", "gopher"], "invalid choice"),
-        (["anthropic", "--port", "{port}"], "in use; --port 0 chooses a free one"),
+        (["anthropic", "--port", "{port}"], "in use; use --port 0 for any free one"),
         (["anthropic", "--port", "x"], "is not a port"),
         ([], "PROVIDER"),
     ],

@@ -2,10 +2,12 @@
 
 from .agent import Agent, AgentStream, Outcome
 from .calls import Runner
-from .meter import RunLimits, session_usage
+from .check import SessionCheck as SessionCheck, check_session as check_session
+from .meter import SEPARATOR as SEPARATOR, RunLimits, add_usage as add_usage, session_usage
 from .recovery import Interruption
 from .session import Session
 from .settings import Settings
+from .state import rebuilt as rebuilt
 from .stream import TurnStream
 
 __all__ = [

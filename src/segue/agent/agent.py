@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from ..errors import ConflictError
 from ..router import Fixed, Router
-from ..session import Store, open_store
-from ..session.sqlite import MEMORY
+from ..session import MEMORY, Store, open_store
 from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Usage, UserMessage
 from .events import Emit, How, TurnEnd, TurnEvent

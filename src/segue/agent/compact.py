@@ -8,7 +8,7 @@ import msgspec
 from ..client import complete
 from ..compaction import Plan, RequestSettings, accept, obstacle, plan, request, summary_message
 from ..errors import SegueError, SessionError
-from ..session.entries import Compacted
+from ..session import Compacted
 from ..types import Context, Model, Options, UserMessage
 from .meter import Meter
 

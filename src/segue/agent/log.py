@@ -8,9 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import ConflictError, SegueError, SettingError
 from ..router import Fixed, Router
-from ..session import Store
-from ..session.entries import AnyEntry, Entry, MessageAdded, ModelChosen, TurnEnded, TurnRenewed
-from ..session.rows import MAX_TIME
+from ..session import MAX_TIME, AnyEntry, Entry, MessageAdded, ModelChosen, Store, TurnEnded, TurnRenewed
 from ..types import Message
 from ..waiting import in_thread
 from .owner import RENEWAL, Owner, is_alive

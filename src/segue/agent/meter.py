@@ -49,7 +49,7 @@ class Meter:
 
     def spend(self, usage: Usage) -> None:
         """Add the usage of an answer, even of a failed one."""
-        self.usage = added(self.usage, usage)
+        self.usage = add_usage(self.usage, usage)
         if self.parent is not None:
             self.parent.spend(usage)
 
@@ -84,7 +84,7 @@ def cost_of(usage: Usage) -> float | None:
     return None if usage.cost is None else usage.cost.total
 
 
-def added(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
     """The sum of two usages. Zero tokens cost nothing, even if their price is not known."""
     used = {name: getattr(one, name) + getattr(other, name) for name in _TOKENS}
     cost = _cost(one), _cost(other)
@@ -115,7 +115,7 @@ def session_usage(store: Store, session: str) -> Usage:
         begin = 0 if each == session else store.info(each).parent_entry or 0
         for entry in (stored.entry for stored in store.read(each, begin)):
             for usage in _used(entry):
-                used = added(used, usage)
+                used = add_usage(used, usage)
     return used
 
 

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..compaction import RequestSettings, answer_room
 from ..render import Renderers, Request
-from ..tokens import estimated, guessed_frame, guessed_messages
+from ..tokens import estimate_from_guesses, guess_frame, guess_messages
 from ..types import Context, Fold, Model, ToolDefinition
 from .settings import Settings
 from .state import State
@@ -22,7 +22,7 @@ class Requests:
         self.settings = settings
         self._state = state
         self._renderers = Renderers()
-        self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
+        self._guess = Fold(float, lambda total, message: total + guess_messages([message]))
 
     @property
     def context(self) -> Context:
@@ -38,12 +38,12 @@ class Requests:
     def estimate(self) -> float:
         """About how many tokens the stored conversation has."""
         messages, fixed = self._state.messages, self._state.fixed
-        frame = guessed_frame(self._state.system_prompt, self.tools)
-        return frame + self._guess.over(messages, fixed) + guessed_messages(messages[fixed:])
+        frame = guess_frame(self._state.system_prompt, self.tools)
+        return frame + self._guess.over(messages, fixed) + guess_messages(messages[fixed:])
 
     def overflows(self, model: Model, request: Request | None) -> bool:
         """Whether ``request`` may not fit the window of ``model``; without one, the stored conversation is measured."""
         stored = self.estimate()
         rendered = stored if request is None else request.guessed()
-        most = estimated(self._state.messages, stored, rendered, model).high
+        most = estimate_from_guesses(self._state.messages, stored, rendered, model).high
         return most + answer_room(model, RequestSettings(self.settings.options)) > model.context_window

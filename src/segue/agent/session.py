@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from ..catalog import get_model
 from ..errors import SessionError
 from ..router import Router
-from ..session import SessionInfo, Store, open_store
-from ..session.entries import AnyEntry, SystemPromptSet
+from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, open_store
 from ..types import AssistantMessage, Context, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Tools, runner_of
 from .compact import compact

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TypeGuard, assert_never
 
 from ..compaction import compacted
-from ..session.entries import (
+from ..session import (
     AnyEntry,
     AttemptFailed,
     CallStarted,

@@ -14,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import SessionError
-from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
-from ..session.rows import MAX_NAME
+from ..session import MAX_NAME, AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
 from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..waiting import in_thread
@@ -114,7 +113,7 @@ def _result(call: ToolCall, outcome: "Outcome") -> ToolResultMessage:
 
 
 def _session(agent: "Agent", name: str, lead: Lead | None, store: Store, call: ToolCall, history: bool) -> Session:
-    """The session of a call. With a lead it is a fork of the lead's session: of all of it, or of nothing."""
+    """Create the session of a call. With a lead it is a fork of the lead's session, with its history or empty."""
     own = agent.session
     prompt, connection, settings = own.log.state.system_prompt, own.targets.connection, own.settings
     if lead is None:

@@ -24,7 +24,7 @@ class Targets:
         self.router = self.router_for(model)
 
     def router_for(self, model: Models) -> Router:
-        """The router that stands for ``model``. Its members are remembered."""
+        """The router itself, or a ``Fixed`` router for a model. Its members are remembered."""
         router = Fixed(model) if isinstance(model, Model | str) else model
         if not isinstance(router, Router):
             raise TypeError(f"a model is a segue.Model, its name, or a router; not a {type(model).__name__}")

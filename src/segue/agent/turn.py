@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..errors import ConflictError
-from ..session.entries import CallStarted, TurnBegun, TurnEnded
+from ..session import CallStarted, TurnBegun, TurnEnded
 from ..tools.call_texts import CANCELLED, CANCELLED_RUNNING, NOT_RUN
 from ..types import AssistantMessage, ToolCall, ToolResultMessage, UserMessage
 from .calls import Runner, failed_result

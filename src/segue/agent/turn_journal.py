@@ -10,7 +10,7 @@ from ..client import Connection
 from ..errors import ConflictError, ProviderError, SessionError
 from ..render import Request
 from ..router import Decision, Situation
-from ..session.entries import AnyEntry, AttemptFailed, MessageAdded
+from ..session import AnyEntry, AttemptFailed, MessageAdded
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolResultMessage, UserMessage
 from .compact import compact, too_long
 from .events import CallResult, Compaction, Emit, Steered

@@ -4,9 +4,9 @@
 A user's TOML file adds or changes rows. The catalog never connects to a provider.
 """
 
-from ..types.model import Model
+from ..types import Model
 from .resolve import Catalog, UnknownModelWarning, differing as differing
-from .rows import Defaults as Defaults, ModelRow as ModelRow, Provider
+from .rows import Auth as Auth, Defaults as Defaults, ModelRow as ModelRow, Provider
 
 __all__ = [
     "Catalog",

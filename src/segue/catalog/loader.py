@@ -37,7 +37,7 @@ def built_in() -> Tables:
     """Return the built-in rows."""
     manual = _toml(HERE / "providers.toml")
     providers = _providers(manual)
-    models = _models(HERE / "models.json", providers) | _manual_models(manual, providers)
+    models = _manual_models(manual, providers, _models(HERE / "models.json", providers))
     return Tables(providers, models, _families(HERE / "families.toml"))
 
 
@@ -59,10 +59,7 @@ def _with_file(path: str, changed: int) -> Tables:
     unknown = [name for name in document if name not in SECTIONS]
     faults += [f"{name}: unknown section; the sections are {' and '.join(SECTIONS)}" for name in unknown]
     providers = _overlay(base.providers, document.get("providers", {}), "providers", read_provider, faults)
-    models = _overlay(base.models, document.get("models", {}), "models", read_model, faults)
-    for ref, row in models.items():
-        if row is not base.models.get(ref):
-            faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    models = _with_models(base.models, document, providers, faults)
     _stop_at(path, faults)
     return Tables(providers, models, base.families)
 
@@ -85,13 +82,24 @@ def _providers(document: Mapping[str, Any]) -> dict[str, Provider]:
     return found
 
 
-def _manual_models(document: Mapping[str, Any], providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
+def _manual_models(
+    document: Mapping[str, Any], providers: Mapping[str, Provider], generated: Mapping[str, ModelRow]
+) -> dict[str, ModelRow]:
+    """Return the generated rows, overridden by those that are maintained by hand."""
     faults = Faults()
-    found = _overlay({}, document.get("models", {}), "models", read_model, faults)
-    for ref, row in found.items():
-        faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    found = _with_models(generated, document, providers, faults)
     _stop_at("providers.toml", faults)
     return found
+
+
+def _with_models(
+    base: Mapping[str, ModelRow], document: Mapping[str, Any], providers: Mapping[str, Provider], faults: Faults
+) -> dict[str, ModelRow]:
+    models = _overlay(base, document.get("models", {}), "models", read_model, faults)
+    for ref, row in models.items():
+        if row is not base.get(ref):
+            faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    return models
 
 
 def _families(path: Path) -> tuple[Family, ...]:

@@ -9,7 +9,7 @@ import msgspec
 
 from ..dialects import DIALECTS, Dialect
 from ..errors import ModelError, UnknownProviderError
-from ..types.model import Model
+from ..types import Model
 from .loader import FilePath, Tables, built_in, user_file, with_file
 from .rows import Cells, Defaults, Family, ModelRow, Provider
 

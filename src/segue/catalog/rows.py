@@ -4,9 +4,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from ..types.model import Modality
+from ..types import Modality, ModelCost
 from ..types.secret import Guarded
-from ..types.usage import ModelCost
 
 Cells = dict[str, Any]
 """Cells of a dialect by name, as written in a file; checked against the protocol's record when they are read."""

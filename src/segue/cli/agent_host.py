@@ -13,15 +13,12 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..agent import Agent, RunLimits, Session, Settings
-from ..agent.meter import SEPARATOR
+from ..agent import SEPARATOR, Agent, RunLimits, Session, Settings
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
-from ..session import MessageAdded, Store, Stored, TurnBegun, default_path, open_store
-from ..session.location import STORE_VARIABLE
+from ..session import STORE_VARIABLE, MessageAdded, Store, Stored, TurnBegun, default_path, open_store
 from ..tools import Approve, Tool
-from ..types import Model, Options, UserMessage
-from ..types.options import ReasoningLevel
+from ..types import Model, Options, ReasoningLevel, UserMessage
 from . import model_choice
 from .local_servers import LocalServers
 from .model_choice import Choice

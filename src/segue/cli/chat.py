@@ -7,7 +7,7 @@ from typing import IO, cast
 
 from .. import __version__
 from ..errors import SettingError
-from ..session.sqlite import MEMORY
+from ..session import MEMORY
 from ..tools import Allow, Approval, ApprovalRequest
 from ..types import Context, UserMessage
 from . import agent_host, approvals, chat_commands, model_choice

@@ -5,8 +5,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..agent.check import check_session
-from ..agent.meter import added, session_usage
+from ..agent import add_usage, check_session, session_usage
 from ..catalog import Catalog
 from ..session import MessageAdded
 from ..types import AssistantMessage, Usage
@@ -116,7 +115,7 @@ def _usage_by_model(chat: "Chat") -> dict[str, Usage]:
     for entry in (stored.entry for stored in chat.host.log()):
         if isinstance(entry, MessageAdded) and isinstance(entry.message, AssistantMessage):
             model = f"{entry.message.provider}/{entry.message.model}"
-            used[model] = added(used[model], entry.message.usage) if model in used else entry.message.usage
+            used[model] = add_usage(used[model], entry.message.usage) if model in used else entry.message.usage
     return used
 
 

@@ -13,7 +13,7 @@ from .printable import one_line
 from .terminal import Screen, write_json
 
 if TYPE_CHECKING:
-    from ..agent.check import SessionCheck
+    from ..agent import SessionCheck
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..agent.check import check_session  # imports HTTP, which the other actions do not need
+    from ..agent import check_session  # imports HTTP, which the other actions do not need
 
     model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
     with open_store(args.store, create=False) as store:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from ..projection.pairing import Pairing
+from ..projection import Pairing
 from ..types import (
     AssistantMessage,
     Context,

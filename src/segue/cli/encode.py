@@ -17,8 +17,7 @@ from ..catalog import Catalog, get_model
 from ..errors import FormatError, ProjectionError
 from ..projection import PRESETS
 from ..render import Request, encode
-from ..types import Context, Model, Options, read_conversations
-from ..types.jsonl import conversations_follow, first_lines, shape_of
+from ..types import Context, Model, Options, conversations_follow, first_lines, read_conversations, shape_of
 from ..types.secret import shown_headers
 from .files import open_input, source_name
 from .formatting import count_of

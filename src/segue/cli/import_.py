@@ -5,7 +5,7 @@ import argparse
 from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import ingest
-from ..wire.registry import PROTOCOLS
+from ..wire import PROTOCOLS
 from .files import read_bytes, source_name
 from .terminal import write_json
 

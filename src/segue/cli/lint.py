@@ -7,9 +7,8 @@ import msgspec
 from ..catalog import Catalog, get_model
 from ..errors import FormatError
 from ..render import lint
-from ..rules import Finding
-from ..rules.rule import Severity
-from ..wire.registry import PROTOCOLS
+from ..rules import Finding, Severity
+from ..wire import PROTOCOLS
 from .files import read_bytes, source_name
 from .printable import one_line
 from .terminal import Screen, print_note, write_json

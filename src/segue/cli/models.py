@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..catalog import Catalog, differing
-from ..types.model import Model
+from ..types import Model
 from ..types.secret import shown_address, shown_headers
 from .printable import one_line
 from .terminal import Screen, is_terminal, print_note, print_text, write_json

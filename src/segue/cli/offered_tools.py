@@ -14,7 +14,7 @@ from ..types import Model
 from .model_choice import supports_tools
 
 if TYPE_CHECKING:
-    from ..tools.mcp import McpServer
+    from ..tools import McpServer
 
 
 class OfferedTools(Struct):
@@ -57,8 +57,7 @@ def _built_in_tools(args: Namespace) -> OfferedTools:
     offered = OfferedTools([], [], [])
     if args.no_tools:
         return offered
-    from ..tools.files import file_tools
-    from ..tools.shell import shell_tool
+    from ..tools import file_tools, shell_tool
 
     if not os.path.isdir(args.root):
         raise SettingError(f"--root is not a directory: {args.root}")
@@ -71,7 +70,7 @@ def _built_in_tools(args: Namespace) -> OfferedTools:
 
 
 def _server(address: str) -> "McpServer":
-    from ..tools.mcp import McpServer
+    from ..tools import McpServer
 
     if address.startswith(("http://", "https://")):
         return McpServer.http(address, approval=True)

@@ -10,8 +10,16 @@ from typing import NamedTuple
 import msgspec
 
 from ..errors import SessionError, TransferError
-from ..session import Compacted, SessionInfo, Store, default_path, export_session, import_session, open_store
-from ..session.location import STORE_VARIABLE
+from ..session import (
+    STORE_VARIABLE,
+    Compacted,
+    SessionInfo,
+    Store,
+    default_path,
+    export_session,
+    import_session,
+    open_store,
+)
 from ..types import Context
 from . import check
 from .files import open_input, private_file, source_name
@@ -91,7 +99,7 @@ def run_show(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         info, log = store.info(args.session), list(store.read(args.session))
     if args.json:
-        from ..agent.state import rebuilt  # imports all that an agent needs, which the other actions do not
+        from ..agent import rebuilt  # imports all that an agent needs, which the other actions do not
 
         # Without compactions, the state has the messages that they replaced.
         whole = rebuilt(stored.entry for stored in log if not isinstance(stored.entry, Compacted))

@@ -6,7 +6,7 @@ import threading
 from ..catalog import list_providers
 from ..errors import SettingError
 from ..testing import StandIn
-from ..wire.registry import PROTOCOLS
+from ..wire import PROTOCOLS
 from .terminal import print_note, print_text
 
 

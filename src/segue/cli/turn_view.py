@@ -30,8 +30,7 @@ from ..events import (
     TurnEvent,
     TurnStart,
 )
-from ..tools import CallState
-from ..tools.states import FINAL_STATES
+from ..tools import FINAL_STATES, CallState
 from ..types import ImageContent, TextContent, ToolResultMessage
 from .conversation_view import call_parts
 from .formatting import dollars, shorten, text_of, tokens_of

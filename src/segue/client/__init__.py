@@ -4,11 +4,11 @@
 is reached, a request is rendered for that model, and ``send`` sends it.
 """
 
-from ..types.retries import Retries
+from ..types import Retries
 from .client import Client
 from .connection import Connection, Timeouts
 from .failures import error_of
-from .reach import Reach, reach
+from .reach import Reach, checked_headers as checked_headers, parse_endpoint as parse_endpoint, reach
 from .stream import Stream
 from .sync import SyncStream
 

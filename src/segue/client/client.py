@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from ..errors import SettingError
 from ..projection import PolicyLike
 from ..render import Request, encode
-from ..types import AssistantMessage, Context, Model, Options
-from ..types.check import check_options
+from ..types import AssistantMessage, Context, Model, Options, check_options
 from .connection import Connection
 from .pool import Pool
 from .reach import Reach, reach

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ..errors import SettingError
-from ..types.retries import Retries
+from ..types import Retries
 from ..types.secret import Guarded
 
 if TYPE_CHECKING:

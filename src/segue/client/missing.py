@@ -7,7 +7,7 @@ a file (``NAMED``); these are checked first.
 
 import re
 
-from ..rules.overflow import Phrase
+from ..rules import Phrase
 
 _ID = r"\b(?:file[-_]|files/|cntr_|container_|conv_|pmpt_|vs_|cachedContents/)\w{4,}"
 

@@ -12,12 +12,11 @@ import anyio.to_thread
 import httpx2
 from msgspec.structs import replace
 
-from ..catalog import Provider, get_model, get_provider
+from ..catalog import Auth, Provider, get_model, get_provider
 from ..errors import SettingError, UnknownProviderError
-from ..types import Model
-from ..types.check import check_model
+from ..types import Model, check_model
 from ..types.secret import Secrets, address_secrets, shown_address
-from ..wire.common.headers import joined
+from ..wire import join_headers
 from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
 
@@ -66,7 +65,7 @@ class Reach:
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. ``body`` is only used if ``signs_body`` is true."""
         url = self.base_url + path
-        all_headers = checked_headers(joined(headers, self.headers), "the headers of the request")
+        all_headers = checked_headers(join_headers(headers, self.headers), "the headers of the request")
         if self._sign is not None:
             proof = await anyio.to_thread.run_sync(self._sign, url, all_headers, body)
             all_headers |= checked_headers(proof, "the credentials")
@@ -196,7 +195,7 @@ def _google(key: str | None, base_url: str) -> Sign | dict[str, str]:
     return lambda url, headers, body: {"authorization": f"Bearer {google_token()}"}
 
 
-SCHEMES: dict[str, Scheme] = {
+SCHEMES: dict[Auth, Scheme] = {
     "bearer": _header("authorization", "Bearer "),
     "x-api-key": _header("x-api-key"),
     "x-goog-api-key": _header("x-goog-api-key"),
@@ -204,12 +203,12 @@ SCHEMES: dict[str, Scheme] = {
     "aws": _aws,
     "google": _google,
 }
-"""Ways to authenticate. A provider's row may name one."""
+"""Ways to authenticate. A provider's row may name one (``Auth`` in ``catalog/rows.py``)."""
 
 _SIGNING = frozenset({"aws"})
 """Schemes that sign the body."""
 
-_BY_PROTOCOL = {
+_BY_PROTOCOL: dict[str, Auth] = {
     "anthropic-messages": "x-api-key",
     "google-generative-ai": "x-goog-api-key",
     "bedrock-converse": "aws",

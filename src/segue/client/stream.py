@@ -23,7 +23,7 @@ from ..types.codec import UNREADABLE, read_json
 from ..types.events import Error, Event
 from ..types.secret import shown_address
 from ..types.text import copy_json
-from ..wire.common.reader import error_text
+from ..wire import error_text
 from .connection import Connection
 from .exchange import Exchange, Pieces
 from .failures import kind_of, kind_of_stop, request_id, retry_after

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..errors import FormatError, ProjectionError
 from ..projection import PolicyLike, project
-from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guessed
+from ..tokens import BYTES_PER_TOKEN, MARGINS, estimate, guess_context
 from ..types import Context, Message, Model, Options
 
 SAFETY_FACTOR = 1 + MARGINS["guessed"][1]
@@ -66,12 +66,12 @@ def request_tokens(context: Context, model: Model, policy: PolicyLike = None) ->
 
 def message_tokens(message: Message) -> float:
     """The upper estimate for one stored message."""
-    return guessed(Context(messages=[message])) * SAFETY_FACTOR
+    return guess_context(Context(messages=[message])) * SAFETY_FACTOR
 
 
 def frame_tokens(context: Context) -> float:
     """The upper estimate for the system prompt and the tools."""
-    return guessed(Context(system_prompt=context.system_prompt, messages=[], tools=context.tools)) * SAFETY_FACTOR
+    return guess_context(Context(system_prompt=context.system_prompt, messages=[], tools=context.tools)) * SAFETY_FACTOR
 
 
 def bytes_in(tokens: float) -> int:

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 
-from ..projection.pairing import Pairing
+from ..projection import Pairing
 from ..types import AssistantMessage, Message, ToolResultMessage, UserMessage
 from .values import is_summary
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..tokens import guessed
+from ..tokens import guess_context
 from ..types import Context, Model, UserMessage
 from ..types.text import scrub
 from .budget import SAFETY_FACTOR, RequestSettings, answer_room, bytes_in
@@ -67,7 +67,7 @@ def part_room(summariser: Model, plan: Plan) -> int:
 
 
 def _text_room(summariser: Model, plan: Plan, reserve: int | None) -> int:
-    frame = guessed(_request(plan, 0, NEXT, "x" * MARK_LENGTH, "")) * SAFETY_FACTOR + PART_NUMBER_TOKENS
+    frame = guess_context(_request(plan, 0, NEXT, "x" * MARK_LENGTH, "")) * SAFETY_FACTOR + PART_NUMBER_TOKENS
     return max(
         bytes_in(summariser.context_window - answer_room(summariser, RequestSettings(reserve=reserve)) - frame),
         MIN_TEXT,

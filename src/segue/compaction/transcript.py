@@ -9,7 +9,7 @@ from typing import assert_never
 
 from msgspec import Struct
 
-from ..projection.pairing import Pairing
+from ..projection import Pairing
 from ..types import (
     AssistantMessage,
     ImageContent,

@@ -92,7 +92,7 @@ PolicyLike = Policy | str | ContextTranslationStrategy | None
 """A policy, the name of a preset, a strategy, or ``None`` for the default."""
 
 
-def resolve(policy: PolicyLike) -> tuple[Policy, ContextTranslationStrategy | None]:
+def resolve_policy(policy: PolicyLike) -> tuple[Policy, ContextTranslationStrategy | None]:
     """The policy to render with, and the strategy to apply first, if there is one."""
     match policy:
         case None:

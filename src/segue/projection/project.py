@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ..errors import ProjectionError
-from ..types import Change, Context, Message, Model
-from ..types.check import check_context, check_model
+from ..types import Change, Context, Message, Model, check_context, check_model
 from .pipeline import Rendering
-from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve
+from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve_policy
 from .prefix import Prefix
 from .summary import summarize
 
@@ -65,7 +64,7 @@ def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rende
     """The rendering behind ``project``."""
     check_context(context)
     check_model(model)
-    choices, strategy = resolve(policy)
+    choices, strategy = resolve_policy(policy)
     messages: Sequence[Message] = context.messages
     if strategy is not None:
         messages = Context(messages=list(strategy.translate_for_provider(list(messages), model))).messages
@@ -95,7 +94,7 @@ class DefaultContextTranslation:
 
     def translate_for_provider(self, messages: list[Message], target: Model) -> list[Message]:
         """The messages as ``target`` accepts them."""
-        choices, _ = resolve(self.policy)
+        choices, _ = resolve_policy(self.policy)
         rendering = Rendering(None, messages, [], target, choices, checks_prefix=False)
         rendering.extend(0, len(messages))
         return rendering.messages

@@ -7,10 +7,7 @@ from ..types import AssistantMessage
 from ..types.codec import UNREADABLE, read_json, read_json_with_surrogates
 from ..types.events import Event
 from ..types.secret import NO_SECRETS, Secrets
-from ..wire.common.answer import Answer, Failure
-from ..wire.common.frame import MAX_FRAME, BrokenStream, Frame, Framing
-from ..wire.common.reader import MALFORMED
-from ..wire.registry import protocol_of
+from ..wire import MALFORMED, MAX_FRAME, Answer, BrokenStream, Failure, Frame, Framing, protocol_of
 from .clock import current_time
 from .request import Request
 

@@ -5,14 +5,10 @@ from typing import Any
 
 from ..errors import FormatError, SegueError
 from ..rules import Finding, run
-from ..types import Context, Model
-from ..types.check import check_model
+from ..types import Context, Model, check_model
 from ..types.codec import read_document
 from ..types.text import has_surrogate_escapes, scrub, scrub_json
-from ..wire.common.checks import is_torn
-from ..wire.common.reader import MALFORMED
-from ..wire.protocol import Protocol
-from ..wire.registry import PROTOCOLS, protocol_of
+from ..wire import MALFORMED, PROTOCOLS, Protocol, is_torn, protocol_of
 from .clock import current_time
 
 TOO_DEEP = "nested too deeply to be read"

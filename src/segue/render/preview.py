@@ -7,7 +7,7 @@ from msgspec import Struct
 from ..projection import PolicyLike
 from ..tokens import Estimate, estimate
 from ..types import Change, Context, ImageContent, Model, Usage, UsageCost
-from ..wire.common.images import size_of
+from ..wire import image_size
 from .renderer import encode
 from .request import Request
 
@@ -82,7 +82,7 @@ def _exceeded_limits(context: Context, model: Model) -> list[str]:
             exceeded.append(f"an image of {largest:,} bytes of base64, at most {dialect.max_image_bytes:,}")
     many = len(images) > MANY_IMAGES and dialect.max_image_pixels_of_many is not None
     limit = dialect.max_image_pixels_of_many if many else dialect.max_image_pixels
-    longest = max((max(size) for image in images if (size := size_of(image.data)) is not None), default=0)
+    longest = max((max(size) for image in images if (size := image_size(image.data)) is not None), default=0)
     if limit is not None and longest > limit:
         of_many = f" when there are more than {MANY_IMAGES}" if many else ""
         exceeded.append(f"an image of {longest:,} pixels on a side, at most {limit:,}{of_many}")

@@ -12,19 +12,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..projection import PolicyLike
-from ..projection.pipeline import Mark, Rendering
-from ..projection.policy import resolve
-from ..projection.prefix import Prefix
-from ..projection.project import require_messages
-from ..projection.step import Report
-from ..tokens import guessed_messages
-from ..types import Context, Fold, Message, Model, Options
-from ..types.check import check_context, check_model, check_options
-from ..wire.common.dataurl import to_json
-from ..wire.common.outgoing import Outgoing
-from ..wire.common.turns import Mark as TurnsMark, Turns
-from ..wire.registry import protocol_of
+from ..projection import Mark, PolicyLike, Prefix, Rendering, Report, require_messages, resolve_policy
+from ..tokens import guess_messages
+from ..types import Context, Fold, Message, Model, Options, check_context, check_model, check_options
+from ..wire import Mark as TurnsMark, Outgoing, Turns, protocol_of, to_json
 from .request import HISTORY, Request, Snapshot
 
 CHUNK = 256
@@ -48,7 +39,7 @@ class Renderer:
         check_model(model)
         self.model = model
         self.policy = policy
-        self._choices, self._strategy = resolve(policy)
+        self._choices, self._strategy = resolve_policy(policy)
         self._protocol = protocol_of(model.protocol)
         self._stored: list[Message] = []
         self._rendering: Rendering | None = None
@@ -137,7 +128,7 @@ class Renderer:
     def _fold(self, rendering: Rendering) -> None:
         """Create the folds over the messages, which are computed on demand."""
         frame = rendering.frame
-        self._guess = Fold(float, lambda total, message: total + guessed_messages([message]))
+        self._guess = Fold(float, lambda total, message: total + guess_messages([message]))
         self._prefix = Fold(lambda: Prefix(frame.system_prompt, frame.tools), Prefix.add)
 
     def _add(self, rendering: Rendering, messages: Sequence[Message], since: int | None) -> bool:

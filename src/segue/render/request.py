@@ -5,16 +5,10 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..projection import ProjectedContext, Projection
-from ..projection.frame import Frame
-from ..projection.prefix import Prefix
-from ..projection.step import PendingChange, Report, spelled_out
-from ..projection.summary import summarize
-from ..tokens import guessed_frame
+from ..projection import Frame, PendingChange, Prefix, ProjectedContext, Projection, Report, spelled_out, summarize
+from ..tokens import guess_frame
 from ..types import Change, Fold, Message, Model, Options
-from ..wire.common.dataurl import to_builtins, to_json
-from ..wire.common.headers import joined
-from ..wire.protocol import Protocol
+from ..wire import Protocol, join_headers, to_builtins, to_json
 
 HISTORY = Raw(b"\0")
 """The place of the turns that were written before. It is written verbatim, and NUL cannot occur in JSON."""
@@ -65,7 +59,9 @@ class Request:
         self.model = model
         self.options = options
         self.path = protocol.path(model, options, body)
-        self.headers = {"content-type": "application/json"} | joined(protocol.headers(model, options), model.headers)
+        self.headers = {"content-type": "application/json"} | join_headers(
+            protocol.headers(model, options), model.headers
+        )
         self._protocol = protocol
         self._snapshot = snapshot
         self._unwritten = body  # with `HISTORY` in place of the turns that were written before
@@ -131,7 +127,7 @@ class Request:
     def guessed(self) -> float:
         """A guess of the number of tokens, from length alone."""
         snapshot = self._snapshot
-        frame = guessed_frame(snapshot.frame.system_prompt, snapshot.frame.tools)
+        frame = guess_frame(snapshot.frame.system_prompt, snapshot.frame.tools)
         return frame + snapshot.guess.over(snapshot.messages, snapshot.count)
 
     def prefix_digest(self) -> str:

@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from msgspec import Struct
 
-from ..types.retries import Retries
+from ..types import Retries
 
 LONGEST_REST = 86_400.0
 MAX_DOUBLINGS = 4

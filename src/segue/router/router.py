@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from ..catalog import get_model
 from ..errors import ProviderError
-from ..types import Model
-from ..types.check import check_model
+from ..types import Model, check_model
 from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
 from .health import Health
 from .patience import Patience, luck
@@ -50,7 +49,7 @@ class Router(ABC):
 
     @abstractmethod
     def rank(self, situation: Situation) -> Sequence[Model]:
-        """Sort the members by preference, the best first. The same situation gives the same order; ignore health."""
+        """Sort the members by preference, the best first. Must be deterministic; ignore health."""
 
     def begin(self, situation: Situation) -> Model:
         """Choose the model for a new turn. If every member rests, it is the one that returns first."""

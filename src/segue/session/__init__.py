@@ -13,9 +13,10 @@ from .entries import (
     TurnEnded as TurnEnded,
     TurnRenewed as TurnRenewed,
 )
-from .location import default_path as default_path, open_store
+from .location import STORE_VARIABLE as STORE_VARIABLE, default_path as default_path, open_store
 from .postgres import PostgresStore
-from .sqlite import ExposedStoreWarning, SQLiteStore
+from .rows import MAX_NAME as MAX_NAME, MAX_TIME as MAX_TIME
+from .sqlite import MEMORY as MEMORY, ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
 from .transfer import export_session, import_session
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import isfinite
 from typing import Any, Literal, get_args
 
-from ..types import AssistantContent, Context, StopReason, TextContent, Usage
-from ..types.value import Value
+from ..types import AssistantContent, Context, StopReason, TextContent, Usage, Value
 
 FaultKind = Literal[
     "rate-limit",

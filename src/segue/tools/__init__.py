@@ -7,7 +7,7 @@ from .mcp import McpServer
 from .running_call import RunningCall as RunningCall, running_call as running_call
 from .scheduler import Journal, Scheduler
 from .shell import shell_tool
-from .states import CallState as CallState, State as State
+from .states import FINAL_STATES as FINAL_STATES, CallState as CallState, State as State
 from .tool import Tool, ToolLike, as_tool as as_tool, tool
 
 __all__ = [

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import SettingError
-from ..types.numbers import refuse_non_finite
+from ..types import refuse_non_finite
 from ..types.text import copy_json, scrub, scrub_json
 from .coercion import Coercion
 from .tool import Tool

@@ -11,7 +11,7 @@ from mcp import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
-from ..client.reach import checked_headers, parse_endpoint
+from ..client import checked_headers, parse_endpoint
 
 _MAX_STDERR = 500
 _MAX_EVENT = 64_000_000  # an image is one event

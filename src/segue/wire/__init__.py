@@ -1,1 +1,13 @@
 """Protocols without I/O, both directions: one folder each, all with the same few files."""
+
+from .common.answer import Answer as Answer, Failure as Failure
+from .common.checks import is_torn as is_torn
+from .common.dataurl import to_builtins as to_builtins, to_json as to_json
+from .common.frame import MAX_FRAME as MAX_FRAME, BrokenStream as BrokenStream, Frame as Frame, Framing as Framing
+from .common.headers import join_headers as join_headers
+from .common.images import image_size as image_size
+from .common.outgoing import Outgoing as Outgoing
+from .common.reader import MALFORMED as MALFORMED, error_text as error_text
+from .common.turns import Mark as Mark, Turns as Turns
+from .protocol import Protocol as Protocol
+from .registry import PROTOCOLS as PROTOCOLS, protocol_of as protocol_of

@@ -7,7 +7,7 @@ import pytest
 
 import segue
 from segue.types import Context, ImageContent, UserMessage
-from segue.wire.common.images import data_fault, is_base64, kind_of, size_of
+from segue.wire.common.images import data_fault, image_size, is_base64, kind_of
 from segue.wire.registry import PROTOCOLS
 
 
@@ -26,14 +26,14 @@ KINDS = {"image/png": PNG, "image/gif": GIF, "image/jpeg": JPEG, "image/webp": W
 def test_the_first_bytes_show_kind_and_size_in_base64_and_as_bytes(kind: str) -> None:
     data = KINDS[kind]
     assert kind_of(data) == kind_of(encoded(data)) == kind
-    assert size_of(data) == size_of(encoded(data)) == (300, 200)
+    assert image_size(data) == image_size(encoded(data)) == (300, 200)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_header_that_is_cut_anywhere_shows_no_wrong_size(kind: str) -> None:
     data = KINDS[kind]
     for length in range(len(data)):
-        assert size_of(data[:length]) in (None, (300, 200))
+        assert image_size(data[:length]) in (None, (300, 200))
         assert kind_of(data[:length]) in (None, kind)
 
 

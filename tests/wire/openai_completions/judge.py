@@ -16,15 +16,11 @@ from typing_extensions import TypeAliasType, is_typeddict
 from segue.render import Request
 
 # What members of the family accept in addition to OpenAI's types: fields of an answer, fields of the body, and whether
-# tool messages may have a `name` (compatibility matrix and SDK types, 2026-10).
+# tool messages may have a `name` (compatibility matrix and SDK types, 2026-10). All others accept nothing else.
 EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
-    "openai": (set(), set(), False),
-    "azure": (set(), set(), False),
     "groq": (set(), {"stream_options"}, False),  # only the types of its chunks mention it (SDK groq 1.7.0)
-    "cerebras": (set(), set(), False),
     "moonshot": ({"reasoning_content"}, {"thinking"}, False),
     "deepseek": ({"reasoning_content"}, {"thinking"}, False),
-    "xai": (set(), set(), False),
     "together": ({"reasoning", "reasoning_content"}, {"reasoning"}, False),
     "fireworks": ({"reasoning_content"}, set(), False),
     "openrouter": ({"reasoning", "reasoning_content", "reasoning_details"}, {"reasoning"}, False),
@@ -34,7 +30,6 @@ EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
     "ollama": ({"reasoning"}, set(), True),
     "llamacpp": ({"reasoning_content"}, set(), True),
     "vllm": ({"reasoning", "reasoning_content"}, set(), False),
-    "local": (set(), set(), False),
 }
 SELF_HOSTED = ("ollama", "llamacpp", "vllm")
 SDKS: dict[str, Any] = {
@@ -54,7 +49,7 @@ def faults(request: Request) -> list[str]:
         streams = body.get("stream") is True
         kinds = (openai_types.CompletionCreateParamsNonStreaming, openai_types.CompletionCreateParamsStreaming)
         expected = kinds[streams]
-    body = _without_extensions(body, *EXTENSIONS[provider])
+    body = _without_extensions(body, *EXTENSIONS.get(provider, (set(), set(), False)))
     return found + _check(body, expected, "body")
 
 

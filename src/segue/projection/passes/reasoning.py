@@ -9,8 +9,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from ...dialects import REASONING_FIELDS
-from ...types import AssistantMessage, Block, ImageContent, TextContent, ThinkingContent, ToolCall
-from ...types.content import plain_text
+from ...types import AssistantMessage, Block, ImageContent, TextContent, ThinkingContent, ToolCall, plain_text
 from ...types.texts import REASONING
 from ..origin import same_account
 from ..scan import ODD, OPAQUE, UNSIGNED

@@ -18,9 +18,9 @@ from ...types import (
     ToolCall,
     ToolResultMessage,
     UserMessage,
+    refuse_non_finite,
 )
 from ...types.codec import encode
-from ...types.numbers import refuse_non_finite
 from ...types.text import scrub, scrub_json
 from ...types.texts import EMPTY_RESULT
 from ..scan import ODD, OPAQUE, UNSIGNED, scan

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from msgspec import Struct
 
 from ...dialects import AnthropicMessages
-from ...projection.origin import same_origin
+from ...projection import same_origin
 from ...types import (
     AssistantMessage,
     ImageContent,
@@ -20,8 +20,8 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
-from ...types.content import plain_text
 from ...types.text import in_label
 from ...types.texts import CLOSING, MOVED_IMAGES, OPENING
 from ..common.outgoing import Outgoing

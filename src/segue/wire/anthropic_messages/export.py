@@ -13,7 +13,7 @@ class AnthropicHistory(AnthropicTurns):
         if blocks:
             self.turns.append(Turn(role, blocks))
         else:
-            self.note("empty-dropped", "nothing is left in this message")
+            self.note("empty-dropped", "the message is empty")
         self.state = State()  # nothing is joined to this turn
 
     def _thinking_alone(self, blocks: list[Block]) -> list[Block]:

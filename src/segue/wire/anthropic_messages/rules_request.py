@@ -7,7 +7,7 @@ from ...dialects import AnthropicMessages
 from ...rules import Rule, shared
 from ...types import Model
 from ..common.checks import half_characters, shown
-from ..common.images import data_fault, size_of
+from ..common.images import data_fault, image_size
 from .media import MEDIA_TYPES
 from .rules_messages import ENCODER, dialect, newest_version
 from .shapes import SAMPLING
@@ -64,7 +64,7 @@ def _pixels(body: Json, model: Model | None) -> Found:
     limit = known.max_image_pixels_of_many if len(found) > MANY else known.max_image_pixels
     for path, block in found:
         source = block.get("source")
-        size = size_of(text(source, "data")) if isinstance(source, dict) and kind(source) == "base64" else None
+        size = image_size(text(source, "data")) if isinstance(source, dict) and kind(source) == "base64" else None
         if limit is not None and size is not None and max(size) > limit:
             yield f"{path}.source.data", f"{size[0]} x {size[1]} pixels; at most {limit} are allowed in this request"
 

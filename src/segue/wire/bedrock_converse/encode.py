@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...dialects import BedrockConverse
-from ...projection.origin import same_origin
+from ...projection import same_origin
 from ...types import (
     AssistantMessage,
     ImageContent,
@@ -140,18 +140,18 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             if not packed:
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
-            thinks, filled = last.loop_thinks, last.filled
+            thinks = last.loop_thinks
         else:
-            alternates = last.role and last.role != role
-            filled = last.filled if alternates else self._begin(role, blocks)
+            if last.role == role or not last.role:
+                self._begin(role, blocks)
+                last = self.state
             self.turns.append(Turn(role, blocks))
-            thinks = self.state.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
+            thinks = last.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
         replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
-        self.state = State(role, tools, thinks or (role == "user" and not tools), filled, replays)
+        self.state = State(role, tools, thinks or (role == "user" and not tools), last.filled, replays)
 
-    def _begin(self, role: str, blocks: list[Block]) -> bool:
-        """Add whatever is needed before the first turn, or between two turns of one role. Returns whether a filler
-        opens the conversation."""
+    def _begin(self, role: str, blocks: list[Block]) -> None:
+        """Add whatever is needed before the first turn, or between two turns of one role."""
         last = self.state
         if last.role == role:
             other, filler = _separator(role)
@@ -163,8 +163,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns.append(Turn("user", [Text(self._prompt)]))
         elif role == "assistant" and self.dialect.starts_with_user:
             self.turns.append(Turn("user", [Text(OPENING)]))
-            return True
-        return last.filled
+            self.state = State(filled=True)
 
     def close(self) -> None:
         """End with a user turn (BED-23), except for a prefill on models that still accept one."""

@@ -12,7 +12,7 @@ class BedrockHistory(BedrockTurns):
     def _add(self, role: str, blocks: list[Block], tools: bool = False, packed: bool = False) -> None:
         """``packed``: the block is a result."""
         if not blocks:
-            self.note("empty-dropped", "nothing is left in this message")
+            self.note("empty-dropped", "the message is empty")
         elif packed and self.state.tools:
             self.turns[-1].content += blocks
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import shown
-from ..common.images import data_fault, size_of
+from ..common.images import data_fault, image_size
 from .dialect import claude, dialect_of, where
 from .shapes import IMAGE_FORMATS, of_kind, part, turns
 
@@ -112,7 +112,7 @@ def _pixels(body: Body, model: Model | None) -> Found:
     limit = dialect_of(model).max_image_pixels
     for placed, image in of_kind(body, "image"):
         data = part(image, "source").get("bytes")
-        size = size_of(data) if isinstance(data, str | bytes) else None
+        size = image_size(data) if isinstance(data, str | bytes) else None
         if limit is not None and size is not None and max(size) > limit:
             yield f"{placed.path}.image", f"{size[0]} x {size[1]} pixels; at most {limit} are allowed"
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol
 from msgspec.structs import replace
 
 from ...dialects import ID_SHAPES, fresh_id
-from ...projection.origin import with_upstream
+from ...projection import with_upstream
 from ...types import (
     AssistantContent,
     AssistantMessage,

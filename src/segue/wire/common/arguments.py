@@ -8,8 +8,8 @@ import re
 from typing import Any, Literal
 
 from ...errors import FormatError
+from ...types import refuse_non_finite
 from ...types.codec import UNREADABLE, read_json
-from ...types.numbers import refuse_non_finite
 from ...types.text import scrub_escapes
 
 Reading = Literal["strict", "repaired", "truncated", "unreadable"]

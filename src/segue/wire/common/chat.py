@@ -11,7 +11,7 @@ Content = str | list[Any]
 """A text, or parts: dicts, or structs that are written as objects."""
 
 
-class Said(Struct, gc=False):
+class RoleMessage(Struct, gc=False):
     """A user message or the system prompt, in any role."""
 
     role: str

@@ -8,7 +8,7 @@ LISTS = frozenset({HEADER})
 """Headers whose value is a comma-separated list."""
 
 
-def joined(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+def join_headers(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Merge both. The caller's headers win, except that lists are joined, because the body may depend on ours."""
     headers = dict(ours) | {name: value for name, value in theirs.items() if name.lower() not in LISTS}
     for name, value in theirs.items():

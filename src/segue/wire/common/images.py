@@ -62,7 +62,7 @@ def sendable(data: str, label: str, known: Sequence[str]) -> str | None:
     return kind if kind in known and is_base64(data) else None
 
 
-def size_of(data: str | bytes) -> tuple[int, int] | None:
+def image_size(data: str | bytes) -> tuple[int, int] | None:
     """Width and height in pixels, or ``None`` if the format is unknown or the data is broken."""
     head = _head(data, HEAD)
     try:

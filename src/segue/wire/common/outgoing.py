@@ -8,9 +8,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from ...dialects import Dialect
-from ...projection.frame import STUB_TOOL
-from ...projection.pipeline import Rendering
-from ...projection.step import Report
+from ...projection import STUB_TOOL, Rendering, Report
 from ...types import ChangeCode, Model, Options, ToolDefinition
 
 D = TypeVar("D", bound=Dialect)

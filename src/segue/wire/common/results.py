@@ -20,10 +20,9 @@ def hold(turns: Turns[Any, Any], images: list[Block]) -> None:
 
 def hold_images(turns: Turns[Any, Any], blocks: list[Block], text: Callable[[str], Block]) -> list[Block]:
     """The blocks of a result without its images, which are held back. ``text`` makes a block of a text."""
-    images = [block for block in blocks if type(block) is dict]
-    if not images:
+    if dict not in map(type, blocks):
         return blocks
-    hold(turns, images)
+    hold(turns, [block for block in blocks if type(block) is dict])
     return [block for block in blocks if type(block) is not dict] or [text(IMAGES_BELOW)]
 
 

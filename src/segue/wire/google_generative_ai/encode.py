@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import GoogleGenerativeAI
-from ...projection.origin import same_origin
+from ...projection import same_origin
 from ...types import (
     AssistantMessage,
     ImageContent,

@@ -22,7 +22,7 @@ class GoogleHistory(GoogleTurns):
         if parts:
             super()._add(role, parts, in_batch)
         else:
-            self.note("empty-dropped", "nothing is left in this message")
+            self.note("empty-dropped", "the message is empty")
 
     def _thinking_alone(self, parts: list[Part]) -> list[Part]:
         return parts

@@ -19,10 +19,10 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
-from ...types.content import plain_text
 from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
-from ..common.chat import Call, Function, Result, Said
+from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
@@ -79,26 +79,32 @@ class MistralTurns(Turns[MistralChat, State]):
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         if out.system is not None:
-            self.turns.append(Said("system", out.system))
+            self.turns.append(RoleMessage("system", out.system))
 
     def add_result(self, message: ToolResultMessage) -> None:
-        self.turns.append(self._result(message))
+        chunks = _shown(message.content)
+        if not self.dialect.images_in_results:
+            # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
+            chunks = hold_images(self, chunks, plain_text)
+        if message.is_error:
+            chunks = mark_failed(self.note, chunks, plain_text)
+        self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
         self.state = AFTER_RESULT
 
     def add_user(self, message: UserMessage) -> None:
-        self._speak(_content([_chunk(block) for block in message.content]), self.index)
+        self._add_user_content(_content(_shown(message.content)), self.index)
 
     def add_images(self, images: list[Chunk], last: int) -> None:
-        self._speak([plain_text(MOVED_IMAGES), *images], last)
+        self._add_user_content([plain_text(MOVED_IMAGES), *images], last)
 
-    def _speak(self, content: str | list[Chunk], index: int) -> None:
+    def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""
         if self.state is AFTER_RESULT and not self.dialect.user_after_tool:
             # MIS-04: "Unexpected role 'user' after role 'tool'"
             self._fill(
                 index, "assistant", BETWEEN, "an assistant message is required between tool results and the user"
             )
-        self.turns.append(Said("user", content))
+        self.turns.append(RoleMessage("user", content))
         self.state = AFTER_USER
 
     def close(self) -> None:
@@ -108,7 +114,7 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _fill(self, index: int, role: str, text: str, why: str) -> None:
         self.out.note("filler-inserted", index, f"{why}: {text!r}")
-        self.turns.append(Said(role, text))
+        self.turns.append(RoleMessage(role, text))
 
     # -- answers -----------------------------------------------------------------------------------------------------
 
@@ -116,7 +122,7 @@ class MistralTurns(Turns[MistralChat, State]):
         thoughts: list[ThinkingContent] = []
         texts: list[TextContent] = []
         calls: list[Call] = []
-        in_order = True  # thinking leads (MIS-12), calls have a field of their own
+        in_order = True  # thinking comes first (MIS-12), calls have their own field
         signed = False
         for block in message.content:
             if type(block) is TextContent:
@@ -132,26 +138,27 @@ class MistralTurns(Turns[MistralChat, State]):
             else:
                 assert_never(block)
         if signed:
-            texts = self._worded(texts)
+            texts = self._unsigned(texts)
         if thoughts:
             thoughts = self._kept_thoughts(thoughts, bool(texts or calls))
         if not in_order and (texts or calls):
-            self.note("blocks-reordered", "thinking comes first, and calls are apart from the text")
-        self._answer(_answer_content(thoughts, texts), calls)
+            self.note("blocks-reordered", "thinking comes first, and calls are separate from the text")
+        content = [*map(_thinking, thoughts), *texts] if thoughts else _content(texts) if texts else None
+        self._answer(content, calls)
 
-    def _worded(self, texts: list[TextContent]) -> list[TextContent]:
-        """The texts without those that have only a signature, for which this protocol has no field."""
-        kept = [text for text in texts if text.text and not text.text.isspace()]
+    def _unsigned(self, texts: list[TextContent]) -> list[TextContent]:
+        """The texts without signatures, for which this protocol has no field, and without those that had only that."""
+        kept = [plain_text(text.text) for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
             self.note("empty-dropped", "an empty text")
         return kept
 
-    def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
+    def _kept_thoughts(self, thoughts: list[ThinkingContent], has_content: bool) -> list[ThinkingContent]:
         if self.dialect.own_reasoning == "none":
             # MIS-12: "Unexpected content chunk types in assistant message: ['ThinkChunk']"
             self.note("thinking-dropped", "the model does not accept thinking")
             return []
-        if not speaks:
+        if not has_content:
             # MIS-08: "Assistant message must have either content or tool_calls, but not none."
             self.note("thinking-dropped", "an answer with only thinking has no content")
             return []
@@ -180,38 +187,25 @@ class MistralTurns(Turns[MistralChat, State]):
         self.turns.append(Answer(content, calls or None))
         self.state = AFTER_ANSWER
 
-    # -- results -----------------------------------------------------------------------------------------------------
 
-    def _result(self, message: ToolResultMessage) -> Result:
-        chunks = [_chunk(block) for block in message.content]
-        if not self.dialect.images_in_results:
-            # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            chunks = hold_images(self, chunks, plain_text)
-        if message.is_error:
-            chunks = mark_failed(self.note, chunks, plain_text)
-        return Result(message.tool_call_id, message.tool_name, _content(chunks))
-
-
-def _content(chunks: list[Chunk]) -> str | list[Chunk]:
+def _content(chunks: list[Any]) -> str | list[Chunk]:
     """A single text as a string, anything else as chunks."""
     if len(chunks) == 1 and type(chunks[0]) is TextContent:
         return chunks[0].text
     return chunks
 
 
-def _chunk(block: UserContent) -> Chunk:
-    if type(block) is ImageContent:
-        return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
-    if type(block) is TextContent:
-        return block if block.text_signature is None else plain_text(block.text)
-    assert_never(block)
-
-
-def _answer_content(thoughts: list[ThinkingContent], texts: list[TextContent]) -> str | list[Chunk] | None:
-    chunks = [_chunk(text) for text in texts]
-    if thoughts:
-        return [*map(_thinking, thoughts), *chunks]
-    return _content(chunks) if chunks else None
+def _shown(content: list[UserContent]) -> list[Chunk]:
+    chunks: list[Chunk] = []
+    for block in content:
+        if type(block) is TextContent:
+            chunks.append(block if block.text_signature is None else plain_text(block.text))
+        elif type(block) is ImageContent:
+            url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
+            chunks.append({"type": "image_url", "image_url": url})
+        else:
+            assert_never(block)
+    return chunks
 
 
 def _thinking(block: ThinkingContent) -> Chunk:

@@ -10,8 +10,8 @@ from .encode import Answer, Chunk, MistralTurns, conversation
 class MistralHistory(MistralTurns):
     """One message for each stored message, also if it is empty or contains only thinking."""
 
-    def _kept_thoughts(self, thoughts: list[ThinkingContent], speaks: bool) -> list[ThinkingContent]:
-        return super()._kept_thoughts(thoughts, speaks=True)
+    def _kept_thoughts(self, thoughts: list[ThinkingContent], has_content: bool) -> list[ThinkingContent]:
+        return super()._kept_thoughts(thoughts, has_content=True)
 
     def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         self.turns.append(Answer(content, calls or None))

@@ -21,7 +21,7 @@ class ChatHistory(ChatTurns):
     """One message for each stored message. Texts stay apart, and results hold their images."""
 
     def add_result(self, message: ToolResultMessage) -> None:
-        parts = self._shown(message.content, "")
+        parts = self._parts(message.content, "")
         if message.is_error:
             first = next((part for part in parts if part["type"] == "text"), None)
             if first is None:
@@ -38,7 +38,7 @@ class ChatHistory(ChatTurns):
     def _joined_texts(self, texts: list[str]) -> Content:
         return self._pack([*map(_text, texts)])
 
-    def _may_be_silent(self, thoughts: list[ThinkingContent]) -> bool:
+    def _may_be_empty(self, thoughts: list[ThinkingContent]) -> bool:
         return True
 
     def _image(self, block: ImageContent, placeholder: str) -> Part:

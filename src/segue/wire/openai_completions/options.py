@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningSwitch
-from ..common.chat import Said
+from ..common.chat import RoleMessage
 from ..common.options import limited_tokens, nearest_level
 from ..common.outgoing import Outgoing
 from .shapes import Turn, last_user
@@ -136,8 +136,8 @@ def _mark(turns: list[Turn], marker: dict[str, str]) -> None:
     """Mark the system prompt and the last user message for caching. Marked turns are replaced, not changed."""
     last = last_user(turns)
     for at, turn in enumerate(turns):
-        if isinstance(turn, Said) and (at == last or turn.role != "user"):
+        if isinstance(turn, RoleMessage) and (at == last or turn.role != "user"):
             content = turn.content
             parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
             parts[-1] = parts[-1] | {"cache_control": marker}
-            turns[at] = Said(turn.role, parts)
+            turns[at] = RoleMessage(turn.role, parts)

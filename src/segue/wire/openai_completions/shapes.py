@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ..common.chat import Call, Content, Result, Said
+from ..common.chat import Call, Content, Result, RoleMessage
 
 
 class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
@@ -17,13 +17,13 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
     reasoning_details: list[Any] | UnsetType = UNSET
 
 
-Turn = Said | Answer | Result
+Turn = RoleMessage | Answer | Result
 
 
 def last_user(turns: list[Turn]) -> int | None:
     """The position of the last user message."""
     for at in reversed(range(len(turns))):
         turn = turns[at]
-        if type(turn) is Said and turn.role == "user":
+        if type(turn) is RoleMessage and turn.role == "user":
             return at
     return None

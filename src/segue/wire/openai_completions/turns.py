@@ -12,9 +12,10 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import EmptyContent
-from ...projection.origin import upstream_of
+from ...projection import upstream_of
 from ...types import (
     AssistantMessage,
+    ChangeCode,
     ImageContent,
     TextContent,
     ThinkingContent,
@@ -33,7 +34,7 @@ from ...types.texts import (
     OPENING,
     TOOL_IMAGE_OMITTED,
 )
-from ..common.chat import Call, Content, Function, Result, Said
+from ..common.chat import Call, Content, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
 from ..common.results import failed_text, hold
@@ -77,8 +78,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         """Also keep the last user message, if it gets a cache marker."""
         if self.dialect.caching != "markers":
             return super().pop_final()
-        spoken = last_user(self.turns)
-        count = min(len(self.turns) if spoken is None else spoken, max(len(self.turns) - OPEN, 0))
+        last = last_user(self.turns)
+        count = min(len(self.turns) if last is None else last, max(len(self.turns) - OPEN, 0))
         final = self.turns[:count]
         del self.turns[:count]
         return final
@@ -91,10 +92,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             return
         role = self.dialect.system_role
         if role != "user":
-            self.head = [Said(role, self.out.system)]
+            self.head = [RoleMessage(role, self.out.system)]
         else:
-            self.turns.append(Said(role, self.out.system))
-            self._spoke("user")
+            self.turns.append(RoleMessage(role, self.out.system))
+            self._set_last_role("user")
             self.out.note("system-as-text", None, "the target has no role for it: it is sent as the first user message")
 
     def close(self) -> None:
@@ -105,11 +106,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._fill("user", CLOSING, "the conversation ends with the user")
 
     def _fill(self, role: str, text: str, why: str) -> None:
-        self.turns.append(Said(role, text) if role == "user" else Answer(text, **self._reasoning.placeholder(False)))
-        self._spoke(role)
+        self.turns.append(
+            RoleMessage(role, text) if role == "user" else Answer(text, **self._reasoning.placeholder(False))
+        )
+        self._set_last_role(role)
         self.note("filler-inserted", f"{why}: {text!r}")
 
-    def _spoke(self, role: str) -> None:
+    def _set_last_role(self, role: str) -> None:
         self.state = State(role, self.state.queued, self.state.upstream)
 
     # -- the user ----------------------------------------------------------------------------------------------------
@@ -117,15 +120,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def add_user(self, message: UserMessage) -> None:
         content = message.content
         if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
-            self._say(content[0].text)  # as it is, also where no pass has seen it
-        elif parts := self._shown(content, IMAGE_OMITTED):
-            self._say(self._pack(parts))
+            self._add_user_content(content[0].text)  # unchanged, even if no pass has seen it
+        elif parts := self._parts(content, IMAGE_OMITTED):
+            self._add_user_content(self._pack(parts))
         else:
-            self.note("empty-dropped", "nothing is left in this message")
+            self.note("empty-dropped", "the message is empty")
 
     def add_images(self, images: list[Part], last: int) -> None:
         """Add the images of a batch of results in one user message after all of them (OAC-09)."""
-        self._say([{"type": "text", "text": MOVED_IMAGES}, *images])
+        self._add_user_content([{"type": "text", "text": MOVED_IMAGES}, *images])
 
     def _pack(self, parts: list[Part]) -> Content:
         """The parts of a message as its content."""
@@ -142,18 +145,18 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if self._growing is not None:
             self._growing.content, self._growing = _joined(self._added), None
 
-    def _say(self, content: Content) -> None:
-        last = self.state.last
-        if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
+    def _add_user_content(self, content: Content) -> None:
+        state = self.state
+        if state.last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
-        elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif state.last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
             self._grow(self.turns[-1], content)
             return
-        self.turns.append(Said("user", content))
-        self._spoke("user")
+        self.turns.append(RoleMessage("user", content))
+        self.state = State("user", state.queued, state.upstream)
 
-    def _shown(self, content: list[UserContent], placeholder: str) -> list[Part]:
+    def _parts(self, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
         for block in content:
             if type(block) is TextContent:
@@ -176,23 +179,52 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     # -- answers -----------------------------------------------------------------------------------------------------
 
     def add_answer(self, message: AssistantMessage) -> None:
-        texts, thoughts, calls, late_text, late_thinking = self._sorted(message)
-        if not texts and not calls and not self._may_be_silent(thoughts):
+        texts: list[str] = []
+        thoughts: list[ThinkingContent] = []  # for the fields
+        calls: list[ToolCall] = []
+        late_text = late_thinking = signed = False  # late: it moves forward
+        for block in message.content:
+            if type(block) is TextContent:
+                if block.text and not block.text.isspace():
+                    texts.append(block.text)
+                    late_text = late_text or calls != []
+            elif type(block) is ToolCall:
+                calls.append(block)
+                signed = signed or block.thought_signature is not None
+            elif type(block) is ThinkingContent:
+                shown = self._reasoning.as_text(block)
+                if shown is None:
+                    late_thinking = late_thinking or bool(texts or calls)
+                    thoughts.append(block)
+                else:
+                    texts.append(shown)
+                    late_text = late_text or calls != []
+            else:
+                assert_never(block)
+        if not texts and not calls and not self._may_be_empty(thoughts):
             return
-        if self.dialect.upstream_field is not None and is_bound(thoughts, calls):
-            thoughts, calls = self._of_one_upstream(message, thoughts, calls)
         fields: Fields = {}
-        if thoughts or not self._reasoning.is_idle or (calls and _any_signed(calls)):
+        if thoughts or signed or not self._reasoning.is_idle:
+            thoughts, calls = self._of_one_upstream(message, thoughts, calls)
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
-            self.note("blocks-reordered", "reasoning, text, calls: that is how the fields stand")
-        self._speak(self._joined_texts(texts), fields, calls)
+            self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
+        text = self._joined_texts(texts)
+        if fields and text and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
+            self.note("blocks-reordered", "the text is in a message before the one with the calls")
+            self._add_answer_turn(text, {}, [])
+            text = ""
+        if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
+            self.note("blocks-reordered", "one call at a time, each with its result")
+            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
+            calls = calls[:1]
+        self._add_answer_turn(text, fields, calls)
 
-    def _may_be_silent(self, thoughts: list[ThinkingContent]) -> bool:
+    def _may_be_empty(self, thoughts: list[ThinkingContent]) -> bool:
         """Whether an answer with neither text nor calls is sent."""
         # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
-        why = "an answer with neither text nor calls is refused"
-        self.note("thinking-dropped" if thoughts else "empty-dropped", why)
+        code: ChangeCode = "thinking-dropped" if thoughts else "empty-dropped"
+        self.note(code, "an answer with neither text nor calls is refused")
         return False
 
     def _joined_texts(self, texts: list[str]) -> Content:
@@ -203,6 +235,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
     ) -> tuple[list[ThinkingContent], list[ToolCall]]:
         """Keep signatures of one upstream only: the first that signed anything."""
+        if self.dialect.upstream_field is None or not is_bound(thoughts, calls):
+            return thoughts, calls
         state, upstream = self.state, upstream_of(message)
         if state.upstream is None:
             self.state = State(state.last, state.queued, upstream)
@@ -213,56 +247,24 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             return unbound(thoughts, calls)
         return thoughts, calls
 
-    def _sorted(self, message: AssistantMessage) -> tuple[list[str], list[ThinkingContent], list[ToolCall], bool, bool]:
-        """Texts, thinking for the fields, and calls; and whether any text, or any thinking, moves forward."""
-        texts: list[str] = []
-        thoughts: list[ThinkingContent] = []
-        calls: list[ToolCall] = []
-        late_text = late_thinking = False
-        for block in message.content:
-            if type(block) is ToolCall:
-                calls.append(block)
-                continue
-            shown: str | None
-            if type(block) is TextContent:
-                shown = block.text
-                if not shown or shown.isspace():
-                    continue
-            elif type(block) is ThinkingContent:
-                shown = self._reasoning.as_text(block)
-                if shown is None:
-                    thoughts.append(block)
-                    late_thinking = late_thinking or bool(texts or calls)
-                    continue
-            else:
-                assert_never(block)
-            texts.append(shown)
-            late_text = late_text or bool(calls)
-        return texts, thoughts, calls, late_text, late_thinking
-
-    def _speak(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
-        if text and fields and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
-            self.note("blocks-reordered", "the text is in a message before the one with the calls")
-            self._take(text, {}, [])
-            text = ""
-        if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
-            self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
-            calls = calls[:1]
-        self._take(text, fields, calls)
-
-    def _take(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
-        last = self.state.last
-        if last == "" and self.dialect.starts_with_user:  # TPL-02
+    def _add_answer_turn(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
+        state = self.state
+        if state.last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
-        elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif state.last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             if not fields:
                 self._merge(text, calls)
                 return
             # Merged, its reasoning would come before text that was sent without it.
             self._fill("user", CLOSING, "two answers, each with its own reasoning")
-        self.turns.append(Answer(text or self._empty, [*map(_call, calls)] if calls else UNSET, **fields))
-        self._spoke("assistant")
+        answer = Answer(text or self._empty)
+        if calls:
+            answer.tool_calls = [*map(_call, calls)]
+        if fields:
+            for name, value in fields.items():
+                setattr(answer, name, value)
+        self.turns.append(answer)
+        self.state = State("assistant", state.queued, state.upstream)
 
     def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
@@ -304,7 +306,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         queued = self.state.queued
         self.state = State("tool", queued[1:], self.state.upstream)
         if queued:
-            self._take("", self._reasoning.placeholder(True), [queued[0]])
+            self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
@@ -320,13 +322,6 @@ def _call(call: ToolCall) -> Call | dict[str, Any]:
     if extra is None:
         return Call(call.id, "function", function)
     return {"id": call.id, "type": "function", "function": function, EXTRA: extra}
-
-
-def _any_signed(calls: list[ToolCall]) -> bool:
-    for call in calls:
-        if call.thought_signature is not None:
-            return True
-    return False
 
 
 def _as_parts(content: Content) -> list[Part]:

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from msgspec import Struct
 
 from ...dialects import OpenAIResponses
-from ...projection.origin import same_origin
+from ...projection import same_origin
 from ...types import (
     AssistantContent,
     AssistantMessage,

@@ -15,7 +15,7 @@ class ResponsesHistory(ResponsesTurns):
         start = len(self.turns)
         super().add_answer(message)
         if start == len(self.turns):
-            self.note("empty-dropped", "nothing is left in this message")
+            self.note("empty-dropped", "the message is empty")
         elif (
             start
             and _is_of_model(self.turns[start - 1])
