@@ -12,10 +12,13 @@ from types import ModuleType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import pytest
+from support.commands import entries
+from support.entries import FIELDS
 
 import segue
 from segue.cli.session_view import NEXT_STEPS
 from segue.router import Decision
+from segue.session import AnyEntry
 
 BY_STREAM: set[object] = {"cut", "silence", "broken-json"}
 """Faults that every protocol has in the same way, so that no voice has a row for them."""
@@ -100,3 +103,7 @@ def test_a_table_has_a_row_for_every_member(name: str) -> None:
 
 def test_every_decision_about_a_failed_attempt_is_shown_in_words() -> None:
     assert set(NEXT_STEPS) == {kind.word for kind in get_args(Decision)}
+
+
+def test_stores_and_commands_are_tested_with_every_kind_of_entry() -> None:
+    assert set(FIELDS) == {type(entry) for entry in entries()} == set(get_args(AnyEntry))

@@ -17,6 +17,7 @@ from segue.session import (
     SystemPromptSet,
     TurnBegun,
     TurnEnded,
+    TurnRenewed,
     export_session,
     open_store,
 )
@@ -74,6 +75,7 @@ def entries() -> list[Any]:
             key="f", time=1, model="a/b", protocol="p", kind="server", text="it broke", then="retry", request_id="r"
         ),
         CallStarted(key="s", time=1, call="c1"),
+        TurnRenewed(key="r", time=1),
         Compacted(key="k", time=1, summary=UserMessage("so far"), first="m4", model="a/b", details={"why": "long"}),
         TurnEnded(key="e", time=1, how="failed", reason="it broke"),
     ]

@@ -36,36 +36,33 @@ times = st.integers(0, 2**53)
 keys = st.text(min_size=1, max_size=300)
 
 
+_NAME = {"model": values.texts, "protocol": values.texts}
+FIELDS: dict[type[AnyEntry], dict[str, st.SearchStrategy[Any]]] = {
+    MessageAdded: {"message": values.messages, "attempts": st.lists(values.texts, max_size=2).map(tuple)},
+    SystemPromptSet: {"system_prompt": values.optional_texts},
+    TurnBegun: {**_NAME, "owner": values.texts},
+    TurnRenewed: {},
+    TurnEnded: {"how": values.texts, "reason": values.optional_texts},
+    ModelChosen: _NAME,
+    CallStarted: {"call": values.texts},
+    AttemptFailed: {
+        **_NAME,
+        "kind": values.texts,
+        "text": values.texts,
+        "then": values.texts,
+        "status": st.none() | st.integers(100, 599),
+        "request_id": values.optional_texts,
+    },
+    Compacted: {
+        "summary": values.user_messages,
+        "first": values.texts,
+        "model": values.texts,
+        "details": values.json_objects,
+    },
+}
+"""The fields of each kind of entry, besides those of all."""
+
+
 def entries(key: st.SearchStrategy[str] = keys) -> st.SearchStrategy[AnyEntry]:
     """Any entry, including empty and missing values."""
-    common: dict[str, Any] = {"key": key, "time": times}
-    name = {"model": values.texts, "protocol": values.texts}
-    return st.one_of(
-        st.builds(
-            MessageAdded, **common, message=values.messages, attempts=st.lists(values.texts, max_size=2).map(tuple)
-        ),
-        st.builds(SystemPromptSet, **common, system_prompt=values.optional_texts),
-        st.builds(TurnBegun, **common, **name, owner=values.texts),
-        st.builds(TurnRenewed, **common),
-        st.builds(TurnEnded, **common, how=values.texts, reason=values.optional_texts),
-        st.builds(ModelChosen, **common, **name),
-        st.builds(CallStarted, **common, call=values.texts),
-        st.builds(
-            AttemptFailed,
-            **common,
-            **name,
-            kind=values.texts,
-            text=values.texts,
-            then=values.texts,
-            status=st.none() | st.integers(100, 599),
-            request_id=values.optional_texts,
-        ),
-        st.builds(
-            Compacted,
-            **common,
-            summary=values.user_messages,
-            first=values.texts,
-            model=values.texts,
-            details=values.json_objects,
-        ),
-    )
+    return st.one_of(*(st.builds(kind, key=key, time=times, **fields) for kind, fields in FIELDS.items()))
