@@ -5,7 +5,7 @@ from collections import Counter
 
 from ..errors import FormatError
 from ..render import export
-from ..wire.registry import PROTOCOLS
+from ..wire import PROTOCOLS
 from .files import Conversations
 from .formatting import count_of
 from .terminal import print_note, write_json

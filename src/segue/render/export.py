@@ -11,9 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..dialects import REASONING_FIELDS
-from ..projection.pipeline import Rendering
-from ..projection.policy import PRESETS
-from ..projection.step import Report
+from ..projection import PRESETS, Rendering, Report
 from ..types import (
     AssistantMessage,
     Block,
@@ -26,12 +24,10 @@ from ..types import (
     ThinkingContent,
     ToolCall,
     ToolResultMessage,
+    check_context,
 )
-from ..types.check import check_context
 from ..types.codec import encode, read, write
-from ..wire.common.dataurl import to_builtins, to_json
-from ..wire.common.outgoing import Outgoing
-from ..wire.registry import protocol_of
+from ..wire import Outgoing, protocol_of, to_builtins, to_json
 
 SIGNATURES: dict[type[Block], str] = {
     TextContent: "text_signature",
