@@ -22,6 +22,7 @@ from segue.render import Export, export, ingest
 from segue.types import (
     AssistantMessage,
     Context,
+    ImageContent,
     Message,
     TextContent,
     ThinkingContent,
@@ -286,6 +287,25 @@ def test_chat_completions_keep_the_field_of_reasoning(name: str) -> None:
     exported = export(Context(messages=[message]), "openai-completions")
     assert exported.body["messages"] == [{"role": "assistant", "content": "Done.", name: "hm"}]
     assert ingest(exported.body, "openai-completions").messages[0].content == message.content
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_image_that_the_protocol_cannot_hold_is_reported(protocol: str) -> None:
+    image = ImageContent("aGVsbG8=", "image/tiff")
+    exported = export(Context(messages=[UserMessage([TextContent("look"), image])]), protocol)
+    found = ingest(exported.body, protocol).messages[0].content[1]
+    if protocol in ("anthropic-messages", "bedrock-converse"):
+        assert codes(exported) == [("image-downgraded", 0, None)] and exported.changes[0].lossy
+        assert isinstance(found, TextContent)
+    else:
+        assert (found, exported.changes) == (image, [])
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_the_media_type_is_that_of_the_bytes(protocol: str) -> None:
+    image = ImageContent(IMAGE.data, "image/jpeg")
+    found = ingest(export(Context(messages=[UserMessage([image])]), protocol).body, protocol).messages[0].content
+    assert found == [image if protocol == "openai-completions" else IMAGE]
 
 
 def test_only_the_id_of_a_call_in_google_changes_if_it_is_used_twice() -> None:
