@@ -114,7 +114,7 @@ class Renderer:
         rendering = Rendering(context.system_prompt, self._stored, context.tools, self.model, self._choices)
         self._rendering = rendering
         self._fold(rendering)
-        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, None, Report())
+        out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, DEFAULTS, Report())
         self._turns: Turns[Any, Any] = self._protocol.turns(out)
         self._written = bytearray()
         self._checkpoint = Checkpoint(0, rendering.mark(), self._turns.mark(), 0)

@@ -25,9 +25,7 @@ def _converted(convert: Convert[D], dialect: D, tool: ToolDefinition) -> tuple[d
 class Outgoing(Generic[D]):
     """One conversation to be encoded."""
 
-    def __init__(
-        self, rendered: Rendering, model: Model, dialect: type[D], options: Options | None, report: Report
-    ) -> None:
+    def __init__(self, rendered: Rendering, model: Model, dialect: type[D], options: Options, report: Report) -> None:
         if not isinstance(model.dialect, dialect):
             found = type(model.dialect).__name__
             raise TypeError(f"this encoder needs a model with a {dialect.__name__} dialect, not {found}")
@@ -37,14 +35,9 @@ class Outgoing(Generic[D]):
         self.system: str | None = rendered.frame.system_prompt
         self.tools: list[ToolDefinition] = rendered.frame.tools
         self.stubbed = self.tools == [STUB_TOOL]  # also if the history was projected before
+        self.options = options
+        """Turns must not depend on them: they are kept for requests with other options."""
         self.report = report
-        self._options = options
-
-    @property
-    def options(self) -> Options:
-        """The options of the request. Turns do not depend on them and have none."""
-        assert self._options is not None
-        return self._options
 
     def note(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
         """Report a change of the rendered message at this index, or of the whole request.

@@ -185,20 +185,25 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         late_text = late_thinking = signed = False  # late: it moves forward
         for block in message.content:
             if type(block) is TextContent:
-                if block.text and not block.text.isspace():
-                    texts.append(block.text)
-                    late_text = late_text or calls != []
+                text = block.text
+                if text and not text.isspace():
+                    texts.append(text)
+                    if calls:
+                        late_text = True
             elif type(block) is ToolCall:
                 calls.append(block)
-                signed = signed or block.thought_signature is not None
+                if block.thought_signature is not None:
+                    signed = True
             elif type(block) is ThinkingContent:
                 shown = self._reasoning.as_text(block)
                 if shown is None:
-                    late_thinking = late_thinking or bool(texts or calls)
                     thoughts.append(block)
+                    if texts or calls:
+                        late_thinking = True
                 else:
                     texts.append(shown)
-                    late_text = late_text or calls != []
+                    if calls:
+                        late_text = True
             else:
                 assert_never(block)
         if not texts and not calls and not self._may_be_empty(thoughts):
