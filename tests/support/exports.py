@@ -27,7 +27,8 @@ from segue.types import (
 class Form(NamedTuple):
     """What a protocol cannot hold in addition to what none of them can, which is: usage, cost, time, stop reason, error
     text, diagnostics, provider, model, endpoint and ids of an answer; whether a result is synthetic; the text of
-    redacted thinking; blank descriptions of tools; a media type that is not that of the bytes (chat completions can)."""
+    redacted thinking; blank descriptions of tools; except for chat completions, a media type that is not that of the
+    bytes."""
 
     # The name in a result whose call is not in the conversation; `None` if results have a field for the name.
     unknown_name: str | None = None
