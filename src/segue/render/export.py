@@ -20,6 +20,7 @@ from ..types import (
     ImageContent,
     Message,
     Model,
+    Options,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -74,7 +75,7 @@ def export(context: Context, protocol: str) -> Export:
     messages = [_Adapter(protocol, report, index).adapted(each) for index, each in enumerate(context.messages)]
     rendering = Rendering(context.system_prompt, messages, context.tools, model, PRESETS["off"])
     rendering.extend(0, len(messages))
-    out: Outgoing[Any] = Outgoing(rendering, model, type(model.dialect), None, report)
+    out: Outgoing[Any] = Outgoing(rendering, model, type(model.dialect), Options(), report)
     turns = form.turns(out)
     turns.extend()
     body = form.body(out, turns)

@@ -214,16 +214,16 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
-        text = self._joined_texts(texts)
-        if fields and text and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
+        content = self._joined_texts(texts)
+        if fields and content and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
             self.note("blocks-reordered", "the text is in a message before the one with the calls")
-            self._add_answer_turn(text, {}, [])
-            text = ""
+            self._add_answer_turn(content, {}, [])
+            content = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
             self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
             calls = calls[:1]
-        self._add_answer_turn(text, fields, calls)
+        self._add_answer_turn(content, fields, calls)
 
     def _may_be_empty(self, thoughts: list[ThinkingContent]) -> bool:
         """Whether an answer with neither text nor calls is sent."""
