@@ -28,7 +28,7 @@ _NAMES = {
     "projection": (
         "ContextTranslationStrategy DefaultContextTranslation Policy PolicyLike ProjectedContext Projection project"
     ),
-    "render": "Decoder Estimate Preview Renderer Request decode encode ingest lint preview",
+    "render": "Decoder Estimate Export Preview Renderer Request decode encode export ingest lint preview",
     "router": "Failover Fixed Patience RoundRobin Router Weighted",
     "rules": "Finding Rule is_context_overflow",
     "session": (

@@ -158,6 +158,7 @@ def test_no_file_leads_to_a_traceback(name: str, capsys: pytest.CaptureFixture[s
         lambda path: ["lint", path, "--as", "openai-responses"],
         lambda path: ["import", path],
         lambda path: ["import", path, "--from", "anthropic-messages"],
+        lambda path: ["export", path, "--as", "anthropic-messages"],
         lambda path: ["sessions", "import", path, *kept],
         lambda path: ["models", "--catalog", path],
         lambda path: ["encode", str(tmp_path / "talk.json"), *target, "--catalog", path],
@@ -169,7 +170,7 @@ def test_no_file_leads_to_a_traceback(name: str, capsys: pytest.CaptureFixture[s
         lambda path: ["run", "hello", "--model", "nosuch/x", "--mcp", path],
     ]
     for at, use in enumerate(uses):
-        if name == "a closed pipe" and at in (10, 11, 12):
+        if name == "a closed pipe" and at in (11, 12, 13):
             continue  # a pipe is not a database, and nothing reads what is written to it
         path = tmp_path / f"file{at}"
         FILES[name](path)

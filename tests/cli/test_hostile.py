@@ -82,6 +82,12 @@ def test_every_field_of_a_conversation(command: str, words: tuple[str, ...], tmp
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_field_of_an_exported_conversation(protocol: str, tmp_path: Path) -> None:
+    for _, document in poisoned(TALK):
+        safe("export", written(tmp_path / "talk.json", document), "--as", protocol)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
     context = segue.Context.from_json(EXAMPLE.read_bytes())
     body = json.loads(segue.encode(context, segue.get_model(TARGETS[protocol])).json())
@@ -220,7 +226,7 @@ def test_every_argument_of_every_command(command: str, files: Path, monkeypatch:
         assert "internal error (" not in shown and "Traceback" not in shown, (arguments, shown)
 
 
-@pytest.mark.parametrize("command", ["show", "project", "encode", "lint", "import", "sessions import"])
+@pytest.mark.parametrize("command", ["show", "project", "encode", "lint", "import", "export", "sessions import"])
 @pytest.mark.parametrize(
     "content", [None, b"{", b'{"messages": 3}', EVIL.encode()], ids=["missing", "cut", "bad", "not JSON"]
 )

@@ -90,6 +90,7 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "encode": lambda path: ["encode", str(path / "talk.json"), "--to", TARGET],
     "lint": lambda path: ["lint", str(path / "body.json")],
     "import": lambda path: ["import", str(path / "body.json")],
+    "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
     "standin": lambda path: ["standin", "anthropic"],
     "local": lambda path: ["local", "--port", "70000"],
     "sessions list": lambda path: ["sessions", "list", "--store", str(path / "s.db")],

@@ -22,6 +22,7 @@ COMMANDS = {
     "encode": "print the request body that sends a conversation to a model",
     "lint": "list what a provider would refuse in a request body, and why",
     "import": "convert a request body to a conversation",
+    "export": "print a conversation in the form of a protocol",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
     "standin": "serve a strict stand-in for a provider on loopback",
     "local": "serve a small real model on loopback, offline",

@@ -12,7 +12,7 @@ EmptyContent = Literal["null", "empty", "omit"]
 ReasoningSwitch = Literal[
     "none", "reasoning_effort", "thinking", "enable_thinking", "reasoning-effort-object", "reasoning-enabled-object"
 ]
-ReasoningField = Literal["reasoning_content", "reasoning", "reasoning_details", "think-tags"]
+ReasoningField = Literal["reasoning_content", "reasoning", "reasoning_text", "reasoning_details", "think-tags"]
 
 
 class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -3,6 +3,7 @@
 from ..tokens import Estimate
 from .answer import Decoder, decode
 from .bodies import ingest, lint
+from .export import Export, export
 from .preview import Preview, preview
 from .renderer import Renderer, Renderers as Renderers, encode
 from .request import Request
@@ -10,11 +11,13 @@ from .request import Request
 __all__ = [
     "Decoder",
     "Estimate",
+    "Export",
     "Preview",
     "Renderer",
     "Request",
     "decode",
     "encode",
+    "export",
     "ingest",
     "lint",
     "preview",

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..dialects import Dialect
 from ..rules import Rule
-from ..types import Context, Model, Options
+from ..types import AssistantContent, Context, Model, Options, ThinkingContent
 from .common.answer import Answer
 from .common.frame import Framing
 from .common.outgoing import Outgoing
@@ -16,6 +16,28 @@ from .common.sse import ServerSentEvents
 from .common.turns import Turns
 
 Body = dict[str, Any]
+
+
+class ExportForm(Struct, frozen=True, kw_only=True):
+    """How ``export`` writes a conversation: in every form that the protocol has, even if some targets refuse it."""
+
+    # A target that accepts all forms of the protocol.
+    dialect: Dialect
+    # The fold that turns stored messages into turns, without fillers and without merging.
+    turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
+    # The system prompt, the turns and the tools, and nothing else.
+    body: Callable[[Outgoing[Any], Any], Body]
+    # Whether a signature of this protocol has a valid form and a field in such a block.
+    holds_signature: Callable[[AssistantContent, str], bool]
+    # Whether thinking may be written without a signature.
+    unsigned_thinking: bool = True
+    # Whether texts may be blank.
+    blank_texts: bool = True
+
+
+def signs_thinking(block: AssistantContent, signature: str) -> bool:
+    """``holds_signature`` of protocols in which only thinking is signed."""
+    return type(block) is ThinkingContent
 
 
 class Protocol(Struct, frozen=True, kw_only=True):
@@ -29,6 +51,8 @@ class Protocol(Struct, frozen=True, kw_only=True):
     turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
     # The request around the turns, as `closed()` returns them.
     body: Callable[[Outgoing[Any], Any], Body]
+    # The form of a whole conversation, for `export`.
+    export: ExportForm
     # The path of the request below the model's base URL.
     path: Callable[[Model, Options, Body], str]
     # Headers that the protocol always needs; never a key.

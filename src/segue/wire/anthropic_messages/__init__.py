@@ -8,6 +8,7 @@ from ..common.binding import BETA, HEADER
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import AnthropicTurns, body
+from .export import EXPORT_FORM
 from .ingest import ingest, recognise
 from .rules import RULES
 from .shapes import SDK_FIELDS
@@ -37,6 +38,7 @@ PROTOCOL = Protocol(
     history="messages",
     turns=AnthropicTurns,
     body=body,
+    export=EXPORT_FORM,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

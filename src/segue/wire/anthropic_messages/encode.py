@@ -66,14 +66,20 @@ class Result(Struct, tag_field="type", tag="tool_result", omit_defaults=True, gc
 
 def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
     """The request body around the turns."""
-    body: dict[str, Any] = {"model": out.model.id, "max_tokens": max_tokens(out)}
+    body: dict[str, Any] = {"model": out.model.id, "max_tokens": max_tokens(out)} | conversation(out, turns)
+    state = turns.state
+    add_options(out, body, state.role == "assistant", state.loop_thinks, state.replays)
+    return body
+
+
+def conversation(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
+    """The system prompt, the turns and the tools."""
+    body: dict[str, Any] = {}
     if out.system is not None:
         body["system"] = [{"type": "text", "text": out.system}]
     body["messages"] = turns.turns
     if out.tools:
         body["tools"] = out.each_tool(_tool)
-    state = turns.state
-    add_options(out, body, state.role == "assistant", state.loop_thinks, state.replays)
     return body
 
 
@@ -142,10 +148,14 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if dropped:
             self.note("empty-dropped", "an empty text")
         if thoughts and thoughts == len(blocks):
-            # ANT-15: "The final block in an assistant message cannot be `thinking`."
-            self.note("thinking-dropped", "an answer that contains only thinking is refused")
-            blocks, thoughts = [], 0
-        self._add("assistant", blocks, thoughts > 0)
+            blocks = self._thinking_alone(blocks)
+        self._add("assistant", blocks, thoughts > 0 and len(blocks) > 0)
+
+    def _thinking_alone(self, blocks: list[Block]) -> list[Block]:
+        """The blocks to send of an answer that contains only thinking."""
+        # ANT-15: "The final block in an assistant message cannot be `thinking`."
+        self.note("thinking-dropped", "an answer that contains only thinking is refused")
+        return []
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it contains thinking."""

@@ -7,6 +7,7 @@ from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import BedrockTurns, body
+from .export import EXPORT_FORM
 from .frames import EventStream
 from .ingest import ingest, recognise
 from .options import streams
@@ -31,6 +32,7 @@ PROTOCOL = Protocol(
     history="messages",
     turns=BedrockTurns,
     body=body,
+    export=EXPORT_FORM,
     path=_path,
     headers=_headers,
     sdk_kwargs=sdk_kwargs,

@@ -202,10 +202,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             else:
                 assert_never(block)
         if late_thinking or (blocks and type(blocks[-1]) is Reasoning):
-            # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`." All thinking is dropped,
-            # not a part of it (ANT-37: blocks of an answer cannot be modified).
-            self.note("thinking-dropped", "an answer cannot have thinking at its end or after its calls")
-            blocks = [block for block in blocks if type(block) is not Reasoning]
+            blocks = self._late_thinking(blocks)
             are_calls = [type(block) is ToolUse for block in blocks]
             late = are_calls != sorted(are_calls)
         if called and not self.dialect.tools:
@@ -217,6 +214,13 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.note("blocks-reordered", "calls come at the end of an answer")
             blocks.sort(key=lambda block: type(block) is ToolUse)
         return blocks, called
+
+    def _late_thinking(self, blocks: list[Block]) -> list[Block]:
+        """The blocks to send of an answer that has thinking at its end or after its calls."""
+        # BED-20, ANT-15: "The final block in an assistant message cannot be `thinking`." All thinking is dropped, not a
+        # part of it (ANT-37: blocks of an answer cannot be modified).
+        self.note("thinking-dropped", "an answer cannot have thinking at its end or after its calls")
+        return [block for block in blocks if type(block) is not Reasoning]
 
     def _thinking(self, block: ThinkingContent) -> Reasoning | None:
         """Thinking in a form that the target accepts, if there is one."""

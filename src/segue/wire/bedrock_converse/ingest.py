@@ -35,7 +35,8 @@ Block = dict[str, Any]
 
 
 def recognise(body: dict[str, Any]) -> int:
-    """How much a body looks like this protocol: blocks have one key and no ``type``; some fields are unique."""
+    """How much a body looks like this protocol: blocks have one key and no ``type``; some fields are unique.
+    Without any message, it may be of several protocols."""
     if not isinstance(body.get("messages"), list) or "contents" in body:
         return 0
     found = [each.block for each in blocks(body)]
@@ -44,7 +45,7 @@ def recognise(body: dict[str, Any]) -> int:
         return 10 if typed else 100
     if typed or any(isinstance(turn, dict) and isinstance(turn.get("content"), str) for turn in body["messages"]):
         return 0
-    return 20 if any(name in body for name in OWN_FIELDS) else 0
+    return 20 if any(name in body for name in OWN_FIELDS) else int(not body["messages"])
 
 
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:

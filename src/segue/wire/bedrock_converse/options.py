@@ -28,8 +28,7 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
     ``thinks``: all answers since the last user message begin with thinking; ``replays``: some answer contains thinking.
     """
     body: dict[str, Any] = {"messages": turns}
-    if out.system is not None and out.dialect.system_prompt:
-        body["system"] = [{"text": out.system}]
+    _add_system(out, body)
     config = _limits(out)
     fields = _reasoning(out, config, turns[-1].role == "assistant", thinks)
     if out.dialect.prefix_bound and out.dialect.anthropic_backend and add_binding(out, fields, replays):
@@ -47,6 +46,20 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
     if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
         out.drop_option("stream", "this model cannot stream when the request has tools")  # BED-14
     return body
+
+
+def conversation(out: Out, turns: Any) -> dict[str, Any]:
+    """The turns, the system prompt and the tools."""
+    body: dict[str, Any] = {"messages": turns.turns}
+    _add_system(out, body)
+    if out.tools:
+        body["toolConfig"] = {"tools": out.each_tool(_tool)}
+    return body
+
+
+def _add_system(out: Out, body: dict[str, Any]) -> None:
+    if out.system is not None and out.dialect.system_prompt:
+        body["system"] = [{"text": out.system}]
 
 
 def streams(model: Model, options: Options, tools: bool) -> bool:

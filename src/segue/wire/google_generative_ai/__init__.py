@@ -8,6 +8,7 @@ from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import GoogleTurns, body
+from .export import EXPORT_FORM
 from .ingest import NAME, ingest, recognise
 from .rules import RULES
 
@@ -56,6 +57,7 @@ PROTOCOL = Protocol(
     history="contents",
     turns=GoogleTurns,
     body=body,
+    export=EXPORT_FORM,
     path=path,
     headers=headers,
     sdk_kwargs=sdk_kwargs,

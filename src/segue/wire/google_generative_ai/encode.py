@@ -84,13 +84,19 @@ class ResponsePart(Struct, rename="camel", gc=False):
 
 def body(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
     """The request body around the contents. Model and streaming are in the path."""
+    body = conversation(out, turns)
+    add_options(out, body)
+    return body
+
+
+def conversation(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
+    """The system prompt, the contents and the tools."""
     body: dict[str, Any] = {}
     if out.system is not None:
         body["systemInstruction"] = {"parts": [{"text": out.system}]}
     body["contents"] = turns.turns
     if out.tools:
         body["tools"] = [{"functionDeclarations": out.each_tool(_declaration)}]
-    add_options(out, body)
     return body
 
 
@@ -110,6 +116,9 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
     """Adjacent answers are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
     GEM-09). User contents may be adjacent: a user message after results is a separate content."""
 
+    no_text = IMAGES_BELOW
+    """The text of a result that has only images."""
+
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
 
@@ -121,7 +130,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             self._add("user", [part], in_batch=True)
 
     def add_user(self, message: UserMessage) -> None:
-        parts = _shown(message.content)
+        parts = shown(message.content)
         if parts:
             self._add("user", parts)
         else:
@@ -195,12 +204,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                     parts.append(Thought(block.thinking, True, signature))
             else:
                 assert_never(block)
-        if parts and not readable:
-            # GEM-03 requires parts, and it is not documented that thoughts count: gemini-cli removes all of them from
-            # its history.
-            self.note("thinking-dropped", "an answer that contains only thinking may count as empty")
-            return []
-        return parts
+        return parts if readable or not parts else self._thinking_alone(parts)
+
+    def _thinking_alone(self, parts: list[Part]) -> list[Part]:
+        """The parts to send of an answer that contains only thinking."""
+        # GEM-03 requires parts, and it is not documented that thoughts count: gemini-cli removes all of them from its
+        # history.
+        self.note("thinking-dropped", "an answer that contains only thinking may count as empty")
+        return []
 
     def _may_send(self, signature: str) -> bool:
         """Whether the signature is base64. GEM-12: "Base64 decoding failed"."""
@@ -223,7 +234,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 assert_never(block)
         text = "\n".join(texts)
         if images:
-            text = text or IMAGES_BELOW
+            text = text or self.no_text
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
         # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection has set the name of the call.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
@@ -247,7 +258,8 @@ def _may_be_continued(last: Part) -> bool:
     return type(last) is Text or (type(last) is SignedText and bool(last.text) and not last.text.isspace())
 
 
-def _shown(content: list[UserContent]) -> list[Part]:
+def shown(content: list[UserContent]) -> list[Part]:
+    """The content of a user message as parts."""
     parts: list[Part] = []
     for block in content:
         if type(block) is TextContent:

@@ -7,6 +7,7 @@ from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import MistralTurns, body
+from .export import EXPORT_FORM
 from .ingest import ingest, recognise
 from .rules import RULES
 
@@ -30,6 +31,7 @@ PROTOCOL = Protocol(
     history="messages",
     turns=MistralTurns,
     body=body,
+    export=EXPORT_FORM,
     path=path,
     headers=headers,
     sdk_kwargs=sdk_kwargs,

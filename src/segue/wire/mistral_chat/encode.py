@@ -46,12 +46,18 @@ class Answer(Struct, gc=False, tag_field="role", tag="assistant", omit_defaults=
 
 def body(out: Out, turns: "MistralTurns") -> dict[str, Any]:
     """Return the request body with these turns."""
-    body: dict[str, Any] = {"model": out.model.id, "messages": turns.turns}
-    if out.tools:
-        body["tools"] = out.each_tool(_tool)
+    body: dict[str, Any] = {"model": out.model.id} | conversation(out, turns)
     _add_tool_choice(out, body)
     _add_reasoning(out, body)
     _add_rest(out, body)
+    return body
+
+
+def conversation(out: Out, turns: "MistralTurns") -> dict[str, Any]:
+    """The system prompt, which is the first message, the turns and the tools."""
+    body: dict[str, Any] = {"messages": turns.turns}
+    if out.tools:
+        body["tools"] = out.each_tool(_tool)
     return body
 
 

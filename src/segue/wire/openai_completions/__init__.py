@@ -7,6 +7,7 @@ from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import body
+from .export import EXPORT_FORM
 from .ingest import ingest
 from .recognise import recognise
 from .rules import RULES
@@ -32,6 +33,7 @@ PROTOCOL = Protocol(
     history="messages",
     turns=ChatTurns,
     body=body,
+    export=EXPORT_FORM,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...dialects import REASONING_FIELDS, OpenAICompletions
 from ...dialects.openai_completions import ReasoningField
-from ...types import ThinkingContent, ToolCall
+from ...types import AssistantContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.outgoing import Outgoing
 from ..common.turns import Note
@@ -27,6 +27,7 @@ EXTRA = "extra_content"
 _PLAIN: dict[ReasoningField | None, str | None] = {
     "reasoning_content": "reasoning_content",
     "reasoning": "reasoning",
+    "reasoning_text": "reasoning_text",
     "reasoning_details": "reasoning",
     "think-tags": None,
     None: None,
@@ -93,12 +94,11 @@ class Reasoning:
 
     def _add_attached(self, note: Note, signature: str, details: list[Any]) -> None:
         """Add the entry of ``reasoning_details`` that a call was signed with (ORT-02)."""
-        for entry in _parsed(signature):
-            if DETAILS in self._accepted and str(entry.get("type")).startswith("reasoning."):
-                if entry not in details:
-                    details.append(entry)
-                return
-        if extra_content(signature) is None:
+        entry = _attached_entry(signature) if DETAILS in self._accepted else None
+        if entry is not None:
+            if entry not in details:
+                details.append(entry)
+        elif extra_content(signature) is None:
             note("signature-dropped", "the target has no field for the signature of a call")
 
     def _signed(self, details: list[Any], calls: list[ToolCall]) -> list[Any]:
@@ -151,6 +151,18 @@ def extra_content(signature: str) -> dict[str, Any] | None:
     """The ``extra_content`` in a call's signature, if there is one."""
     extra = next((entry.get(EXTRA) for entry in _parsed(signature)), None)
     return extra if isinstance(extra, dict) else None
+
+
+def is_signature(block: AssistantContent, signature: str) -> bool:
+    """Whether the signature of thinking or of a call has one of the forms above."""
+    if type(block) is ThinkingContent:
+        return signature in REASONING_FIELDS or bool(_parsed(signature))
+    return type(block) is ToolCall and (_attached_entry(signature) is not None or extra_content(signature) is not None)
+
+
+def _attached_entry(signature: str) -> dict[str, Any] | None:
+    """The entry of ``reasoning_details`` that a call was signed with, if there is one."""
+    return next((entry for entry in _parsed(signature) if str(entry.get("type")).startswith("reasoning.")), None)
 
 
 def _details(block: ThinkingContent) -> list[dict[str, Any]]:

@@ -4,11 +4,11 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from ..common.chat import Call, Result, RoleMessage
+from ..common.chat import Call, Content, Result, RoleMessage
 
 
 class Answer(Struct, gc=False, tag_field="role", tag="assistant"):
-    content: str | UnsetType | None
+    content: Content | UnsetType | None
     tool_calls: list[Call | dict[str, Any]] | UnsetType = UNSET
     # The fields for reasoning that `reasoning.py` uses.
     reasoning_content: str | UnsetType = UNSET

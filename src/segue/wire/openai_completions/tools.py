@@ -19,21 +19,22 @@ def add_tools(out: Out, body: Body) -> None:
         # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot turn it off.
         out.drop_option("tools", "this model accepts tools only with the protocol openai-responses")
     elif out.tools:
-        body["tools"] = out.each_tool(_tool)
+        body["tools"] = out.each_tool(function)
     _add_choice(out, body)
 
 
-def _tool(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
+def function(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
+    """The definition of a tool, and how its schema was adapted."""
     schema = tool.schema
     adapted = object_schema(schema)
     if dialect.parameter_descriptions:
         adapted = described(adapted)
-    function: dict[str, Any] = {"name": tool.name}
+    entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
-        function["description"] = tool.description
+        entry["description"] = tool.description
     why = None if adapted == schema else "the root is an object, without alternatives"
     # MMX-06: "function parameters is empty"
-    return {"type": "function", "function": function | {"parameters": adapted}}, why
+    return {"type": "function", "function": entry | {"parameters": adapted}}, why
 
 
 def object_schema(schema: Any) -> dict[str, Any]:

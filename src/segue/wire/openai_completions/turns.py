@@ -128,13 +128,17 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if len(content) == 1 and type(content[0]) is TextContent and content[0].text_signature is None:
             self._add_user_content(content[0].text)  # unchanged, even if no pass has seen it
         elif parts := self._parts(content, IMAGE_OMITTED):
-            self._add_user_content(_packed(parts))
+            self._add_user_content(self._pack(parts))
         else:
             self.note("empty-dropped", "the message is empty")
 
     def add_images(self, images: list[Part], last: int) -> None:
         """Add the images of a batch of results in one user message after all of them (OAC-09)."""
         self._add_user_content([{"type": "text", "text": MOVED_IMAGES}, *images])
+
+    def _pack(self, parts: list[Part]) -> Content:
+        """The parts of a message as its content."""
+        return _packed(parts)
 
     def _grow(self, turn: Any, content: Content) -> None:
         """Add content to a turn. It is joined later in one go, so that the cost is linear in its length."""
@@ -208,10 +212,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                         late_text = True
             else:
                 assert_never(block)
-        if not texts and not calls:
-            # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
-            code: ChangeCode = "thinking-dropped" if thoughts else "empty-dropped"
-            self.note(code, "an answer with neither text nor calls is refused")
+        if not texts and not calls and not self._may_be_empty(thoughts):
             return
         fields = NO_FIELDS
         if thoughts or signed or self._adds_reasoning:
@@ -219,16 +220,27 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             fields = self._reasoning.fields(self.note, thoughts, calls)
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
-        text = "\n\n".join(texts)
-        if fields and text and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
+        content = self._joined_texts(texts)
+        if fields and content and calls and not self.dialect.text_with_reasoned_calls:  # TPL-10
             self.note("blocks-reordered", "the text is in a message before the one with the calls")
-            self._add_answer_turn(text, {}, [])
-            text = ""
+            self._add_answer_turn(content, {}, [])
+            content = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
             self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
             calls = calls[:1]
-        self._add_answer_turn(text, fields, calls)
+        self._add_answer_turn(content, fields, calls)
+
+    def _may_be_empty(self, thoughts: list[ThinkingContent]) -> bool:
+        """Whether an answer with neither text nor calls is sent."""
+        # X-04: "content or tool_calls must be set" (DeepSeek), and its like nearly everywhere.
+        code: ChangeCode = "thinking-dropped" if thoughts else "empty-dropped"
+        self.note(code, "an answer with neither text nor calls is refused")
+        return False
+
+    def _joined_texts(self, texts: list[str]) -> Content:
+        """The texts of an answer as its content."""
+        return "\n\n".join(texts)
 
     def _of_one_upstream(
         self, message: AssistantMessage, thoughts: list[ThinkingContent], calls: list[ToolCall]
@@ -246,7 +258,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             return unbound(thoughts, calls)
         return thoughts, calls
 
-    def _add_answer_turn(self, text: str, fields: Fields, calls: list[ToolCall]) -> None:
+    def _add_answer_turn(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
         state = self.state
         if state.last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
@@ -263,7 +275,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.turns.append(answer)
         self.state = State("assistant", state.queued, state.upstream)
 
-    def _merge(self, text: str, calls: list[ToolCall]) -> None:
+    def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
         turn = self.turns[-1]
         if text and turn.content:
@@ -308,7 +320,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
-            return _packed([*_as_parts(text), *images])
+            return self._pack([*_as_parts(text), *images])
         hold(self, images)
         return text
 

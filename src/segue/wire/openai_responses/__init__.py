@@ -7,6 +7,7 @@ from ...types import Model, Options
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import ResponsesTurns, body
+from .export import EXPORT_FORM
 from .ingest import ingest, recognise
 from .rules import RULES
 
@@ -32,6 +33,7 @@ PROTOCOL = Protocol(
     history="input",
     turns=ResponsesTurns,
     body=body,
+    export=EXPORT_FORM,
     path=_path,
     headers=_headers,
     sdk_kwargs=_sdk_kwargs,

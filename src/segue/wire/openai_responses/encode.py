@@ -62,13 +62,19 @@ class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", g
 
 def body(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
     """Return the request body with these items."""
-    body: dict[str, Any] = {"model": out.model.id, "store": False}
+    body: dict[str, Any] = {"model": out.model.id, "store": False} | conversation(out, turns)
+    add_options(out, body)
+    return body
+
+
+def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
+    """The system prompt, the items and the tools."""
+    body: dict[str, Any] = {}
     if out.system is not None:
         body["instructions"] = out.system
     body["input"] = turns.turns
     if out.tools:
         body["tools"] = out.each_tool(_tool)
-    add_options(out, body)
     return body
 
 
@@ -132,7 +138,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         elif reasons and self.dialect.own_reasoning == "none":
             why = "the model does not reason"  # OAR-11
         else:
-            items = items_of(message, self._ids, self.dialect.phase)
+            items = self._items(message)
             if not isinstance(items, str):
                 self.state = State(len(self._ids))
                 self.turns += items
@@ -141,6 +147,10 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         if _are_items([block for block in content if type(block) is not ThinkingContent]):
             self.note("signature-dropped", f"item ids: {why}")
         self._add_plain(message, why)
+
+    def _items(self, message: AssistantMessage) -> list[Item] | str:
+        """The items of an answer with their ids, or the reason why they cannot be sent back."""
+        return items_of(message, self._ids, self.dialect.phase)
 
     def _add_plain(self, message: AssistantMessage, why: str) -> None:
         """Add the texts and calls of an answer without ids: no item refers to another, so none can be missing.

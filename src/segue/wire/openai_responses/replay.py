@@ -18,10 +18,13 @@ _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
 
 
-def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) -> list[Item] | str:
+def items_of(
+    message: AssistantMessage, taken: dict[str, None], phases: bool, reasoning_last: bool = False
+) -> list[Item] | str:
     """The items of an answer in order, or the reason why they cannot be sent back.
 
-    ``taken`` has the ids of earlier items of the request; the ids of this answer are added.
+    ``taken`` has the ids of earlier items of the request; the ids of this answer are added. ``reasoning_last``: whether
+    reasoning may be the last item.
     """
     items: list[Item] = []
     ids: dict[str, None] = {}
@@ -35,7 +38,7 @@ def items_of(message: AssistantMessage, taken: dict[str, None], phases: bool) ->
             return f"the item {item['id']} is already in the request"  # OAR-07
         ids[item["id"]] = None
         items.append(item)
-    if not items or items[-1]["type"] == "reasoning":
+    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last):
         return "reasoning requires the item that followed it"  # OAR-08
     taken |= ids
     return items
@@ -137,6 +140,13 @@ def message_signature(item: Item, with_id: bool = True) -> str | None:
 def reasoning_signature(item: Item) -> str | None:
     """The whole item, if it has the encrypted content that is required to send it back (OAR-09)."""
     return json_text(item) if isinstance(item.get("encrypted_content"), str) else None
+
+
+def is_signature(block: AssistantContent, signature: str) -> bool:
+    """Whether the signature of a block is an item, the id of one, or the phase of a message."""
+    return _item(block, phases=True) is not None or (
+        type(block) is TextContent and message_of(signature)[1] is not None
+    )
 
 
 def names_item(signature: str) -> bool:

@@ -1,0 +1,38 @@
+"""The history of a conversation in the form of this protocol, for ``export``."""
+
+from ...dialects import BedrockConverse
+from ..protocol import ExportForm, signs_thinking
+from .encode import BedrockTurns, Block, State, Turn
+from .options import conversation
+
+
+class BedrockHistory(BedrockTurns):
+    """Each message is a separate turn, except that the results of a batch share one."""
+
+    def _add(self, role: str, blocks: list[Block], tools: bool = False, packed: bool = False) -> None:
+        """``packed``: the block is a result."""
+        if not blocks:
+            self.note("empty-dropped", "the message is empty")
+        elif packed and self.state.tools:
+            self.turns[-1].content += blocks
+        else:
+            self.turns.append(Turn(role, blocks))
+        self.state = State(tools=packed)
+
+    def _late_thinking(self, blocks: list[Block]) -> list[Block]:
+        return blocks
+
+
+EXPORT_FORM = ExportForm(
+    dialect=BedrockConverse(
+        own_reasoning="any",
+        reasoning_signature=True,
+        mixed_turns=True,
+        starts_with_user=False,
+        images_in_results=True,
+        error_flag=True,
+    ),
+    turns=BedrockHistory,
+    body=conversation,
+    holds_signature=signs_thinking,
+)

@@ -1,0 +1,41 @@
+"""The history of a conversation in the form of this protocol, for ``export``."""
+
+from ...dialects import GoogleGenerativeAI
+from ...types import AssistantMessage, TextContent, ToolResultMessage, UserMessage
+from ..protocol import ExportForm
+from .encode import GoogleTurns, Part, conversation, shown
+from .shapes import is_base64
+
+
+class GoogleHistory(GoogleTurns):
+    """Each message is a separate content, except that the results of a batch share one."""
+
+    no_text = ""
+
+    def add_user(self, message: UserMessage) -> None:
+        self._add("user", shown(message.content))
+
+    def add_answer(self, message: AssistantMessage) -> None:
+        self._add("model", self._answer(message))
+
+    def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
+        if parts:
+            super()._add(role, parts, in_batch)
+        else:
+            self.note("empty-dropped", "the message is empty")
+
+    def _thinking_alone(self, parts: list[Part]) -> list[Part]:
+        return parts
+
+    def _note_order(self, message: ToolResultMessage) -> None:
+        if TextContent in map(type, message.content):
+            super()._note_order(message)
+
+
+EXPORT_FORM = ExportForm(
+    dialect=GoogleGenerativeAI(send_ids=True, dummy_signature=None, signature_required=False),
+    turns=GoogleHistory,
+    body=conversation,
+    holds_signature=lambda block, signature: is_base64(signature),
+    blank_texts=False,
+)

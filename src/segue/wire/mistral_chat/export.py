@@ -1,0 +1,25 @@
+"""The history of a conversation in the form of this protocol, for ``export``."""
+
+from ...dialects import MistralChat
+from ...types import ThinkingContent
+from ..common.chat import Call
+from ..protocol import ExportForm, signs_thinking
+from .encode import Answer, Chunk, MistralTurns, conversation
+
+
+class MistralHistory(MistralTurns):
+    """One message for each stored message, also if it is empty or contains only thinking."""
+
+    def _kept_thoughts(self, thoughts: list[ThinkingContent], has_content: bool) -> list[ThinkingContent]:
+        return super()._kept_thoughts(thoughts, has_content=True)
+
+    def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
+        self.turns.append(Answer(content, calls or None))
+
+
+EXPORT_FORM = ExportForm(
+    dialect=MistralChat(own_reasoning="any", user_after_tool=True, images_in_results=True),
+    turns=MistralHistory,
+    body=conversation,
+    holds_signature=signs_thinking,
+)
