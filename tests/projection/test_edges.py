@@ -68,14 +68,14 @@ def test_half_a_character_hides_nothing_else_that_json_cannot_hold(arguments: di
 
 @pytest.mark.parametrize("blank", ["\u3000", "\u00a0 ", " \u2003\n", "\u2028"])
 def test_white_space_of_any_script_is_not_text(blank: str) -> None:
-    said = [UserMessage("hello"), answer(TextContent(blank), of=OPENAI, stop_reason="stop"), UserMessage(blank)]
-    rendered = segue.project(Context(messages=said), OPENAI)
-    assert rendered.context.messages == said[:1]
+    stored = [UserMessage("hello"), answer(TextContent(blank), of=OPENAI, stop_reason="stop"), UserMessage(blank)]
+    rendered = segue.project(Context(messages=stored), OPENAI)
+    assert rendered.context.messages == stored[:1]
     assert [change.code for change in rendered.changes] == ["empty-dropped"] * 4  # each text, and each message
 
 
 def reader(name: str, *globs: str) -> segue.Model:
-    """This Claude, as if its row said that it reads the thinking of those."""
+    """This Claude, as if its row stated that it reads the thinking of these."""
     model = segue.get_model(f"anthropic/{name}")
     return msgspec.structs.replace(model, dialect=msgspec.structs.replace(model.dialect, reads_thinking_of=globs))
 
@@ -83,14 +83,14 @@ def reader(name: str, *globs: str) -> segue.Model:
 def test_what_another_model_of_the_account_may_read_is_shared_not_copied() -> None:
     sibling = reader("claude-opus-4-1", "claude-sonnet-4*")
     call = ToolCall("toolu_1", "bash", {})
-    said: list[Message] = [
+    stored: list[Message] = [
         UserMessage("go"),
         answer(ThinkingContent("hm", "c2ln"), TextContent("well"), call, of=CLAUDE),
         ToolResultMessage(call.id, call.name, [TextContent("done")]),
     ]
-    rendered = segue.project(Context(messages=said, tools=[ToolDefinition("bash")]), sibling, "phi-core")
+    rendered = segue.project(Context(messages=stored, tools=[ToolDefinition("bash")]), sibling, "phi-core")
     assert rendered.changes == []
-    assert [id(message) for message in rendered.context.messages] == [id(message) for message in said]
+    assert [id(message) for message in rendered.context.messages] == [id(message) for message in stored]
 
 
 def test_only_texts_of_answers_have_signatures() -> None:
@@ -199,19 +199,19 @@ def test_another_claude_of_the_account_loses_thinking_whose_prefix_was_edited() 
 def test_ids_that_count_are_counted_whatever_was_stored(stored: str) -> None:
     kimi = segue.get_model("moonshot/kimi-k2-thinking")
     call = ToolCall(stored, "bash", {})
-    said = [UserMessage("go"), answer(call), ToolResultMessage(stored, "bash", [TextContent("done")])]
-    rendered = segue.project(Context(messages=said), kimi).context.messages
+    history = [UserMessage("go"), answer(call), ToolResultMessage(stored, "bash", [TextContent("done")])]
+    rendered = segue.project(Context(messages=history), kimi).context.messages
     assert rendered[1].content == [ToolCall("functions.bash:0", "bash", {})]
     assert isinstance(rendered[2], ToolResultMessage) and rendered[2].tool_call_id == "functions.bash:0"
 
 
 def test_ids_are_the_same_after_more_of_them_than_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[Message] = [UserMessage("go")]
+    stored: list[Message] = [UserMessage("go")]
     for number in range(9):
         call = ToolCall(f"toolu_remembered_{number % 7}", "bash", {})  # ids that no other test has
-        said += [answer(call), ToolResultMessage(call.id, "bash", [TextContent("done")])]
+        stored += [answer(call), ToolResultMessage(call.id, "bash", [TextContent("done")])]
     with monkeypatch.context() as patched:
         patched.setattr("segue.projection.passes.ids._Wanted.MAX_SIZE", 2)
-        few = segue.project(Context(messages=said), OPENAI)
-    assert segue.project(Context(messages=said), OPENAI) == few
+        few = segue.project(Context(messages=stored), OPENAI)
+    assert segue.project(Context(messages=stored), OPENAI) == few
     assert len({block.id for each in few.context.messages for block in each.content if type(block) is ToolCall}) == 9

@@ -100,11 +100,11 @@ def idempotent(rendered: segue.Projection, policy: str) -> None:
 
 def honest(rendered: segue.Projection, context: Context) -> None:
     """8: nothing readable is lost, moved or invented without an entry in the report."""
-    told = {change.message for change in rendered.changes}
+    reported = {change.message for change in rendered.changes}
     for index in changed(context.messages, rendered):
-        assert index in told, f"message {index} was changed without a word"
+        assert index in reported, f"message {index} was changed without a word"
     for one, other in swapped(rendered.sources):
-        assert told & {one, other}, f"messages {one} and {other} were swapped without a word"
+        assert reported & {one, other}, f"messages {one} and {other} were swapped without a word"
 
 
 def flat(messages: list[Message]) -> list[Any]:

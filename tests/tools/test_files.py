@@ -171,8 +171,8 @@ def test_a_missing_path_is_reported_as_missing(tmp_path: Path) -> None:
 
 def test_an_edit_needs_a_text_that_occurs_once(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x y x")
-    assert "stands 2 times" in fault(tmp_path, "edit_file", path="a", old="x", new="z")
-    assert "does not stand" in fault(tmp_path, "edit_file", path="a", old="q", new="z")
+    assert "occurs 2 times" in fault(tmp_path, "edit_file", path="a", old="x", new="z")
+    assert "is not in a" in fault(tmp_path, "edit_file", path="a", old="q", new="z")
     assert "old is empty" in fault(tmp_path, "edit_file", path="a", old="", new="z")
     assert (tmp_path / "a").read_text() == "x y x"
     assert "2 places" in call(tmp_path, "edit_file", path="a", old="x", new="z", everywhere=True)

@@ -188,7 +188,7 @@ def read(protocol: str, kind: str, pieces: list[str]) -> AssistantMessage:
     return message
 
 
-def told(message: AssistantMessage) -> Any:
+def content_of(message: AssistantMessage) -> Any:
     [block] = message.content
     if isinstance(block, TextContent):
         return block.text
@@ -208,7 +208,7 @@ def test_a_character_cut_in_two_arrives_whole(protocol: str, kind: str) -> None:
     for text, value in arguments_of(protocol) if kind == "arguments" else [(SAID, SAID)]:
         for pieces in cuts(text):
             message = read(protocol, kind, pieces)
-            assert told(message) == value, pieces
+            assert content_of(message) == value, pieces
             assert message.diagnostics == []
             assert kind != "arguments" or len(message.runnable_calls) == 1
 
@@ -222,7 +222,7 @@ def test_a_half_whose_other_half_never_comes_is_replaced_with_a_diagnostic(proto
     for pieces in ([half, "b"], ["a", half], ["a" + half + "b"], ["a", half, "b"]):
         message = read(protocol, kind, [before, *pieces, after])
         expected = "".join(pieces).replace(half, "\ufffd")
-        assert told(message) == ({"city": expected} if kind == "arguments" else expected)
+        assert content_of(message) == ({"city": expected} if kind == "arguments" else expected)
         assert [note.type for note in message.diagnostics] == ["half-character"]
         assert message.diagnostics[0].details == {"block": 0}
 
@@ -233,7 +233,7 @@ def test_a_half_at_the_cut_end_of_a_stream_is_not_kept(protocol: str) -> None:
     pieces = WRITERS[protocol]("text", ["a", "\ud83d", "\ude00"])
     cut = next(at for at, piece in enumerate(pieces) if b"\\ude00" in piece)
     message = decoded(request(protocol), pieces[:cut])[1]
-    assert message.stop_reason == "error" and told(message) == "a"
+    assert message.stop_reason == "error" and content_of(message) == "a"
     segue.Context(messages=[message]).to_json()
 
 
@@ -268,7 +268,7 @@ def test_the_finished_text_wins_over_the_deltas(kind: str, way: str) -> None:
         response = {"id": "resp_1", "status": "completed", "output": [item]}
         stream[-1:] = sse([{"type": "response.completed", "response": response}])
     message = decoded(request("openai-responses"), stream)[1]
-    assert told(message) == (json.loads(text) if kind == "arguments" else text)
+    assert content_of(message) == (json.loads(text) if kind == "arguments" else text)
     differs = "arguments-differ" if kind == "arguments" else "text-differs"
     assert [note.type for note in message.diagnostics] == [differs]
 
@@ -282,7 +282,7 @@ def test_a_half_is_completed_by_the_finished_text(kind: str) -> None:
     item = {**ITEMS[kind], **FINISHED[kind]}
     stream[-1:-1] = sse([{"type": "response.output_item.done", "output_index": 0, "item": item}])
     message = decoded(request("openai-responses"), stream)[1]
-    assert told(message) == (json.loads(text) if kind == "arguments" else text)
+    assert content_of(message) == (json.loads(text) if kind == "arguments" else text)
     assert message.diagnostics == []
 
 

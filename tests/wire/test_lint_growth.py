@@ -56,7 +56,7 @@ def least(protocol: str, body: Body) -> int:
 # -- messages of each protocol ---------------------------------------------------------------------------------------
 
 
-def said(protocol: str, role: str, text: str) -> Any:
+def turn_of(protocol: str, role: str, text: str) -> Any:
     if protocol == "google-generative-ai":
         return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
     if protocol == "bedrock-converse":
@@ -148,9 +148,9 @@ def nested(count: int) -> Any:
 
 
 SHAPES: dict[str, Callable[[str, int], Body]] = {
-    "one role": lambda p, n: body(p, [said(p, "user", "x") for _ in range(n)]),
-    "answers only": lambda p, n: body(p, [said(p, "assistant", "x") for _ in range(n)]),
-    "system only": lambda p, n: body(p, [said(p, "user", "x"), *(said(p, "system", "x") for _ in range(n))]),
+    "one role": lambda p, n: body(p, [turn_of(p, "user", "x") for _ in range(n)]),
+    "answers only": lambda p, n: body(p, [turn_of(p, "assistant", "x") for _ in range(n)]),
+    "system only": lambda p, n: body(p, [turn_of(p, "user", "x"), *(turn_of(p, "system", "x") for _ in range(n))]),
     "one id": lambda p, n: body(p, flat([called(p, ["same"]) + answered(p, ["same"]) for _ in range(n)])),
     "one id in one batch": lambda p, n: body(p, called(p, ["same"] * n) + answered(p, ["same"] * n)),
     "a large batch": lambda p, n: body(p, called(p, names(n)) + answered(p, names(n)[::-1])),
@@ -160,10 +160,10 @@ SHAPES: dict[str, Callable[[str, int], Body]] = {
     "orphans, one a message": lambda p, n: body(p, flat([answered(p, [name]) for name in names(n)])),
     "a good loop": lambda p, n: body(p, flat([called(p, [name]) + answered(p, [name]) for name in names(n)])),
     "thinking only": lambda p, n: body(p, [thought(p, at) for at in range(n)]),
-    "many tools": lambda p, n: body(p, [said(p, "user", "x")], [tool(p, name, {}) for name in names(n)]),
-    "a deep tool": lambda p, n: body(p, [said(p, "user", "x")], [tool(p, "get", nested(n))]),
+    "many tools": lambda p, n: body(p, [turn_of(p, "user", "x")], [tool(p, name, {}) for name in names(n)]),
+    "a deep tool": lambda p, n: body(p, [turn_of(p, "user", "x")], [tool(p, "get", nested(n))]),
     "a deep body": lambda p, n: body(p, [nested(n)]),
-    "half characters": lambda p, n: body(p, [said(p, "user", "\ud800") for _ in range(n)]),
+    "half characters": lambda p, n: body(p, [turn_of(p, "user", "\ud800") for _ in range(n)]),
     "deep half characters": lambda p, n: body(p, [{"role": "user", "content": [nested(n), "\ud800"] * 2}]),
 }
 SMALL = 120

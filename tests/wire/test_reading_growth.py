@@ -209,8 +209,8 @@ def bedrock(delta: Callable[[int], Any]) -> Callable[[int], list[bytes]]:
 
 def responses(*events: Callable[[int], Any]) -> Callable[[int], list[bytes]]:
     def stream(n: int) -> list[bytes]:
-        told = [event(at) for at in range(n) for event in events]
-        return sse([*told, {"type": "response.completed", "response": {}}])
+        sent = [event(at) for at in range(n) for event in events]
+        return sse([*sent, {"type": "response.completed", "response": {}}])
 
     return stream
 

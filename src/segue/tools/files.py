@@ -68,9 +68,9 @@ class Files(Struct, frozen=True):
 
         Args:
             path: The file, relative to the root.
-            old: The text to replace, exactly as it stands in the file, with as much around it as makes it unique.
+            old: The text to replace, exactly as it is in the file, with enough of what is around it to make it unique.
             new: The text to put there.
-            everywhere: Replace every place where it stands, not just one.
+            everywhere: Replace every occurrence, not just one.
         """
         if not old:
             raise ValueError("old is empty: give the text to replace, or write the whole file with write_file")
@@ -121,9 +121,9 @@ def _replace(before: bytes, old: bytes, new: bytes, everywhere: bool, path: str)
         old, new = (piece.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") for piece in (old, new))
     count = before.count(old)
     if count == 0:
-        raise ValueError(f"the text to replace does not stand in {path}; read the file and give it exactly")
+        raise ValueError(f"the text to replace is not in {path}; read the file and pass it exactly")
     if count > 1 and not everywhere:
         raise ValueError(
-            f"the text to replace stands {count} times in {path}; give more of what is around it, or set everywhere"
+            f"the text to replace occurs {count} times in {path}; pass more of what is around it, or set everywhere"
         )
     return before.replace(old, new), count

@@ -49,6 +49,7 @@ class ThinkingContent(Value, frozen=True, omit_defaults=True, tag_field="type", 
 
 
 @final
+# The base class is frozen, and mypy does not allow what msgspec allows: a subclass that is not.
 class ToolCall(Value, frozen=False, omit_defaults=True, tag_field="type", tag="toolCall"):  # type: ignore[misc]
     """A call that the model requests. Its result has the same ``id``.
 

@@ -106,6 +106,6 @@ def test_the_deltas_are_those_of_the_sdk(case: StreamCase, http: httpx2.Client) 
                 heard += [delta[name] for name in ("text", "thinking", "partial_json") if delta.get(name)]
     events, _ = decoded(request, case.pieces())
     kinds = (segue.events.TextDelta, segue.events.ThinkingDelta, segue.events.ToolCallDelta)
-    told = [event.delta for event in events if isinstance(event, kinds)]
+    deltas = [event.delta for event in events if isinstance(event, kinds)]
     if "input" not in case.name:  # input in the start of a call is no delta to the SDK
-        assert told == heard
+        assert deltas == heard

@@ -119,10 +119,10 @@ def assert_same(heard: Heard, message: AssistantMessage, names: dict[str, str]) 
 
 
 def assert_failed(error: ClientError, message: AssistantMessage) -> None:
-    told, words = error.response["Error"], message.error_message or ""
+    fault, words = error.response["Error"], message.error_message or ""
     assert message.stop_reason == "error"
-    assert told["Message"] in words
-    assert told["Code"] in words or told["Code"].isdigit()  # the status, where the body says no kind
+    assert fault["Message"] in words
+    assert fault["Code"] in words or fault["Code"].isdigit()  # the status, where the body says no kind
 
 
 @pytest.mark.parametrize("case", STREAMED, ids=repr)

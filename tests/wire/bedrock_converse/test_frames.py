@@ -62,14 +62,14 @@ def test_frames_are_read_as_botocore_reads_them_however_they_are_cut(frames_in: 
         assert len(ours) == len(theirs)
         for (name, payload), message in zip(ours, theirs, strict=True):
             assert payload == message.payload or not message.payload
-            told = {key: value for key, value in message.headers.items() if isinstance(value, str)}
-            kind = told.get(":message-type")
+            headers = {key: value for key, value in message.headers.items() if isinstance(value, str)}
+            kind = headers.get(":message-type")
             if kind == "exception":
-                assert name == f"exception:{told.get(':exception-type', '')}"
+                assert name == f"exception:{headers.get(':exception-type', '')}"
             elif kind == "error":
-                assert name == f"error:{told.get(':error-code', '')}"
+                assert name == f"error:{headers.get(':error-code', '')}"
             else:
-                assert name == told.get(":event-type", "")
+                assert name == headers.get(":event-type", "")
 
 
 @given(headers)

@@ -71,14 +71,14 @@ def test_a_clean_conversation_of_the_target_has_only_changes_that_its_family_nee
     model = MODELS[name]
     request = encode(data.draw(clean_contexts(model)), model)
     judged(request)
-    told = {change.code for change in request.changes}
-    told -= {"filler-inserted"}  # it ends with an answer
+    codes = {change.code for change in request.changes}
+    codes -= {"filler-inserted"}  # it ends with an answer
     dialect: Any = model.dialect
     expected = set() if dialect.error_flag else {"error-as-text"}
     expected |= set() if dialect.tools else {"tools-as-text", "error-as-text", "option-dropped"}
     expected |= set() if dialect.system_prompt else {"system-as-text"}
     expected |= set() if dialect.reasoning_signature else {"signature-dropped", "thinking-dropped"}
-    assert told <= expected
+    assert codes <= expected
 
 
 def flat(body: dict[str, Any], closed: bool) -> list[tuple[str, Any]]:

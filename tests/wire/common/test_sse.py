@@ -16,11 +16,11 @@ Pieces = list[bytes]
 
 def frames(pieces: Pieces) -> list[Frame]:
     parser = ServerSentEvents()
-    told = [frame for piece in pieces for frame in parser.feed(piece)]
-    return [*told, *parser.close()]
+    parsed = [frame for piece in pieces for frame in parser.feed(piece)]
+    return [*parsed, *parser.close()]
 
 
-def said(pieces: Pieces) -> list[tuple[str, str]]:
+def with_text(pieces: Pieces) -> list[tuple[str, str]]:
     """Name and text of each event that says anything."""
     return [(name, data.decode()) for name, data in frames(pieces) if name or data]
 
@@ -72,7 +72,7 @@ CUTS = st.lists(st.integers(0, 120), max_size=8)
 @given(streams())
 def test_events_are_those_of_the_openai_sdk_and_of_httpx2(data: bytes) -> None:
     closed = data + b"\n\n"  # the judges drop a last event without its empty line
-    assert said([closed]) == by_openai(closed) == by_httpx2(closed)
+    assert with_text([closed]) == by_openai(closed) == by_httpx2(closed)
 
 
 @given(streams(), CUTS)
@@ -98,8 +98,8 @@ def test_an_event_is_returned_with_the_byte_that_completes_it(data: bytes) -> No
     """Nothing is held back until more comes, whatever ends the lines."""
     closed = data + b"\n\n"
     parser = ServerSentEvents()
-    told = [frame for at in range(len(closed)) for frame in parser.feed(closed[at : at + 1])]
-    assert told == frames([closed]) and parser.close() == []
+    parsed = [frame for at in range(len(closed)) for frame in parser.feed(closed[at : at + 1])]
+    assert parsed == frames([closed]) and parser.close() == []
 
 
 @given(st.lists(st.binary(max_size=30), max_size=6))

@@ -186,7 +186,7 @@ def candidate(text: str, **more: Any) -> dict[str, Any]:
     return {"candidates": [{"content": {"parts": [{"text": text}]}, **more}]}
 
 
-def told(*chunks: Any, case: str = "text") -> AssistantMessage:
+def answer_to(*chunks: Any, case: str = "text") -> AssistantMessage:
     pieces = [b"data: " + msgspec.json.encode(chunk) + b"\n\n" for chunk in chunks]
     return decoded(by(case).request(), pieces)[1]
 
@@ -197,7 +197,7 @@ def test_every_finish_reason_of_the_client_is_known() -> None:
 
 @pytest.mark.parametrize("word", sorted(word for word, stop in STOPS.items() if stop == "error"))
 def test_a_finish_reason_for_a_failure_is_an_error_that_names_it(word: str) -> None:
-    message = told(candidate("Once", finishReason=word, finishMessage="Sorry."))
+    message = answer_to(candidate("Once", finishReason=word, finishMessage="Sorry."))
     assert (message.stop_reason, message.error_message, message.text) == ("error", f"{word}: Sorry.", "Once")
 
 
@@ -215,7 +215,7 @@ def test_an_array_of_chunks_is_the_same_answer(case: StreamCase) -> None:
 def test_content_after_the_stop_is_kept() -> None:
     """Gateways write STOP on chunks without content, also on the first (CLIProxyAPI#5640, 2026-09)."""
     empty = {"candidates": [{"content": {"parts": []}, "finishReason": "STOP"}]}
-    message = told(empty, candidate("One", finishReason="STOP"), candidate(", two."), empty)
+    message = answer_to(empty, candidate("One", finishReason="STOP"), candidate(", two."), empty)
     assert (message.stop_reason, message.text) == ("stop", "One, two.")
 
 
@@ -226,22 +226,22 @@ def test_a_call_whose_arguments_were_guessed_may_not_run() -> None:
     end = {"candidates": [{"finishReason": "STOP"}]}
     start = piece(name="weather", willContinue=True)
     for path in ("", "$", "$[0]", "$.a[1]", "$..a", "$.a[*]", "city"):
-        message = told(start, piece(partialArgs=[{"jsonPath": path, "stringValue": "x"}]), end)
+        message = answer_to(start, piece(partialArgs=[{"jsonPath": path, "stringValue": "x"}]), end)
         assert message.tool_calls[0].arguments == {} and message.runnable_calls == [], path
     for path in ("$.a", "$.a.b", "$.a[0]"):
         pieces = [{"jsonPath": "$.a", "numberValue": 1}, {"jsonPath": path, "numberValue": 2}]
-        message = told(start, piece(partialArgs=pieces), end)
+        message = answer_to(start, piece(partialArgs=pieces), end)
         assert message.tool_calls[0].arguments == {"a": 1} and message.runnable_calls == [], path
     waits = piece(partialArgs=[{"jsonPath": "$.a", "stringValue": "x", "willContinue": True}], willContinue=True)
-    assert told(start, waits, end).runnable_calls == []
-    assert told(start, waits, piece(name="weather", args={}), end).runnable_calls[0].arguments == {}
+    assert answer_to(start, waits, end).runnable_calls == []
+    assert answer_to(start, waits, piece(name="weather", args={}), end).runnable_calls[0].arguments == {}
 
 
 def test_names_on_a_path_may_be_quoted() -> None:
     paths = {"$['a b']": "a b", '$["it\'s"]': "it's", "$['it\\'s']": "it's", "$['\"']": '"', "$['\\u2713']": "✓"}
     for path, name in paths.items():
         call = {"name": "f", "partialArgs": [{"jsonPath": path, "nullValue": None}]}
-        message = told({"candidates": [{"content": {"parts": [{"functionCall": call}]}, "finishReason": "STOP"}]})
+        message = answer_to({"candidates": [{"content": {"parts": [{"functionCall": call}]}, "finishReason": "STOP"}]})
         assert message.runnable_calls[0].arguments == {name: None}
 
 

@@ -151,17 +151,17 @@ def test_images_of_a_batch_follow_it_in_a_separate_content_before_gemini_3() -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "text", "told"),
+    ("content", "text", "expected"),
     [
         ([IMAGE], "(see the images below)", ["empty-filled"]),
         ([IMAGE, TextContent("a")], "a", ["blocks-reordered"]),
         ([TextContent("a"), IMAGE], "a", []),
     ],
 )
-def test_moved_images_of_a_result_are_reported(content: list[Any], text: str, told: list[str]) -> None:
+def test_moved_images_of_a_result_are_reported(content: list[Any], text: str, expected: list[str]) -> None:
     request = with_images(GEMINI_3, *content)
     assert request.body["contents"][2]["parts"][0] == response("one", text, parts=[INLINE])
-    assert codes(request) == told
+    assert codes(request) == expected
 
 
 # -- signatures ------------------------------------------------------------------------------------------------------

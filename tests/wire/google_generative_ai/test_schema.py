@@ -37,10 +37,10 @@ def test_json_schema_is_sent_unchanged() -> None:
 
 @pytest.mark.parametrize("schema", [True, None, "x", [], {}, {"type": "string"}, {"type": "object", "properties": []}])
 def test_a_schema_that_is_not_an_object_becomes_one_and_is_reported(schema: Any) -> None:
-    declaration, told = declared(schema, MODEL)
+    declaration, reported = declared(schema, MODEL)
     assert declaration["parametersJsonSchema"]["type"] == "object"
     assert isinstance(declaration["parametersJsonSchema"].get("properties", {}), dict)
-    assert told == ["schema-adapted"]
+    assert reported == ["schema-adapted"]
 
 
 def test_what_the_subset_can_express_is_only_renamed() -> None:
@@ -124,8 +124,8 @@ def test_references_are_resolved_and_cycles_end() -> None:
         "properties": {"tree": {"$ref": "#/$defs/node"}, "lost": {"$ref": "#/nowhere"}, "far": {"$ref": "http://x"}},
         "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
     }
-    declaration, told = declared(schema)
-    assert told == ["schema-adapted"]
+    declaration, reported = declared(schema)
+    assert reported == ["schema-adapted"]
     assert declaration["parameters"]["properties"]["tree"]["properties"]["next"]["type"] == "OBJECT"
     assert "$ref" not in str(declaration)
 

@@ -98,7 +98,7 @@ class Reader:
                     else:
                         self.answer.left_out(f"{chunk.get('type')} in the content")
         if message.get("tool_calls"):
-            self.begin_block(None)
+            self.end_block()
             read_calls(message["tool_calls"])
 
     def read_unknown(self, message: Object) -> None:
@@ -143,12 +143,17 @@ class Reader:
         draft.add(thought)
         draft.sign(signature)
 
-    def begin_block(self, make: Callable[[], Draft] | None) -> Draft:
+    def begin_block(self, make: Callable[[], Draft]) -> Draft:
         """End the current block, and begin another."""
+        self.end_block()
+        self.draft = draft = make()
+        return draft
+
+    def end_block(self) -> None:
+        """End the current block, if there is one."""
         if self.draft is not None:
             self.draft.end()
-        self.draft = make() if make is not None else None
-        return self.draft  # type: ignore[return-value]
+        self.draft = None
 
     def read_usage(self, usage: Object) -> None:
         prompt, output = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
