@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from ..dialects import REASONING_FIELDS
 from ..projection import PRESETS, Rendering, Report
 from ..types import (
+    AssistantContent,
     AssistantMessage,
     Block,
     Change,
@@ -30,7 +31,7 @@ from ..types import (
 from ..types.codec import encode, read, write
 from ..wire import Outgoing, protocol_of, to_builtins, to_json
 
-SIGNATURES: dict[type[Block], str] = {
+SIGNATURES: dict[type[AssistantContent], str] = {
     TextContent: "text_signature",
     ThinkingContent: "thinking_signature",
     ToolCall: "thought_signature",
