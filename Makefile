@@ -39,16 +39,18 @@ check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/bench.stamp ## compare the speed with other libraries, and write a table, a page and plots to docs/
+bench: $(VENV)/bench.stamp $(DEV) ## compare with other libraries: accepted requests and speed; write pages and plots to docs/
 	$(VENV)/bench/bin/python -m bench $(ONLY)
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
 
-docs: $(DEV) ## update what is printed from the code: tables in docs/, the public names, the matrix of dialects
+docs: $(DEV) ## print what is made from the code (tables, public names, reference), then build the site into build/site
 	$(BIN)/python scripts/print_docs.py
 	$(BIN)/python scripts/public_names.py
 	$(BIN)/python tests/catalog/matrix.py > tests/catalog/matrix.txt
+	$(BIN)/python scripts/reference.py
+	$(BIN)/zensical build --strict --clean
 
 shapes: $(DEV) ## update the tables of request fields from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py

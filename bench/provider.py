@@ -1,4 +1,4 @@
-"""A provider on loopback in its own process, which gives a short answer to every request and returns the last request.
+"""A provider on loopback, in its own process or thread, which answers every request and returns the last request.
 
 It is not a stand-in: those refuse thinking that they have not signed, and peers send such thinking.
 """
@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from urllib.request import urlopen
 
 import msgspec
@@ -37,17 +38,43 @@ def arrived(url: str) -> bytes:
     return data
 
 
+class Recorder(ThreadingHTTPServer):
+    """The server: it gives the same ``answer`` to every request, and keeps the path and the body of the last one."""
+
+    daemon_threads = True
+    answer = last = b""
+    path = ""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+    @contextmanager
+    def running(self) -> Iterator["Recorder"]:
+        """Serve in a thread of this process."""
+        Thread(target=self.serve_forever, daemon=True).start()
+        try:
+            yield self
+        finally:
+            self.shutdown()
+            self.server_close()
+
+
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    answer = last = b""
+    server: Recorder
 
     def do_POST(self) -> None:
-        Handler.last = self.rfile.read(int(self.headers["content-length"]))
-        self.say(self.answer)
+        self.server.path = self.path
+        self.server.last = self.rfile.read(int(self.headers["content-length"]))
+        self.say(self.server.answer)
 
     def do_GET(self) -> None:
-        self.say(self.last)
+        self.say(self.server.last)
 
     def say(self, data: bytes) -> None:
         self.send_response(200)
@@ -60,12 +87,17 @@ class Handler(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
-def serve(target: Target) -> None:
+def short_answer(target: Target) -> bytes:
+    """An answer of one word in the protocol of ``target``."""
     speaker = StandIn(target.provider, protocol=target.protocol)
     answer = speaker.complete(Reply([TextContent("Done.")]), speaker.model(target.model))
-    Handler.answer = msgspec.json.encode(speaker.voice.whole(answer))
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        print(f"http://127.0.0.1:{server.server_address[1]}", flush=True)
+    return msgspec.json.encode(speaker.voice.whole(answer))
+
+
+def serve(target: Target) -> None:
+    with Recorder() as server:
+        server.answer = short_answer(target)
+        print(server.url, flush=True)
         server.serve_forever()
 
 

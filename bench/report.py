@@ -46,6 +46,8 @@ class Section(NamedTuple):
     title: str
     run: Callable[[], Iterator[Part]]
     about: str = ""
+    page: str = ""
+    """A page of its own, for a section whose results do not depend on the machine."""
 
 
 def number(value: float) -> str:

@@ -12,11 +12,13 @@ import sys
 import textwrap
 from contextlib import ExitStack
 from itertools import count
+from typing import NamedTuple
 
 import segue
 from segue import ImageContent, TextContent, ThinkingContent, ToolCall, ToolDefinition, ToolResultMessage, UserMessage
 from segue.testing import Fault, Reply, StandIn
 
+WIDTH = 100
 PIXEL = ImageContent(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "image/png"
 )
@@ -25,6 +27,30 @@ TOOLS = [
     ToolDefinition("look", "Show a picture", {"type": "object", "properties": {"path": {"type": "string"}}}),
 ]
 CLAUDE = "anthropic/claude-sonnet-5"
+
+INTRODUCTION = """\
+The conversation: a user asks why a program fails. The models read files and look at pictures with two tools, and
+think before they answer. segue keeps one record of it, which never changes.
+
+The providers: none of them is really asked. A stand-in plays each provider, on this machine. It speaks that provider's
+protocol and refuses what the provider refuses, with the provider's own words. Its rules come from the types of the
+official SDKs, the documentation, and error texts in public bug reports; docs/rules.md lists each one with its source.
+
+Each turn goes to another provider. The history is sent twice. "As stored" is what most programs send: every message in
+the format of the new provider, and otherwise as the last provider left it. "Through segue" is the same history,
+rendered for this model; below it is everything that segue changed for it."""
+
+
+class Turn(NamedTuple):
+    """One turn of the conversation."""
+
+    story: str
+    model: str
+    message: list[segue.UserContent] | str
+    replies: list[object]
+    """What the stand-in answers to the requests of this turn."""
+    results: list[int] = []
+    """For each reply: how many of its calls get a result before the user interrupts."""
 
 
 def read(path: str) -> ToolCall:
@@ -35,10 +61,10 @@ def think(text: str) -> ThinkingContent:
     return ThinkingContent(text)  # the stand-in adds a signature
 
 
-# For each turn: the model, the user's message, the stand-in's replies to the requests of the turn, and for each reply
-# how many of its calls get a result before the user interrupts.
 TURNS = [
-    (
+    Turn(
+        "Claude begins. It thinks, reads a log, and then reads five files at once. The user interrupts it when only "
+        "one of the five has been read: four calls stay without a result.",
         CLAUDE,
         [TextContent("What is wrong in this screenshot?"), PIXEL],
         [
@@ -47,13 +73,14 @@ TURNS = [
         ],
         [1, 1],
     ),
-    (
+    Turn(
+        "GPT continues. It must see an output for every call, and cannot read Claude's signed thinking.",
         "openai/gpt-5.4",
         "Never mind. Summarise.",
         [Reply([think("Only one part came back."), TextContent("So far: …")])],
-        [],
     ),
-    (
+    Turn(
+        "Gemini looks at two pictures at once. It signs its calls, and wants those signatures back.",
         "google/gemini-3-pro-preview",
         "Look at the pictures.",
         [
@@ -68,24 +95,32 @@ TURNS = [
         ],
         [2],
     ),
-    (
+    Turn(
+        "Mistral accepts ids of nine letters and digits only, and no pictures in results of tools.",
         "mistral/mistral-large-latest",
         "Try the config, too.",
         [Reply([TextContent("One moment."), read("missing.toml")]), "There is none."],
         [1],
     ),
-    ("moonshot/kimi-k2.5", "And the readme?", [Reply([think("Simple."), read("README")]), "It explains nothing."], [1]),
-    (
+    Turn(
+        "Kimi is one of the many providers with OpenAI's older protocol, each with rules of its own.",
+        "moonshot/kimi-k2.5",
+        "And the readme?",
+        [Reply([think("Simple."), read("README")]), "It explains nothing."],
+        [1],
+    ),
+    Turn(
+        "The same Claude, but on Amazon Bedrock: another protocol, and signatures that only Bedrock accepts. "
+        "Now a failure that is staged: in the middle of this answer, the stand-in breaks the connection.",
         "amazon-bedrock/us.anthropic.claude-sonnet-5",
         "Write the report.",
         [Fault("cut", Reply([think("Long."), TextContent("The report begins, and goes on and on. " * 5)]))],
-        [],
     ),
-    (
+    Turn(
+        "Claude comes back. Its own thinking returns with the original signatures; the half report is left out.",
         CLAUDE,
         "The connection broke. Finish it.",
         [Reply([think("All is there."), TextContent("Here is the report.")])],
-        [],
     ),
 ]
 
@@ -122,28 +157,26 @@ class Tour:
             stream.finished()
         return stream
 
-    def turn(
-        self, name: str, message: list[segue.UserContent] | str, replies: list[object], results: list[int]
-    ) -> None:
+    def turn(self, number: int, turn: Turn) -> None:
         """Run one turn: from the user's message to the final answer, tools included."""
-        model = segue.get_model(name)
-        self.history.append(UserMessage(message))
-        print(f"\n{name}  ({model.protocol})")
-        show("as it is stored", self.ask(model, self.server(model.provider, " naive"), "off"))
+        model = segue.get_model(turn.model)
+        self.history.append(UserMessage(turn.message))
+        size = f"{len(self.history)} message{'s' if len(self.history) > 1 else ''} so far"
+        print(f"\n{number}. {turn.model}  ({model.protocol}, {size})")
+        tell(turn.story)
+        show_stored(self.ask(model, self.server(model.provider, " naive"), "off"), model)
         server = self.server(model.provider)
-        server.say(*replies)
+        server.say(*turn.replies)
         for step in count():
             stream = self.ask(model, server)
             self.refused += isinstance(stream.error, segue.InvalidRequestError)
             if step == 0:
-                show("through segue", stream)
-                for line in stream.request.summary().splitlines()[1:]:
-                    print(textwrap.fill(line, 112, initial_indent=" " * 20, subsequent_indent=" " * 22))
+                show_rendered(stream)
             assert stream.message is not None
             self.history.append(stream.message)
             calls = stream.message.runnable_calls
-            self.history += [run(call) for call in calls[: results[step] if step < len(results) else 0]]
-            if not calls or results[step] < len(calls):  # the turn is done, or the user interrupts
+            self.history += [run(call) for call in calls[: turn.results[step] if step < len(turn.results) else 0]]
+            if not calls or turn.results[step] < len(calls):  # the turn is done, or the user interrupts
                 return
 
     def signatures_are_intact(self) -> bool:
@@ -160,23 +193,49 @@ class Tour:
         return bool(signed) and all(signature and signature in sent for signature in signed)
 
 
-def show(what: str, stream: segue.SyncStream) -> None:
-    refused = isinstance(stream.error, segue.InvalidRequestError)
-    verdict = f"refused, {stream.error}" if refused else "accepted"
-    if not refused and stream.error is not None:
-        verdict += f", then {stream.error.text}"
-    print(textwrap.shorten(f"  {what:<18}{verdict}".replace("  ", "\0\0"), 150, placeholder=" …").replace("\0", " "))
+# -- what is printed: prose is wrapped, and nothing is cut ----------------------------------------------------------
+
+
+def tell(text: str, label: str = "") -> None:
+    """Print a text after its label, wrapped."""
+    indent = " " * 18
+    first = f"   {label:<15}" if label else "   "
+    print(textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=indent if label else "   "))
+
+
+def show_stored(stream: segue.SyncStream, model: segue.Model) -> None:
+    if not isinstance(stream.error, segue.InvalidRequestError):
+        tell("accepted: this provider wrote all of it", "as stored:")
+        return
+    tell(f"refused (HTTP {stream.error.status}): {stream.error.text}", "as stored:")
+    findings = [each for each in segue.lint(stream.request.body, model.protocol, model) if each.severity == "error"]
+    more = f"; and {len(findings) - 1} more" if len(findings) > 1 else ""
+    tell(f"{findings[0].path}: {findings[0].message}{more}", "because:")
+
+
+def show_rendered(stream: segue.SyncStream) -> None:
+    if isinstance(stream.error, segue.InvalidRequestError):
+        tell(f"refused: {stream.error.text}", "through segue:")
+    else:
+        broke = f"; then, as staged, {stream.error.text}" if stream.error is not None else ""
+        tell(f"accepted{broke}", "through segue:")
+    for line in stream.request.summary().splitlines()[1:]:
+        label, _, changes = line.partition(": ")
+        tell(changes, f"{label}:")
 
 
 def main() -> int:
+    for paragraph in INTRODUCTION.split("\n\n"):
+        print(textwrap.fill(paragraph, WIDTH), end="\n\n")
     with ExitStack() as stack:
         tour = Tour(stack)
-        for turn in TURNS:
-            tour.turn(*turn)
+        for number, turn in enumerate(TURNS, 1):
+            tour.turn(number, turn)
         intact = tour.signatures_are_intact()
         asked = sum(len(server.requests) for name, server in tour.servers.items() if not name.endswith("naive"))
-    print(f"\n{asked} requests through segue, {tour.refused} refused; ", end="")
-    print(f"Claude's signatures came back {'intact' if intact else 'damaged'}.")
+    refused = f"{tour.refused} refused" if tour.refused else "none refused"
+    signatures = "intact" if intact else "damaged"
+    print(f"\n{asked} requests through segue, {refused}. Claude's signatures came back {signatures}.")
     return 0 if intact and not tour.refused else 1
 
 

@@ -1,20 +1,30 @@
-"""Write the tables in docs/ that are printed from the code, between their markers.
+"""Write what is printed in docs/: tables from the code, between their markers; the front page; the list for models.
 
-Run it with `make docs`. A test checks that the tables are up to date.
+Run it with `make docs`. A test checks that everything is up to date.
 """
 
 import re
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+import error_index
+import variables
+import yaml
+
+from segue.cli import COMMANDS
 from segue.projection.pipeline import PASSES
 from segue.projection.policy import PRESETS
 from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
+from segue.rules.cures import CURES
 from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
 from segue.types import LOSSY
 from segue.wire.registry import PROTOCOLS, protocol_of
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS, README = ROOT / "docs", ROOT / "README.md"
 
 
 def passes() -> list[str]:
@@ -34,10 +44,19 @@ def codes() -> list[str]:
 
 
 def presets() -> list[str]:
-    rows = ["| preset | failed_turns | orphan_results | missing_result | reasoning |", "|---|---|---|---|---|"]
+    rows = [
+        "| preset | failed_turns | orphan_results | missing_result | reasoning | provider_content |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, policy in PRESETS.items():
-        cells = [policy.failed_turns, policy.orphan_results, policy.missing_result, policy.reasoning]
-        rows.append(f"| `{name}` | {' | '.join(cells) if policy.passes else 'no pass at all | | |'} |")
+        cells = [
+            policy.failed_turns,
+            policy.orphan_results,
+            policy.missing_result,
+            policy.reasoning,
+            policy.provider_content,
+        ]
+        rows.append(f"| `{name}` | {' | '.join(cells) if policy.passes else 'no pass at all | | | |'} |")
     return rows
 
 
@@ -70,6 +89,17 @@ def phrases(title: str, table: tuple[Phrase, ...]) -> list[str]:
     return rows
 
 
+def cures() -> list[str]:
+    rows = [
+        "| cure | protocols | the provider's words, for example | what is changed | seen | in |",
+        "|---|---|---|---|---|---|",
+    ]
+    for cure in CURES:
+        cells = [cure.number, ", ".join(cure.protocols) or "all", cure.example, cure.title, cure.seen, cure.source]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|").replace("`", "") for cell in cells) + " |")
+    return rows
+
+
 STEPS = {
     "again": "the same member again",
     "other": "another member",
@@ -87,7 +117,18 @@ def failures() -> list[str]:
     return rows
 
 
+def commands() -> list[str]:
+    rows = ["| command | |", "|---|---|"]
+    return rows + [f"| `segue {name}` | {purpose} |" for name, purpose in COMMANDS.items()]
+
+
 TABLES = {
+    "commands": commands,
+    "keys": variables.keys,
+    "variables": variables.own,
+    "others": variables.others,
+    "errors": error_index.lines,
+    "cures": cures,
     "passes": passes,
     "codes": codes,
     "presets": presets,
@@ -107,6 +148,63 @@ def printed(text: str) -> str:
     return re.sub(r"<!-- printed: (\w+) -->\n.*?<!-- /printed -->", table, text, flags=re.DOTALL)
 
 
+# -- the front page and the list for models ---------------------------------------------------------------------------
+
+FRONT, FOR_MODELS = "index.md", "llms.txt"
+
+
+def front_page() -> str:
+    """The README as the front page of the site: its links are relative to the folder of the pages."""
+    text = README.read_text()
+    for name in ("ARCHITECTURE.md", "CHANGELOG.md"):
+        text = text.replace(f"]({name})", f"]({name.lower()})")
+    return "<!-- Printed from README.md by `make docs`. -->\n" + text.replace("](docs/", "](")
+
+
+def for_models(nav: Sequence[Any]) -> str:
+    """The pages with their first paragraphs, in the order of the navigation (llmstxt.org)."""
+    title, summary = _start(README)
+    lines = [f"# {title}", "", f"> {summary}"]
+    for group in nav:
+        for name, entries in group.items():
+            if isinstance(entries, list):
+                lines += ["", f"## {name}", ""]
+                lines += [_entry(*pair) for entry in entries for pair in entry.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _entry(name: str, file: str) -> str:
+    folder, _, room = file.removesuffix(".md").rpartition("/")
+    if folder:  # printed from docstrings, and not in git
+        summary = " ".join((import_module(f"segue.{room}").__doc__ or "").partition("\n\n")[0].split())
+    else:
+        _, summary = _start(DOCS / file)
+    return f"- [{name}]({file.removesuffix('.md')}/)" + (f": {summary}" if summary else "")
+
+
+def _start(page: Path) -> tuple[str, str]:
+    """The title of a page and its first paragraph, without links."""
+    text = page.read_text()
+    if included := re.match(r'--8<-- "(.*)"', text):
+        text = (ROOT / included[1]).read_text()
+    title, *rest = [part for part in text.split("\n\n") if not part.startswith("<!--")]
+    first = next((part for part in rest if part[0].isalpha() or part[0] == "`"), "")
+    first = "" if first.endswith(":") else first
+    return title.removeprefix("# "), " ".join(re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", first).split())
+
+
+def navigation() -> list[Any]:
+    """The navigation of the site."""
+    found: list[Any] = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
+    return found
+
+
+def files() -> dict[Path, str]:
+    """Every printed file and the text that it should have."""
+    found = {page: printed(page.read_text()) for page in sorted(DOCS.glob("*.md"))}
+    return found | {DOCS / FRONT: front_page(), DOCS / FOR_MODELS: for_models(navigation())}
+
+
 if __name__ == "__main__":
-    for page in sorted(DOCS.glob("*.md")):
-        page.write_text(printed(page.read_text()))
+    for path, text in files().items():
+        path.write_text(text)

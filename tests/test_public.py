@@ -6,12 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
+from public_names import with_names
+
 import segue
 
-ROOT = Path(__file__).parents[1]
 SOURCE = Path(segue.__file__)
 USER = """
 from typing import assert_type
+import msgspec
 import segue
 from segue import AssistantMessage, Context, Model, Request, Stream, SyncStream
 
@@ -23,6 +25,19 @@ assert_type(segue.stream(context, "openai/gpt-5.1", policy="strict"), Stream)
 assert_type(segue.complete_sync(context, model, options=segue.Options(max_tokens=3)), AssistantMessage)
 assert_type(segue.send_sync(segue.encode(context, model)), SyncStream)
 assert_type(segue.open_store("sessions.db"), segue.Store)
+history = [{"role": "user", "content": "Hello"}]
+assert_type(segue.complete_sync(history, "openai/gpt-5.1", check=False), AssistantMessage)
+assert_type(segue.project([segue.UserMessage("Hello")], model), segue.Projection)
+assert_type(segue.preview({"messages": history}, "openai/gpt-5.1"), segue.Preview)
+assert_type(segue.export("Hello", "openai-completions"), segue.Export)
+
+class City(msgspec.Struct):
+    name: str
+
+options = segue.Options(response_format=City, extra={"seed": 7})
+assert_type(segue.parse(segue.complete_sync("Hello", model, options), City), City)
+assert_type(segue.Session.open("2026").ask_sync("Hello"), AssistantMessage)
+assert_type(segue.Agent(session="2026").run_sync("Hello"), segue.Outcome)
 
 def shown(event: segue.events.TurnEvent) -> str:
     if isinstance(event, segue.events.Error):
@@ -38,11 +53,6 @@ async def ask() -> None:
 
 
 def test_the_table_of_names_is_what_the_rooms_export() -> None:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    try:
-        from public_names import with_names
-    finally:
-        sys.path.pop(0)
     source = SOURCE.read_text()
     assert with_names(source) == source, "run `make docs`"
 

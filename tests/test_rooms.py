@@ -21,8 +21,10 @@ PUBLIC_MODULES = {
     "types.codec": "read and write: short names that need their module",
     "types.events": "the events of a stream, for `segue.events`",
     "types.secret": "what may be shown, used wherever text from outside is",
+    "types.media": "media types and base64, used wherever files are",
     "types.text": "cleaning text, used everywhere",
     "types.texts": "fixed texts",
+    "types.type_schemas": "JSON schemas of Python types, for tools and structured output",
 }
 """Modules that other rooms import directly, and why."""
 

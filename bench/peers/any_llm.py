@@ -35,7 +35,7 @@ def peer(context: Context) -> Peer:
     create = import_module("any_llm").AnyLLM.create
     plain = chat_messages(context)
     thinking = with_thinking(context, plain)
-    tools = chat_tools(context)
+    tools = chat_tools(context.tools)
 
     def params(target: Target, messages: list[ChatMessage]) -> Any:
         return completion.CompletionParams(model_id=target.model, messages=messages, tools=tools, max_tokens=MAX_TOKENS)

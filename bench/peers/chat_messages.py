@@ -4,7 +4,16 @@ from typing import Any
 
 import msgspec
 
-from segue.types import AssistantMessage, Context, Message, TextContent, ThinkingContent, ToolCall, ToolResultMessage
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+)
 
 ChatMessage = dict[str, Any]
 
@@ -42,12 +51,12 @@ def _chat_message(message: Message) -> ChatMessage:
     return {"role": "assistant", "content": text} | ({"tool_calls": calls} if calls else {})
 
 
-def chat_tools(context: Context) -> list[dict[str, Any]]:
+def chat_tools(tools: list[ToolDefinition]) -> list[dict[str, Any]]:
     """The tools in the same format."""
     return [
         {
             "type": "function",
             "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
         }
-        for tool in context.tools
+        for tool in tools
     ]

@@ -47,7 +47,7 @@ def peer(context: Context) -> Peer:
 
     def sender(target: Target) -> Sender:
         def at(url: str) -> Callable[[], object]:
-            bound = model(target, base_url=url).bind_tools(chat_tools(context))
+            bound = model(target, base_url=url).bind_tools(chat_tools(context.tools))
             return lambda: bound.invoke(list(messages))
 
         return Sender(called(target, "invoke"), at)

@@ -37,7 +37,7 @@ def peer(context: Context) -> Peer:
     gemini = import_module("litellm.llms.vertex_ai.gemini.transformation")
     plain = chat_messages(context)
     thinking = with_thinking(context, plain)
-    tools = chat_tools(context)
+    tools = chat_tools(context.tools)
 
     def options(of: Any, target: Target) -> dict[str, Any]:
         """Mapped beforehand, as litellm does before it transforms."""

@@ -6,7 +6,16 @@ from typing import Any
 
 import msgspec
 
-from segue.types import AssistantMessage, Context, Message, TextContent, ThinkingContent, ToolCall, ToolResultMessage
+from segue.types import (
+    AssistantMessage,
+    Context,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+)
 
 from .chat_messages import text_of
 from .encoders import (
@@ -53,7 +62,7 @@ def peer(context: Context) -> Peer:
         return Encoder(f"{MODELS[target][1]}.{method}", encode)
 
     request = import_module("pydantic_ai.direct").model_request
-    with_tools = parameters(function_tools=native_tools(context))
+    with_tools = parameters(function_tools=native_tools(context.tools))
 
     def sender(target: Target) -> Sender:
         def at(url: str) -> Callable[[], object]:
@@ -83,11 +92,10 @@ def model(target: Target, **settings: Any) -> Any:
     return getattr(import_module(f"pydantic_ai.models.{module}"), name)(target.model, provider=made)
 
 
-def native_tools(context: Context) -> list[Any]:
+def native_tools(tools: list[ToolDefinition]) -> list[Any]:
     definition = import_module("pydantic_ai.tools").ToolDefinition
     return [
-        definition(name=tool.name, description=tool.description, parameters_json_schema=tool.schema)
-        for tool in context.tools
+        definition(name=tool.name, description=tool.description, parameters_json_schema=tool.schema) for tool in tools
     ]
 
 

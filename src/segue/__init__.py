@@ -13,40 +13,44 @@ _NAMES = {
     "agent": "Agent AgentStream Interruption Outcome RunLimits Runner Session Settings TurnStream session_usage",
     "catalog": "Catalog Provider UnknownModelWarning get_model get_provider list_models list_providers",
     "client": (
-        "Client Connection Reach Retries Stream SyncStream Timeouts complete complete_sync error_of reach send "
-        "send_sync stream stream_sync"
+        "Client Connection Downloads Reach Retries Stream SyncStream Timeouts complete complete_sync error_of inline "
+        "inline_sync reach send send_sync stream stream_sync"
     ),
     "dialects": (
         "AnthropicMessages BedrockConverse Dialect GoogleGenerativeAI MistralChat OpenAICompletions OpenAIResponses"
     ),
     "errors": (
-        "AuthenticationError CatalogError ConflictError ContextOverflowError FormatError InvalidRequestError "
-        "ModelError ModelNotFoundError NetworkError OverloadedError ProjectionError ProviderError QuotaError "
-        "RateLimitError RefusedError SegueError ServerError SessionError SettingError ToolServerError TransferError "
-        "UnknownProviderError VersionError"
+        "AuthenticationError CatalogError ConflictError ContextOverflowError DownloadError FormatError "
+        "InvalidRequestError ModelError ModelNotFoundError NetworkError OverloadedError ProjectionError ProviderError "
+        "QuotaError RateLimitError RefusedError SegueError ServerError SessionError SettingError ToolServerError "
+        "TransferError UnknownProviderError VersionError"
     ),
-    "projection": (
-        "ContextTranslationStrategy DefaultContextTranslation Policy PolicyLike ProjectedContext Projection project"
+    "healing": "Fact Facts",
+    "projection": "ContextTranslationStrategy DefaultContextTranslation Policy PolicyLike ProjectedContext Projection",
+    "render": (
+        "AnswerSettings AnswerWriter ConversationLike Decoder Estimate Export Ledger Preview ReadRequest Renderer "
+        "Request WrittenAnswer decode encode events_of export ingest lint preview project read_request write_answer "
+        "write_error"
     ),
-    "render": "Decoder Estimate Export Preview Renderer Request decode encode export ingest lint preview",
     "router": "Failover Fixed Patience RoundRobin Router Weighted",
     "rules": "Finding Rule is_context_overflow",
     "session": (
         "ExposedStoreWarning PostgresStore SQLiteStore SessionInfo Store Stored export_session import_session "
-        "open_store"
+        "open_store sessions"
     ),
     "tools": (
         "Allow AllowAlways Approval ApprovalRequest Approve Deny Edit Journal McpServer Scheduler Tool ToolLike "
         "ToolLimits file_tools shell_tool tool"
     ),
     "types": (
-        "AssistantContent AssistantMessage Block Change Context Diagnostic ImageContent Message Modality Model "
-        "ModelCost Options StopReason TextContent ThinkingContent ToolCall ToolDefinition ToolResultContent "
-        "ToolResultMessage Usage UsageCost UserContent UserMessage read_conversations read_jsonl write_jsonl"
+        "AssistantContent AssistantMessage Block Change Context Diagnostic FileContent ImageContent Message Modality "
+        "Model ModelCost Options Origin Origins PriceStep Prices ProviderContent ResponseFormat StopReason TextContent "
+        "ThinkingContent ToolCall ToolDefinition ToolResultContent ToolResultMessage Usage UsageCost UserContent "
+        "UserMessage parse read_conversations read_jsonl write_jsonl"
     ),
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
-_MODULES = (*_NAMES, "events", "testing")
+_MODULES = (*_NAMES, "events", "testing", "transport")
 
 if TYPE_CHECKING:
     from . import (
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
         dialects as dialects,
         errors as errors,
         events as events,
+        healing as healing,
         projection as projection,
         render as render,
         router as router,
@@ -63,6 +68,7 @@ if TYPE_CHECKING:
         session as session,
         testing as testing,
         tools as tools,
+        transport as transport,
         types as types,
     )
     from .agent import *
@@ -70,6 +76,7 @@ if TYPE_CHECKING:
     from .client import *
     from .dialects import *
     from .errors import *
+    from .healing import *
     from .projection import *
     from .render import *
     from .router import *

@@ -10,6 +10,7 @@
     ├── SessionError            a session that does not exist, exists already, or cannot be read
     │   ├── ConflictError       another process has written to the session in the meantime
     │   └── TransferError       an exported session with unreadable lines; all of them are listed
+    ├── DownloadError           an image or file that cannot be downloaded; the text has its place and its address
     ├── ToolServerError         a tool server that cannot be started or reached, or breaks its protocol
     ├── SettingError            a key or another setting is missing: the text names the variable to set
     └── ProviderError           a failure of a provider, or of the connection to it
@@ -24,19 +25,21 @@
         ├── ContextOverflowError    the conversation does not fit into the model's context window
         └── RefusedError            the model or a filter declined to answer
 
-The caller can fix everything above ``ProviderError``, and each text states how. ``stream`` and ``complete`` never raise
-a ``ProviderError``: it is in the ``error`` event, beside a message that can be stored. Misuse in Python code (a block
-that a message may not hold, an argument of the wrong type) is a plain ``TypeError``.
+The caller can fix everything above ``ProviderError``, and each text states how. ``complete`` raises a
+``ProviderError``, which has the message with what had arrived, and which can be stored. ``stream`` does not raise it:
+it is in the ``error`` event, beside that message. Misuse in Python code (a block that a message may not hold, an
+argument of the wrong type) is a plain ``TypeError``.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
     "AuthenticationError",
     "CatalogError",
     "ConflictError",
     "ContextOverflowError",
+    "DownloadError",
     "FormatError",
     "InvalidRequestError",
     "ModelError",
@@ -60,7 +63,22 @@ __all__ = [
 
 
 class SegueError(Exception):
-    """The base of all errors of this package."""
+    """The base of all errors of this package.
+
+    ``in_python`` is advice for callers in Python. ``str()`` includes it; ``for_shell()`` does not.
+    """
+
+    def __init__(self, *args: object, in_python: str = "") -> None:
+        super().__init__(*args)
+        self.in_python = in_python
+
+    def __str__(self) -> str:
+        text = self.for_shell()
+        return f"{text}; in Python, {self.in_python}" if self.in_python else text
+
+    def for_shell(self) -> str:
+        """The text without advice that is about Python."""
+        return str(self.args[0]) if self.args else ""
 
 
 class FormatError(SegueError, ValueError):
@@ -74,7 +92,7 @@ class FormatError(SegueError, ValueError):
         self.reason, self.path, self.source, self.line = reason, path, source, line
         super().__init__(reason, path, source, line)
 
-    def __str__(self) -> str:
+    def for_shell(self) -> str:
         where = self.source + (f":{self.line}" if self.line is not None else "") if self.source else ""
         if not where and self.line is not None:
             where = f"line {self.line}"
@@ -104,9 +122,6 @@ class ProjectionError(SegueError, ValueError):
 class ModelError(SegueError, LookupError):
     """A model or protocol that is not available as requested."""
 
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
-
 
 class UnknownProviderError(ModelError):
     """A provider that is neither in the built-in catalog nor in the user's."""
@@ -119,7 +134,7 @@ class CatalogError(SegueError, ValueError):
         self.source, self.faults = source, tuple(faults)
         super().__init__(source, self.faults)
 
-    def __str__(self) -> str:
+    def for_shell(self) -> str:
         return f"{self.source}: " + "; ".join(self.faults)
 
 
@@ -138,10 +153,14 @@ class TransferError(SessionError, ValueError):
         self.faults = tuple(faults)
         super().__init__(self.faults)
 
-    def __str__(self) -> str:
+    def for_shell(self) -> str:
         shown = [str(fault) for fault in self.faults[:3]]
         rest = len(self.faults) - len(shown)
         return "; ".join([*shown, f"and {rest} more"] if rest else shown)
+
+
+class DownloadError(SegueError):
+    """An image or file that cannot be downloaded, or may not be."""
 
 
 class ToolServerError(SegueError):
@@ -151,15 +170,13 @@ class ToolServerError(SegueError):
 class SettingError(SegueError, LookupError):
     """A key or another setting that a request needs is missing; nothing was sent."""
 
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
-
 
 class ProviderError(SegueError):
     """A failure of a provider, or of the connection to it.
 
     ``status`` is the HTTP status, if there was one; ``request_id`` the provider's id of the request; ``retryable``
     whether the same request may succeed later; ``retry_after`` the seconds to wait, if the provider stated them.
+    ``message`` is the failed answer (an ``AssistantMessage``) with what had arrived, if a request was sent.
     """
 
     kind: ClassVar[str] = "provider"
@@ -176,13 +193,15 @@ class ProviderError(SegueError):
         request_id: str | None = None,
         retryable: bool | None = None,
         retry_after: float | None = None,
+        message: Any = None,
     ) -> None:
         self.text, self.provider, self.model = text, provider, model
         self.status, self.request_id, self.retry_after = status, request_id, retry_after
         self.retryable = self.may_help if retryable is None else retryable
+        self.message = message
         super().__init__(text)
 
-    def __str__(self) -> str:
+    def for_shell(self) -> str:
         status = f" (HTTP {self.status})" if self.status is not None else ""
         return f"{self.provider}/{self.model}{status}: {self.text}"
 

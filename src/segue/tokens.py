@@ -13,21 +13,29 @@ from .types import (
     AssistantMessage,
     Block,
     Context,
+    FileContent,
+    FileKind,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolDefinition,
 )
 from .types.codec import encode
+from .types.media import is_text_type
 from .wire import image_size
 
 BYTES_PER_TOKEN = 3.7
 PIXELS_PER_TOKEN = 750  # documented by Anthropic; the others are of the same order
 TOKENS_PER_IMAGE = (85, 1_600)
 TOKENS_PER_MESSAGE = 4
+# Documents: 1,500 to 3,000 tokens for each page of a PDF (Anthropic, "PDF support", 2026-11), of some 60 kB. Sound: 32
+# tokens a second, video: about 300 (Gemini API, "Understand and count tokens", 2026-11), at 128 kbit/s and 1 Mbit/s.
+BYTES_PER_FILE_TOKEN: dict[FileKind, float] = {"document": 30, "audio": 500, "video": 400}
+TOKENS_PER_ADDRESS = 5_000  # a file of a few pages
 
 Basis = Literal["measured", "measured elsewhere", "guessed"]
 # How far off the measured part and the guessed part may be, as a share of each.
@@ -117,10 +125,21 @@ def _guessed_block(block: Block) -> float:
             return (len(block.name) + _json_bytes(block)) / BYTES_PER_TOKEN
         case ImageContent():
             least, most = TOKENS_PER_IMAGE
-            size = image_size(block.data)
+            size = image_size(block.data) if block.url is None else None
             return most if size is None else min(max(size[0] * size[1] / PIXELS_PER_TOKEN, least), most)
+        case FileContent():
+            return _guessed_file(block)
+        case ProviderContent():
+            return len(bytes(block.raw)) / BYTES_PER_TOKEN
         case _:
             assert_never(block)
+
+
+def _guessed_file(file: FileContent) -> float:
+    if file.url is not None:
+        return TOKENS_PER_ADDRESS
+    per_token = BYTES_PER_TOKEN if is_text_type(file.mime_type) else BYTES_PER_FILE_TOKEN[file.kind]
+    return file.size / per_token
 
 
 def _bytes(text: str) -> int:

@@ -347,7 +347,7 @@ def test_an_invalid_message_is_refused_and_not_queued(providers: Providers) -> N
     wrong: Any = 3
     agent = Agent(MODELS[ONE], connection=providers.connection)
     for say in (agent.steer, agent.follow_up, agent.stream):
-        with pytest.raises(TypeError, match="not int"):
+        with pytest.raises(TypeError, match="not a int"):
             say(wrong)
     assert agent.queued == [] and agent.session.messages == []
     asyncio.run(agent.aclose())

@@ -71,7 +71,7 @@ def test_families_set_reasoning_and_input_of_an_unknown_model() -> None:
     unknown = CATALOG.resolve("anthropic/claude-opus-5-9")
     assert not unknown.known
     assert unknown.reasoning
-    assert unknown.input == ("text", "image")
+    assert unknown.input == ("text", "image", "document")
     assert not CATALOG.resolve("google/gemma-9").reasoning
 
 

@@ -222,7 +222,7 @@ COMMANDS = [
     ["lint", "body.json"],
     ["sessions", "list"],
     ["sessions", "show", "nosuch"],
-    ["run", "hello", "--no-tools", "--model", "local/stand-in"],
+    ["run", "hello", "--no-tools", "--model", "demo/claude"],
     ["chat"],
 ]
 
@@ -244,5 +244,5 @@ def test_two_servers_with_a_tool_of_the_same_name_are_both_used(
 
     (tmp_path / "tools.json").write_text('{"tools": [{"name": "good", "inputSchema": {"type": "object"}}]}')
     command = f"{sys.executable} {mcp_bad_server.__file__} {tmp_path / 'tools.json'} {tmp_path / 'begun'}"
-    errors = errors_of(capsys, "run", "hello", "--model", "local/stand-in", "--mcp", command, "--mcp", command)
+    errors = errors_of(capsys, "run", "hello", "--model", "demo/claude", "--mcp", command, "--mcp", command)
     assert "a tool of bad is left out: tool 'good': another tool has the same name" in errors

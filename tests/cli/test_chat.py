@@ -179,9 +179,9 @@ def test_a_line_typed_during_a_turn_is_sent_with_its_next_request(chat: Chat, co
 
 
 def test_a_line_typed_before_the_turn_has_begun_comes_after_its_message(tmp_path: Path) -> None:
-    with Terminal(environment(tmp_path), "--model", "local/stand-in", cwd=tmp_path) as terminal:
+    with Terminal(environment(tmp_path), "--model", "demo/claude", "--no-tools", cwd=tmp_path) as terminal:
         terminal.types("Zero?")  # the server of the model has not started yet
-        terminal.hears("this is a demonstration")
+        terminal.hears("You said: Zero?")
         with closing(sqlite3.connect(tmp_path / "sessions.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")  # no turn begins before this transaction ends
             terminal.types("One?", "Two?")
@@ -311,20 +311,26 @@ def test_a_model_chosen_during_a_turn_answers_the_next_one_and_losses_are_shown_
     assert [entry.model for entry in log if isinstance(entry, ModelChosen)] == [MODEL, OTHER]
 
 
-def test_a_model_without_a_key_is_not_switched_to_and_the_chat_survives_failures(chat: Chat, cook: StandIn) -> None:
-    cook.say(Fault("wrong-key"), "Now it works.")
+def test_a_model_without_a_key_is_previewed_but_not_switched_to_and_the_chat_survives_failures(
+    chat: Chat, cook: StandIn
+) -> None:
+    cook.say("Hello.", Fault("wrong-key"), "Now it works.")
     terminal = chat()
     terminal.says("/model mistral/mistral-large-latest")
-    terminal.sees("✗", "MISTRAL_API_KEY")
+    terminal.sees("✗", f"{MODEL} still answers", "MISTRAL_API_KEY")
+    terminal.says("Hi.")
+    terminal.hears("Hello.")
+    terminal.says("/model mistral/mistral-large-latest")
+    terminal.sees("✗", "MISTRAL_API_KEY", "would get", "mistral/mistral-large-latest gets 3 messages", "in a window of")
     terminal.says("/model nobody/knows")
     terminal.sees("✗", "unknown provider")
     terminal.says("/model")
-    terminal.sees(f"{MODEL} answers", "local/stand-in")
+    terminal.sees(f"{MODEL} answers", "demo/claude", "demo/gpt", "demo/gemini", "demo/mistral")
     terminal.says("Who is it?")
     terminal.sees("failed", "authentication")
     terminal.says("Again.")
     terminal.hears("Now it works.")
-    assert [request["model"] for request in cook.requests] == ["cook", "cook"]
+    assert [request["model"] for request in cook.requests] == ["cook", "cook", "cook"]
 
 
 def test_undo_removes_the_last_turn_and_the_old_session_keeps_it(chat: Chat, cook: StandIn, tmp_path: Path) -> None:

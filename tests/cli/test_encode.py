@@ -29,7 +29,9 @@ def test_the_body_is_printed(capsysbinary: pytest.CaptureFixture[bytes]) -> None
     done = capsysbinary.readouterr()
     context = segue.Context.from_json(EXAMPLE.read_bytes())
     assert done.out == segue.encode(context, segue.get_model(TARGET)).json() + b"\n"
-    assert done.err.startswith(b"segue: 1 conversation for anthropic/claude-sonnet-4-5: ")
+    announced, summary = done.err.splitlines()
+    assert announced == f"segue: {EXAMPLE}: a conversation of segue".encode()
+    assert summary.startswith(b"segue: 1 conversation for anthropic/claude-sonnet-4-5: ")
     assert b"1 \xc3\x97 failed-turn-dropped" in done.err
 
 
@@ -75,7 +77,7 @@ def test_a_bad_line_is_reported_with_its_number_and_the_others_are_encoded(tmp_p
     done = run(str(path), "--to", TARGET)
     assert done.returncode == 2
     assert len(done.stdout.splitlines()) == 298
-    errors = done.stderr.decode().splitlines()
+    _, *errors = done.stderr.decode().splitlines()
     assert errors[0] == f"segue: {path}:8: not JSON: object keys must be strings (byte 1)"
     assert errors[1].startswith(f"segue: {path}:201: there is nothing to send")
 

@@ -22,7 +22,7 @@ def test_the_body_is_printed_and_changes_are_counted(
     done = capsysbinary.readouterr()
     exported = segue.export(segue.Context.from_json(EXAMPLE.read_bytes()), protocol)
     assert done.out == exported.json() + b"\n"
-    assert done.err.decode().startswith(f"segue: 1 conversation as {protocol}: ")
+    assert f"segue: 1 conversation as {protocol}: " in done.err.decode()
     for change in exported.changes:
         assert f" × {change.code}" in done.err.decode()
     (tmp_path / "body.json").write_bytes(done.out)

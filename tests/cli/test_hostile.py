@@ -81,6 +81,19 @@ def test_every_field_of_a_conversation(command: str, words: tuple[str, ...], tmp
     assert seen > 20, "most of them are printed"
 
 
+def test_every_field_of_a_conversation_that_is_linted_as_it_is_stored(tmp_path: Path) -> None:
+    for _, document in poisoned(TALK):
+        safe("lint", written(tmp_path / "talk.json", document), "--model", TARGET, "--warnings")
+
+
+def test_every_field_of_a_list_of_models_of_a_server(tmp_path: Path) -> None:
+    listing = {"object": "list", "data": [{"id": EVIL, "object": EVIL}, {"id": f"second{EVIL}"}]}
+    with serve(json.dumps(listing).encode(), "application/json") as url:
+        environment(tmp_path, url)
+        safe("doctor")
+        safe("doctor", "--json")
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_field_of_an_exported_conversation(protocol: str, tmp_path: Path) -> None:
     for _, document in poisoned(TALK):
@@ -96,7 +109,9 @@ def test_every_field_of_a_body(protocol: str, tmp_path: Path) -> None:
         path = written(tmp_path / "body.json", document)
         seen += WORD in safe("lint", path, "--as", protocol, "--model", TARGETS[protocol])
         safe("lint", path, "--as", protocol, "--json")
+        safe("lint", path, "--warnings")
         safe("import", path, "--from", protocol)
+        safe("import", path)
     assert seen > 5, "findings quote what they found"
 
 
@@ -146,15 +161,17 @@ def infos_of(where: str) -> list[SessionInfo]:
         return store.sessions()
 
 
-def test_a_session_is_listed_in_one_line(tmp_path: Path) -> None:
+def test_a_session_is_listed_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = str(tmp_path / "names.db")
     lines = exported(tmp_path)
     lines[0] |= {"title": EVIL, "parent": EVIL}
     path = tmp_path / "session.jsonl"
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    monkeypatch.setenv("SEGUE_SESSIONS", where)
     safe("sessions", "--store", where, "import", str(path))
     shown = safe("sessions", "--store", where, "list")
-    assert shown.count("\n") == 1 and shown.count(WORD) == 2
+    assert shown.count("\n") == 2 and WORD in shown, "the header and one line"
+    assert WORD in safe("completion", "words", "sessions", "show", ""), "the title describes the session"
 
 
 CATALOG = {
@@ -194,6 +211,9 @@ def test_every_field_of_a_catalog(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         safe("project", talk, "--to", "mine/one", "--catalog", str(path))
         monkeypatch.setenv("SEGUE_CATALOG", str(path))
         safe("models", "mine")
+        safe("doctor")
+        safe("completion", "words", "models", "--provider", "")
+        safe("completion", "words", "encode", "--to", "")
     assert seen > 5
 
 

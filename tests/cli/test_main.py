@@ -25,11 +25,17 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as left:
         main(["--help"])
     assert left.value.code == 0
-    shown = capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())
     assert all(name in shown and purpose in shown for name, purpose in COMMANDS.items())
 
 
-@pytest.mark.parametrize("arguments", [[], ["no-such-command"], ["show"], ["show", "--no-such-flag", "x"]])
+def test_the_command_alone_prints_help() -> None:
+    done = run()
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"usage: segue" in done.stdout and b"chat in the terminal" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["no-such-command"], ["show"], ["show", "--no-such-flag", "x"]])
 def test_bad_usage_is_status_2(arguments: list[str]) -> None:
     done = run(*arguments)
     assert done.returncode == 2
@@ -44,11 +50,11 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
         "messages[0]: unknown role 'bot'; the roles are user, assistant and toolResult",
     ),
     "a block in the wrong message": (
-        b'{"messages":[{"role":"user","content":[{"type":"thinking","thinking":""}]}]}',
+        b'{"version":1,"messages":[{"role":"user","content":[{"type":"thinking","thinking":""}]}]}',
         "messages[0].content[0]: a thinking block is not allowed in a user message",
     ),
     "a number for a string": (
-        b'{"messages":[{"role":"user","content":[{"type":"text","text":7}]}]}',
+        b'{"version":1,"messages":[{"role":"user","content":[{"type":"text","text":7}]}]}',
         "messages[0].content[0].text: Expected 'str', got 'int'",
     ),
     "version 99": (
@@ -57,7 +63,7 @@ BAD_FILES: dict[str, tuple[bytes, str]] = {
     ),
     "invalid UTF-8": (b'{"messages":[{"role":"user","content":"\xff"}]}', "not UTF-8: byte 0xff at offset 39"),
     "nesting 100,000 deep": (b'{"messages":' + b"[" * 100_000, "nested too deeply to be read"),
-    "one bare string": (b'"hello"', "expected a JSON object, found a string"),
+    "one bare string": (b'"hello"', "a request body is a JSON object or a list of messages, not a string"),
 }
 
 
@@ -101,4 +107,4 @@ def test_a_directory_is_status_2(tmp_path: Path) -> None:
 def test_a_closed_pipe_is_not_an_error() -> None:
     shown = f'"{sys.executable}" -m segue show "{EXAMPLE}" | head -n 1; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", shown], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, f"segue: {EXAMPLE}: a conversation of segue\n")

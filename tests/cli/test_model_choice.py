@@ -14,13 +14,14 @@ from support.waiting import HANGS
 
 import segue
 from segue.catalog import Catalog
-from segue.cli import demo, local_servers, model_choice
-from segue.cli.local_servers import SMALL, STAND_IN, LocalServers
+from segue.cli import local_servers, model_choice
+from segue.cli.demo import demo_models
+from segue.cli.local_servers import SMALL, LocalServers
 from segue.cli.model_choice import FIRST_CHOICES, Choice, choose
 from segue.errors import SettingError
-from segue.types import Context, TextContent, ToolCall, ToolDefinition, ToolResultMessage, UserMessage
 
 Setting = Callable[..., None]
+DEMOS = [model.ref for model in demo_models()]
 
 
 @pytest.fixture
@@ -94,7 +95,7 @@ def test_a_running_server_on_this_machine_is_used_with_its_first_chat_model(sett
         setting(url)
         choice = chosen()
     assert (choice.model.ref, choice.offline) == ("local/qwen3:8b", True)
-    assert url in choice.why and STAND_IN in choice.alternatives
+    assert url in choice.why and set(DEMOS) <= set(choice.alternatives)
 
 
 @pytest.mark.usefixtures("_patient")
@@ -113,25 +114,25 @@ def test_a_running_server_on_this_machine_is_used_with_its_first_chat_model(sett
 def test_another_kind_of_server_on_that_port_is_ignored(body: bytes, status: int, setting: Setting) -> None:
     with listing(body, status) as url:
         setting(url)
-        assert chosen().model.ref in (SMALL, STAND_IN)
+        assert chosen().model.ref in (SMALL, DEMOS[0])
 
 
 def test_a_silent_server_is_not_waited_for(setting: Setting) -> None:
     never = Event()
     with listing(models("late"), wait=never) as url:
         setting(url)
-        assert chosen().model.ref in (SMALL, STAND_IN)
+        assert chosen().model.ref in (SMALL, DEMOS[0])
         assert not never.is_set()
 
 
-def test_without_keys_and_servers_the_small_model_is_used_if_installed_and_otherwise_the_stand_in(
+def test_without_keys_and_servers_the_small_model_is_used_if_installed_and_otherwise_a_demo(
     setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setting()
     offers = [choice.model.ref for choice in asyncio.run(model_choice.offline())]
-    assert offers == ([SMALL, STAND_IN] if model_choice.is_installed() else [STAND_IN])
+    assert offers == ([SMALL, *DEMOS] if model_choice.is_installed() else DEMOS)
     monkeypatch.setattr("segue.testing.local.find_spec", lambda name: None)
-    assert chosen().model.ref == STAND_IN
+    assert chosen().model.ref == DEMOS[0]
 
 
 def test_the_hint_how_to_use_a_provider_depends_on_the_keys_that_are_set(setting: Setting) -> None:
@@ -145,7 +146,7 @@ def test_the_hint_how_to_use_a_provider_depends_on_the_keys_that_are_set(setting
 
 def test_a_server_of_this_process_is_started_once_and_stopped(setting: Setting) -> None:
     setting()
-    model = Catalog.default().resolve(STAND_IN)
+    model = demo_models()[0]
 
     async def twice() -> tuple[str | None, str | None]:
         servers = LocalServers()
@@ -163,7 +164,7 @@ def test_a_server_of_this_process_is_started_once_and_stopped(setting: Setting) 
 
 def test_a_cancelled_start_does_not_lose_the_server(setting: Setting) -> None:
     setting()
-    model = Catalog.default().resolve(STAND_IN)
+    model = demo_models()[0]
 
     async def cancelled() -> None:
         servers = LocalServers()
@@ -177,37 +178,3 @@ def test_a_cancelled_start_does_not_lose_the_server(setting: Setting) -> None:
         await servers.aclose()
 
     asyncio.run(cancelled())
-
-
-# -- the demo ---------------------------------------------------------------------------------------------------------
-
-TOOLS = [
-    ToolDefinition("read_file", "", {"type": "object", "properties": {"path": {}}, "required": ["path"]}),
-    ToolDefinition("list_files", "", {"type": "object", "properties": {}}),
-]
-
-
-@pytest.mark.parametrize(
-    ("message", "name", "arguments"),
-    [
-        ("please read notes.txt now", "read_file", {"path": "notes.txt"}),
-        ("Which FILES are there?", "list_files", {}),
-    ],
-)
-def test_the_demo_calls_the_tool_that_the_message_asks_for(message: str, name: str, arguments: dict[str, str]) -> None:
-    reply = demo.reply(Context(messages=[UserMessage(message)], tools=TOOLS))
-    [call] = [block for block in reply.content if isinstance(block, ToolCall)]
-    assert (call.name, call.arguments) == (name, arguments)
-
-
-@pytest.mark.parametrize("message", ["run date", "search for x", "hello", ""])
-def test_the_demo_calls_only_tools_that_it_is_offered(message: str) -> None:
-    reply = demo.reply(Context(messages=[UserMessage(message)], tools=TOOLS))
-    assert not [block for block in reply.content if isinstance(block, ToolCall)]
-
-
-def test_the_demo_repeats_messages_and_results() -> None:
-    result = ToolResultMessage("c", "list_files", [TextContent("one two")])
-    for last, text in ((UserMessage("good day"), "good day"), (result, "one two")):
-        [block] = demo.reply(Context(messages=[UserMessage("hi"), last], tools=TOOLS)).content
-        assert isinstance(block, TextContent) and text in block.text

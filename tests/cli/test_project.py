@@ -63,10 +63,8 @@ def test_jsonl_gives_one_line_per_conversation(tmp_path: Path, capsys: pytest.Ca
     assert main(["project", str(path), "--to", "openai/gpt-5.4", "--json"]) == 2
     done = capsys.readouterr()
     assert len(done.out.splitlines()) == 2
-    assert (
-        done.err
-        == f"segue: {path}: conversation 2: there is nothing to send: the conversation has no message with content\n"
-    )
+    _, error = done.err.splitlines()
+    assert error.startswith(f"segue: {path}: conversation 2: there is nothing to send: the conversation has no message")
 
 
 @pytest.mark.parametrize(

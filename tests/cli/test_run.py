@@ -352,7 +352,7 @@ def test_without_a_key_and_a_server_it_answers_offline_with_a_note(
     assert run("list the files", model=None) == 0
     printed = capsys.readouterr()
     assert "menu.txt" in printed.out
-    assert "local/stand-in answers" in printed.err and "ANTHROPIC_API_KEY" in printed.err
+    assert "demo/claude-sonnet-5-5 answers" in printed.err and "ANTHROPIC_API_KEY" in printed.err
 
 
 # -- MCP --------------------------------------------------------------------------------------------------------------

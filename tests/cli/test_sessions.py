@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import warnings
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -96,11 +97,55 @@ def test_list(path: str, capsys: Captured) -> None:
     assert sessions(path, "fork", "oven", "--at", "3", "--as", "shorter") == 0
     capsys.readouterr()
     assert sessions(path, "list") == 0
-    lines = capsys.readouterr().out.splitlines()
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header == "id       changed           entries  title"
     assert [line.split()[0] for line in lines] == ["shorter", "oven", "empty"]
-    assert lines[0].endswith("3  About the oven  (from oven, entry 3)")
-    assert lines[1] == "oven     2023-11-14 22:13      17  About the oven"
-    assert lines[2] == "empty    2017-07-14 02:40       0"
+    assert lines[0].endswith("3  About the oven (from oven, entry 3)")
+    assert lines[1] == f"oven     {local_time(1_700_000_000)}       17  About the oven"
+    assert lines[2] == f"empty    {local_time(1_500_000_000)}        0"
+    assert main(["sessions", "--store", path]) == 0
+    assert capsys.readouterr().out.splitlines() == [header, *lines], "segue sessions alone lists them"
+
+
+def local_time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M")
+
+
+def test_a_session_without_a_title_is_listed_with_its_first_message(path: str, capsys: Captured) -> None:
+    with open_store(path) as store:
+        store.create("untitled", time=1)
+        store.append("untitled", entries(), after=0)
+    assert sessions(path) == 0
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("untitled")]
+    assert line.endswith("Is the oven on?")
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_message_says_that_there_are_no_sessions(
+    exists: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("SEGUE_SESSIONS", raising=False)
+    if exists:
+        with open_store(None):
+            pass
+    assert main(["sessions"]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.count("there are no sessions yet")) == ("", 1)
+    assert main(["sessions", "list", "--json"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("action", ["show", "export", "fork", "delete"])
+def test_the_beginning_of_an_id_is_enough(action: str, path: str, capsys: Captured) -> None:
+    with open_store(path) as store:
+        store.create("oven~look", time=1)  # of a sub-agent
+        store.create("other", time=1)
+    assert sessions(path, action, "o") == 2
+    assert capsys.readouterr().err.startswith("segue: several sessions begin with o: ")
+    assert sessions(path, action, "") == 2
+    assert sessions(path, action, "ove") == 0
 
 
 def test_list_as_json(path: str, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -121,7 +166,7 @@ def test_hostile_titles_and_times_are_printed_safely(path: str, capsys: Captured
     with open_store(path) as store:
         store.create("odd", time=2**62, title="two\nlines \x1b[2J")
     assert sessions(path, "list") == 0
-    assert "two lines \N{REPLACEMENT CHARACTER}[2J" in capsys.readouterr().out.splitlines()[0]
+    assert "two lines \N{REPLACEMENT CHARACTER}[2J" in capsys.readouterr().out.splitlines()[1]
 
 
 def test_show_prints_the_messages_and_the_other_entries(path: str, capsys: Captured) -> None:
@@ -211,7 +256,7 @@ def test_every_bad_line_of_an_import_is_reported(path: str, tmp_path: Path, caps
 
 def test_delete(path: str, capsys: Captured) -> None:
     assert sessions(path, "delete", "none", "oven") == 2
-    assert capsys.readouterr().err == "segue: there is no session none\n"
+    assert capsys.readouterr().err == "segue: there is no session none; segue sessions lists them\n"
     with open_store(path) as store:
         assert [info.id for info in store.sessions()] == ["empty"]
     assert sessions(path, "delete", "empty") == 0
@@ -220,7 +265,7 @@ def test_delete(path: str, capsys: Captured) -> None:
 @pytest.mark.parametrize("action", [["show", "none"], ["fork", "none"], ["export", "none"]])
 def test_an_unknown_session_is_status_2(path: str, action: list[str], capsys: Captured) -> None:
     assert sessions(path, *action) == 2
-    assert capsys.readouterr().err == "segue: there is no session none\n"
+    assert capsys.readouterr().err == "segue: there is no session none; segue sessions lists them\n"
 
 
 def test_a_missing_store_is_not_created(tmp_path: Path, capsys: Captured) -> None:

@@ -4,6 +4,7 @@ import ast
 import io
 import json
 import logging
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, strategies as st
 from support.kitchen import MODEL, Terminal, environment, kitchen
 from support.terminals import EVIL, leaks, pseudo_terminal
+from support.waiting import HANGS, until
 
 import segue.cli
 from segue.cli import terminal
@@ -220,7 +222,91 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
     "ending", ["| true", "2>&1 | true", "| head -c 1", ">&-", "2>&-", ">/dev/full", "<&-", ">&- 2>&- <&-"]
 )
 def test_broken_pipes_full_disks_and_closed_files_give_no_traceback(command: str, ending: str) -> None:
+    most = 4 if command == "nosuch" else 2  # for files, which form was recognised
     line = f'"{sys.executable}" -m segue {command} {ending}; exit ${{PIPESTATUS[0]}}'
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=False)
     assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr, done.stderr
-    assert done.returncode in (0, 2) and done.stderr.count(b"\n") <= (4 if command == "nosuch" else 1), done.stderr
+    assert done.returncode in (0, 2) and done.stderr.count(b"\n") <= most, done.stderr
+
+
+# -- other programs, narrow terminals, slow commands -------------------------------------------------------------------
+
+
+VISIBLE = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.just(" "), max_size=300)
+
+
+@given(st.lists(VISIBLE, min_size=1), st.integers(0, 8))
+def test_lines_for_another_program_are_not_wrapped(lines: list[str], indent: int) -> None:
+    file = io.StringIO()
+    Screen(file).line(("\n".join(lines), "bold"), indent=indent)
+    shown = [line.rstrip() for line in file.getvalue().split("\n")]
+    assert shown == [*(f"{' ' * indent}{printable(line)}".rstrip() for line in lines), ""]
+
+
+@given(
+    st.lists(st.tuples(st.text("abc é漢", max_size=80), st.text("0123456789", max_size=9)), max_size=5),
+    st.integers(terminal.MIN_WIDTH, 120),
+    st.booleans(),
+)
+def test_a_table_fits_the_terminal_and_names_that_are_too_long_have_their_own_line(
+    rows: list[tuple[str, str]], width: int, cut: bool
+) -> None:
+    file = io.StringIO()
+    screen = Screen(file)
+    screen._wraps, screen.width = True, width
+    flexible = {"cuts" if cut else "breaks": "name"}
+    columns = screen.table(("name", "size"), rows, ("name",), optional=("size",), **flexible)
+    shown = file.getvalue().splitlines()
+    for line in shown:
+        assert terminal.cell_width(line) <= width or (not cut and line.strip() in {one_line(name) for name, _ in rows})
+    if "size" in columns:
+        assert all(size in file.getvalue() for _, size in rows)
+    if not cut:
+        assert all(one_line(name) in file.getvalue() for name, _ in rows)
+
+
+class Recorder(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def screen_file(monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    """Standard error as a terminal that is recorded."""
+    file = Recorder()
+    monkeypatch.setattr(sys, "stderr", file)
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    monkeypatch.setenv("COLUMNS", "60")
+    return file
+
+
+def test_a_slow_command_shows_what_it_does_and_for_how_long_and_removes_it(screen_file: Recorder) -> None:
+    with terminal.busy(f"reading {EVIL}"):
+        until(lambda: "reading EVIL" in screen_file.getvalue())
+    shown = screen_file.getvalue()
+    assert not leaks(shown.replace("\r", ""))
+    *_, last, end = shown.split("\r")
+    assert (last.strip(), end) == ("", "")
+
+
+def test_what_is_printed_meanwhile_is_on_its_own_line(screen_file: Recorder) -> None:
+    with terminal.Busy("answering") as waiting:
+        until(lambda: re.search(r"answering … \d+ s", screen_file.getvalue()))
+        with waiting.paused():
+            terminal.print_note("a call")
+        until(lambda: screen_file.getvalue().rindex("answering") > screen_file.getvalue().index("a call"))
+    assert re.search(r"\r *\rsegue: a call\n", screen_file.getvalue())
+
+
+def test_a_quick_command_and_one_without_a_terminal_show_nothing(
+    screen_file: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "PATIENCE", HANGS)
+    with terminal.busy("reading"):
+        pass
+    assert screen_file.getvalue() == ""
+    monkeypatch.setattr(terminal, "PATIENCE", 0.0)
+    monkeypatch.setattr(screen_file, "isatty", lambda: False)
+    with terminal.busy("reading"), terminal.Busy("reading") as waiting, waiting.paused():
+        pass
+    assert screen_file.getvalue() == ""

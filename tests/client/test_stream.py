@@ -16,7 +16,7 @@ from support.waiting import HANGS, SHORT, until_async
 import segue
 from segue import Connection, Options, Retries, Timeouts, client
 from segue.client import _default
-from segue.client.sync import run
+from segue.client.sync import run_sync
 from segue.projection.pipeline import Rendering
 from segue.testing import Fault, FaultKind, Reply, StandIn
 from segue.types import Context, TextContent, ToolCall, UserMessage
@@ -91,6 +91,25 @@ def test_a_fault_is_an_error_event_that_keeps_what_had_arrived(server: StandIn, 
     assert type(stored) is type(answer.error)
     assert (stored.provider, stored.model) == (server.provider, MODELS[server.protocol].id)
     assert Context.from_json(Context(messages=[message]).to_json()).messages == [message]
+
+
+@pytest.mark.parametrize("kind", ["wrong-key", "overflow", "cut", "error-event"])
+@pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
+def test_complete_raises_the_error_with_what_had_arrived(server: StandIn, kind: FaultKind, streams: bool) -> None:
+    error, _, arrived = FAULTS[kind]
+    server.say(*[Fault(kind, LONG) for _ in range(3)])
+    options, connection = replace(OPTIONS, stream=streams), reach(server, retries=Retries(count=0))
+    model = MODELS[server.protocol]
+    with pytest.raises(error) as sync:
+        segue.complete_sync(CONTEXT, model, options, connection=connection)
+    with pytest.raises(error) as awaited:
+        asyncio.run(segue.complete(CONTEXT, model, options, connection=connection))
+    returned = segue.complete_sync(CONTEXT, model, options, connection=connection, check=False)
+    for message in (sync.value.message, awaited.value.message, returned):
+        assert message.stop_reason == "error" and message.error_message == sync.value.text
+        assert not streams or bool(message.text) == arrived
+        stored = segue.error_of(message)
+        assert type(stored) is type(sync.value) and stored.message is message
 
 
 @pytest.mark.parametrize("kind", ["rate-limit", "server-error", "unavailable", "overloaded"])
@@ -242,7 +261,9 @@ def test_a_provider_that_sends_nothing_times_out() -> None:
         server.say(Fault("silence", Reply([TextContent("x")], pause=0.0)))
         connection = reach(server, timeouts=Timeouts(first_event=SHORT), retries=Retries(count=0))
         options = Options(stream=False)
-        message = segue.complete_sync(CONTEXT, MODELS["anthropic-messages"], options, connection=connection)
+        message = segue.complete_sync(
+            CONTEXT, MODELS["anthropic-messages"], options, connection=connection, check=False
+        )
     assert message.error_message == "no event arrived within 0.3 seconds"
     assert isinstance(segue.error_of(message), segue.NetworkError)
 
@@ -296,11 +317,12 @@ def test_on_request_may_change_the_body_but_not_the_stored_conversation(server: 
         MODELS[server.protocol],
         OPTIONS,
         connection=reach(server, on_request=look, retries=Retries(count=0)),
+        check=False,
     )
     assert len(seen) == 1 and message.stop_reason == "error"  # an empty conversation is refused
     assert CONTEXT.to_json() == before
     changed = reach(server, on_request=lambda body: {**body, "no_such_field": 1})
-    segue.complete_sync(CONTEXT, MODELS[server.protocol], OPTIONS, connection=changed)
+    segue.complete_sync(CONTEXT, MODELS[server.protocol], OPTIONS, connection=changed, check=False)
     assert server.requests[-1]["no_such_field"] == 1
 
 
@@ -398,7 +420,7 @@ def test_a_client_works_for_synchronous_callers(server: StandIn) -> None:
         assert own.stream_sync(CONTEXT, model, OPTIONS).finished().stop_reason == "stop"
         assert own.complete_sync(CONTEXT, model, OPTIONS).stop_reason == "stop"
         assert own.send_sync(request).finished().stop_reason == "stop"
-        http = run(own._pool.http())
+        http = run_sync(own._pool.http())
     assert http.is_closed
     with pytest.raises(segue.SettingError, match=r"this segue\.Client is closed"):
         own.complete_sync(CONTEXT, model, OPTIONS)

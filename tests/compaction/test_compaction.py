@@ -84,6 +84,20 @@ def test_a_conversation_that_leaves_no_room_for_the_answer_needs_compaction() ->
     assert needed(context, sized(10_000), RequestSettings(reserve=5_000))
 
 
+def test_a_limit_of_the_input_alone_counts_as_well_as_the_window() -> None:
+    """GPT-5.4 has a window of 1,050,000 tokens, of which 922,000 may be sent."""
+    context = turns(10, 400)
+    limited = replace(sized(100_000), max_input_tokens=4_000)
+    assert not needed(context, sized(100_000))
+    assert needed(context, limited)
+    planned = plan(context, limited, limited)
+    assert planned is not None
+    assert planned.cut > 0
+    assert "accepts at most 4,000 tokens of input" in (
+        obstacle(turns(1, 9_000), limited, limited, running_from=0) or ""
+    )
+
+
 def test_measured_usage_counts_more_than_a_guess() -> None:
     context = turns(1, 100)
     measured = answer("done", usage=Usage(input=9_000, output=10))
@@ -257,7 +271,7 @@ def test_the_request_labels_every_message() -> None:
         f"[{word} user]",
         "look",
         f"[{word} user, an image]",
-        "(image/png, 6 bytes, not shown)",
+        "(image/png, 5 bytes, not shown)",
         f"[{word} assistant, thinking]",
         "hm",
         f"[{word} assistant]",
@@ -271,7 +285,7 @@ def test_the_request_labels_every_message() -> None:
         f"[{word} assistant, broken off (aborted)]",
         "half",
         f"[{word} tool result of an earlier call (grep), an image]",
-        "(image/png, 6 bytes, not shown)",
+        "(image/png, 5 bytes, not shown)",
         f"[{word} end of part 1 of 1]",
     ]
 

@@ -21,9 +21,11 @@ from segue.projection.policy import PRESETS
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -33,7 +35,7 @@ from segue.types import (
 
 TARGETS = distinct()
 POLICIES = [name for name in PRESETS if name != "off"]
-counts = settings(max_examples=100 if SOAK else 60)
+counts = settings(max_examples=50 if SOAK else 20)
 
 
 @pytest.fixture(params=TARGETS, scope="module")
@@ -124,7 +126,11 @@ def flat(messages: list[Message]) -> list[Any]:
                 case ThinkingContent():
                     sequence.append((role, "thinking", block.thinking, block.thinking_signature))
                 case ImageContent():
-                    sequence.append((role, "image", block.data))
+                    sequence.append((role, "image", block.data, block.url))
+                case FileContent():
+                    sequence.append((role, "file", block.data, block.url, block.mime_type))
+                case ProviderContent():
+                    sequence.append((role, "provider", bytes(block.raw)))
         if isinstance(message, ToolResultMessage):
             sequence.append((role, "end", message.tool_call_id, message.is_error))
     return sequence
@@ -194,9 +200,13 @@ def readable(message: Message) -> Any:
             case ThinkingContent():
                 blocks.append(("thinking", block.thinking))
             case ToolCall():
-                blocks.append(("call", block.name, block.arguments))
+                blocks.append(("call", block.name, block.arguments, block.kind, block.namespace))
             case ImageContent():
-                blocks.append(("image", block.data))
+                blocks.append(("image", block.data, block.url))
+            case FileContent():
+                blocks.append(("file", block.data, block.url, block.mime_type, block.name))
+            case ProviderContent():
+                blocks.append(("provider", block.kind, bytes(block.raw)))
     flag = message.is_error if isinstance(message, ToolResultMessage) else None
     return type(message).__name__, blocks, flag
 

@@ -48,6 +48,27 @@ def talk(*messages: Message) -> Context:
     return Context(messages=[UserMessage("hello " * 1000), *messages])
 
 
+class TestTheModel:
+    def test_only_what_may_be_sent_counts(self) -> None:
+        limited = replace(CLAUDE, context_window=400_000, max_input_tokens=1_000)
+        found = segue.preview(talk(), limited)
+        assert not found.fits
+        assert "in a window of 400,000, of which 1,000 may be sent" in found.summary()
+
+    def test_it_shows_when_a_model_retires(self) -> None:
+        assert "anthropic/claude-sonnet-4-5 retires on 2026-11-30" in (
+            segue.preview(talk(), replace(CLAUDE, retires="2026-11-30")).summary()
+        )
+        assert "retires" not in segue.preview(talk(), replace(CLAUDE, retires=None)).summary()
+
+    def test_tools_for_a_model_that_cannot_call_them_are_a_limit(self) -> None:
+        context = replace(talk(), tools=[ToolDefinition("a", "b", {"type": "object"})])
+        assert segue.preview(context, replace(CLAUDE, tools=False)).limits == [
+            "1 tools, but the model cannot call tools"
+        ]
+        assert segue.preview(context, CLAUDE).limits == []
+
+
 class TestTokens:
     def test_without_any_usage_it_is_a_guess_by_length(self) -> None:
         tokens = segue.preview(talk(), CLAUDE).tokens

@@ -110,6 +110,14 @@ def test_an_overflow_without_a_larger_window_is_compacted_once(others: list[segu
     assert isinstance(router.failed(A, error("overflow"), 2, at(0, compacted=True)), GiveUp)
 
 
+def test_a_larger_window_is_one_that_accepts_more_input() -> None:
+    wide = replace(A, context_window=1_050_000, max_input_tokens=272_000)
+    narrow = replace(B, context_window=400_000, max_input_tokens=None)
+    decision = segue.Failover([wide, narrow]).failed(wide, error("overflow"), 1, at(0, tokens=300_000))
+    assert isinstance(decision, Next) and decision.model is narrow
+    assert isinstance(segue.Failover([narrow, wide]).failed(narrow, error("overflow"), 1, at(0)), Compact)
+
+
 def test_a_larger_window_that_is_still_too_small_does_not_help() -> None:
     decision = segue.Failover([A, LARGE]).failed(A, error("overflow"), 1, at(0, tokens=2_000_000))
     assert isinstance(decision, Compact)

@@ -91,8 +91,11 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "lint": lambda path: ["lint", str(path / "body.json")],
     "import": lambda path: ["import", str(path / "body.json")],
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
+    "learn": lambda path: ["learn", "openai/gpt-5.4", "--file", str(path / "learnt.toml")],
     "standin": lambda path: ["standin", "anthropic"],
     "local": lambda path: ["local", "--port", "70000"],
+    "doctor": lambda path: ["doctor"],
+    "completion": lambda path: ["completion", "bash"],
     "sessions list": lambda path: ["sessions", "list", "--store", str(path / "s.db")],
     "sessions show": lambda path: ["sessions", "show", "one", "--store", str(path / "s.db")],
     "sessions check": lambda path: ["sessions", "check", "one", "--to", TARGET, "--store", str(path / "s.db")],
@@ -131,6 +134,9 @@ def make_files(tmp_path: Path) -> Path:
     (tmp_path / "talk.json").write_text(json.dumps(TALK))
     body = segue.encode(segue.Context.from_json(json.dumps(TALK)), segue.get_model(TARGET)).json()
     (tmp_path / "body.json").write_bytes(body)
+    model = segue.Catalog.load().resolve("openai/gpt-5.4", "openai-completions")
+    after = model.amended({"refused_keywords": ("pattern",)})
+    segue.Facts(tmp_path / "learnt.toml").learn(model, after, ["refused_keywords"], "15b", "Failed")
     with open_store(str(tmp_path / "s.db")) as store:
         store.create("one", time=1)
         store.append("one", entries(), after=0)

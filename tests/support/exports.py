@@ -13,8 +13,10 @@ from segue.types import (
     Block,
     Change,
     Context,
+    FileContent,
     ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -69,7 +71,7 @@ def expected(context: Context, protocol: str, changes: Iterable[Change]) -> list
     for index, message in enumerate(context.messages):
         own = by_message[index]
         if isinstance(message, AssistantMessage):
-            names |= {call.id: call.name for call in message.content if isinstance(call, ToolCall)}
+            names |= {call.id: _name(call) for call in message.content if isinstance(call, ToolCall)}
         if any(change.detail == GONE for change in own):
             continue
         found = _plain(_changed(message, protocol, own), protocol, names)
@@ -116,9 +118,22 @@ def tidy(messages: list[Plain]) -> bool:
 
 def plain_tools(tools: list[ToolDefinition]) -> list[Plain]:
     return [
-        (tool.name, tool.description if tool.description.strip() else "", {"properties": {}} | tool.schema)
+        (_name(tool), tool.description if tool.description.strip() else "", {"properties": {}} | _schema(tool))
         for tool in tools
     ]
+
+
+def _name(tool: ToolDefinition | ToolCall) -> str:
+    return tool.name if tool.namespace is None else f"{tool.namespace}__{tool.name}"
+
+
+def _schema(tool: ToolDefinition) -> Any:
+    if tool.kind is None:
+        return tool.schema
+    text = {"type": "string"}
+    if tool.format is not None and "definition" in tool.format:
+        text["description"] = f"Text that follows this lark grammar:\n{tool.format['definition']}"
+    return {"type": "object", "properties": {"input": text}, "required": ["input"]}
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------
@@ -131,11 +146,19 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
     for change in changes:
         if change.block is None:
             continue
-        if change.code == "signature-dropped":
+        if change.code in ("signature-dropped", "citations-dropped"):
             blocks[change.block] = _unsigned(blocks[change.block])
-        elif change.code in ("thinking-dropped", "empty-dropped"):
+        elif change.code in ("thinking-dropped", "empty-dropped", "provider-content-dropped"):
             blocks[change.block] = None
+        elif change.code in AS_TEXT:
+            blocks[change.block] = TextContent(_text_of(blocks[change.block]))
     kept = [block for block in blocks if block is not None]
+    if codes & {"provider-content-dropped", "provider-content-as-text"}:  # generated ones are never valid
+        kept = [
+            TextContent(_text_of(block)) if isinstance(block, ProviderContent) else block
+            for block in kept
+            if not isinstance(block, ProviderContent) or block.text.strip()
+        ]
     if "signature-dropped" in codes:  # and with it, texts that had nothing else
         kept = [block for block in map(_unsigned, kept) if not isinstance(block, TextContent) or block.text.strip()]
     if "thinking-dropped" in codes and protocol == "openai-responses":
@@ -149,6 +172,31 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
         else:
             kept[at] = TextContent(f"Error: {kept[at].text}")  # type: ignore[union-attr]
     return _with(message, kept)
+
+
+AS_TEXT = ("image-downgraded", "url-omitted", "file-omitted", "file-as-text", "provider-content-as-text")
+
+
+def _text_of(block: Block | None) -> str:
+    """The text in place of a block that a protocol has no form for."""
+    match block:
+        case ImageContent(url=None):
+            return "(image omitted: it is empty)"
+        case ImageContent():
+            return f"(image not attached: {block.url})"
+        case FileContent(url=str()):
+            return f"(file not attached: {block.url})"
+        case FileContent():
+            name = block.name or block.mime_type
+            for bracket in "[]":
+                name = name.replace(bracket, "")
+            name = " ".join(name.split())
+            if block.data and block.mime_type.startswith("text/") and b"\xff" not in b64decode(block.data):
+                return f"[File {name}]\n{b64decode(block.data).decode()}"
+            return f"(file omitted: {name}; model does not support it)"
+        case ProviderContent():
+            return f"[{block.kind.replace('[', '').replace(']', '') or 'content'}] {block.text}"
+    raise AssertionError(block)
 
 
 def _with(message: Message, content: list[Any]) -> Message:
@@ -171,7 +219,7 @@ def _unsigned(block: Block | None) -> Block:
     if isinstance(block, ThinkingContent):
         return ThinkingContent(block.thinking, None, block.redacted)
     assert isinstance(block, ToolCall)
-    return ToolCall(block.id, block.name, block.arguments)
+    return ToolCall(block.id, block.name, block.arguments, None, block.kind, block.namespace)
 
 
 # -- what the protocol can hold ----------------------------------------------------------------------------------------
@@ -204,10 +252,14 @@ def _block(block: Block, protocol: str, own: bool = False) -> Plain:
     if isinstance(block, TextContent):
         return ("text", block.text, _signature(block.text_signature, protocol))
     if isinstance(block, ImageContent):
-        return ("image", block.data, block.mime_type)
+        return ("image", block.data, block.mime_type, block.url)
     if isinstance(block, ToolCall):
         signature = None if protocol == "openai-completions" else block.thought_signature
-        return ("call", block.id, block.name, json.dumps(block.arguments, sort_keys=True), signature)
+        return ("call", block.id, _name(block), json.dumps(block.arguments, sort_keys=True), signature)
+    if isinstance(block, FileContent):
+        return ("file", block.data, block.mime_type, block.url, block.name)
+    if isinstance(block, ProviderContent):
+        return ("provider", block.kind, json.loads(bytes(block.raw)))
     form, text, signature = FORMS[protocol], block.thinking, block.thinking_signature
     if block.redacted and form.redacted:
         return ("redacted", _base64(signature or "") if protocol == "bedrock-converse" else signature)
@@ -261,7 +313,8 @@ def _loose(message: Plain, codes: set[str], ids: bool) -> Plain:
     """The message without what a reported change has made uncertain, and without ids where they are not held."""
     blocks: list[Plain] = message[-1]
     if "signature-dropped" in codes:
-        blocks = [block if block[0] == "image" else (*block[:-1], None) for block in blocks if block[0] != "details"]
+        whole = ("image", "file", "provider")
+        blocks = [block if block[0] in whole else (*block[:-1], None) for block in blocks if block[0] != "details"]
     if not ids:
         blocks = [("call", *block[2:]) if block[0] == "call" else block for block in blocks]
     if "blocks-reordered" in codes:

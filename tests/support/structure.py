@@ -1,12 +1,15 @@
 """Structural rules for rendered conversations, written independently of the passes."""
 
 import re
+from fnmatch import fnmatch
 
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -69,7 +72,12 @@ def faults(context: Context, model: Model) -> list[str]:
     names = [tool.name for tool in context.tools]
     names += [call.name for message in context.messages for call in message.content if isinstance(call, ToolCall)]
     found += [f"name {name!r}" for name in names if not re.fullmatch(NAME_FORMS[model.dialect.name_form], name)]
-    if len({tool.name for tool in context.tools}) < len(context.tools):
+    for tool in context.tools:
+        if tool.kind is not None and not model.dialect.custom_tools:
+            found.append("a free-text tool")
+        if tool.namespace is not None and not model.dialect.namespaces:
+            found.append("a tool in a namespace")
+    if len({(tool.namespace, tool.name) for tool in context.tools}) < len(context.tools):
         found.append("two tools with the same name")
     if model.dialect.needs_tools and seen and not context.tools:
         found.append("calls, but no tool is defined")
@@ -95,11 +103,31 @@ def _content_faults(message: object, model: Model) -> list[str]:
             case ThinkingContent():
                 signature, text = block.thinking_signature, block.thinking
             case ToolCall():
-                signature, text = block.thought_signature, repr(block.arguments)
+                signature, text = block.thought_signature, repr((block.arguments, block.namespace))
+                if block.kind is not None and not model.dialect.custom_tools:
+                    found.append("a call of a free-text tool")
+                if block.namespace is not None and not model.dialect.namespaces:
+                    found.append("a call with a namespace")
             case ImageContent():
-                signature, text = None, ""
+                signature, text = None, block.url or ""
                 if "image" not in model.input:
                     found.append("an image that the model does not accept")
+                if block.url is not None and not model.dialect.image_urls:
+                    found.append("an address that the target does not fetch")
+            case FileContent():
+                signature, text = None, block.url or block.name or ""
+                kind = block.mime_type.partition("/")[0]
+                if (kind if kind in ("audio", "video") else "document") not in model.input:
+                    found.append("a file that the model does not accept")
+                taken = model.dialect.files if block.url is None else model.dialect.file_urls
+                if not any(fnmatch(block.mime_type, glob) for glob in taken):
+                    found.append(f"a file of type {block.mime_type} that the target does not read")
+            case ProviderContent():
+                signature, text = None, block.text + block.kind
+                if not own:
+                    found.append("provider content of another origin")
+                elif not any(fnmatch(block.kind, glob) for glob in model.dialect.provider_content):
+                    found.append("provider content that the target does not accept back")
         if signature and not own:
             found.append("a foreign signature")
         if any(0xD800 <= ord(character) < 0xE000 for character in text) or "\\ud8" in text:

@@ -15,7 +15,7 @@ def built_in() -> Catalog:
 @cache
 def distinct() -> dict[str, Model]:
     """Every combination of the fields that projection reads, by the name of the first model that has it."""
-    return _distinct(Dialect.__struct_fields__)
+    return _distinct(tuple(name for name in Dialect.__struct_fields__ if not name.startswith("schema_")))
 
 
 @cache
@@ -24,7 +24,7 @@ def distinct_on_the_wire(protocol: str) -> dict[str, Model]:
     found: dict[tuple[object, ...], Model] = {}
     for model in built_in().resolve_all():
         if model.protocol == protocol:
-            found.setdefault((model.dialect, "image" in model.input, model.reasoning), model)
+            found.setdefault((model.dialect, model.input, model.reasoning), model)
             found.setdefault((model.provider,), model)
     for provider in built_in().providers.values():
         if protocol in provider.protocols:
@@ -36,5 +36,5 @@ def _distinct(fields: tuple[str, ...]) -> dict[str, Model]:
     found: dict[tuple[object, ...], Model] = {}
     for model in built_in().resolve_all():
         read = tuple(getattr(model.dialect, name) for name in fields)
-        found.setdefault((model.protocol, "image" in model.input, *read), model)
+        found.setdefault((model.protocol, model.input, *read), model)
     return {f"{model.ref} ({model.protocol})": model for model in found.values()}

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from segue.cli import main
+from segue.cli import main, terminal
 from segue.cli.printable import mask
+from support.waiting import HANGS
 
 WORD = "EVIL"
 EVIL = (
@@ -90,6 +91,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
     reader = threading.Thread(target=drain)
     reader.start()
     before = sys.stdout, sys.stderr
+    patience, terminal.PATIENCE = terminal.PATIENCE, HANGS  # what is shown while a command is slow has its own test
     sys.stdout = os.fdopen(follower, "w", encoding="utf-8")
     sys.stderr = os.fdopen(os.dup(follower), "w", encoding="utf-8", errors="backslashreplace")
     try:
@@ -97,6 +99,7 @@ def pseudo_terminal() -> Iterator[list[str]]:
     finally:
         ours = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = before
+        terminal.PATIENCE = patience
         for file in ours:
             file.close()
         reader.join()

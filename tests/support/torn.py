@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -35,8 +37,41 @@ OTHERS = [
 ]
 
 pick = st.sampled_from
-images = st.just(ImageContent("aGVsbG8=", "image/png"))
 texts = st.builds(TextContent, text=pick(TEXTS), text_signature=pick(SIGNATURES))
+images = pick(
+    [
+        ImageContent("aGVsbG8=", "image/png"),
+        ImageContent("aGVsbG8=", "image/png"),
+        ImageContent(url="https://example.com/cat.png"),
+        ImageContent(url="https://example.com/ünï"),
+        ImageContent("", "image/png"),
+    ]
+)
+files = pick(
+    [
+        FileContent(b"%PDF-1.4 hello", "application/pdf", name="report.pdf"),
+        FileContent(b"%PDF-1.4 hello", "application/pdf", name="report.pdf"),
+        FileContent(b"\x89PNG\r\n\x1a\n", "application/pdf"),
+        FileContent("no base64!", "application/pdf"),
+        FileContent(b"a,b\n1,2\n", "text/csv", name="日本語.csv"),
+        FileContent(b"\xff\xfe", "text/plain"),
+        FileContent("", "text/plain", name="empty.txt"),
+        FileContent(b"RIFF\0\0\0\0WAVE", "audio/wav", name="[clip]\n.wav"),
+        FileContent(b"ID3", "audio/mpeg"),
+        FileContent(b"\0\0\0\x18ftypmp42", "video/mp4", name="film.mp4"),
+        FileContent(b"PK\3\4", "application/zip"),
+        FileContent(url="https://example.com/report.pdf", mime_type="application/pdf"),
+        FileContent(url="file:///etc/passwd", mime_type="text/plain", name="passwd"),
+    ]
+)
+shown = st.one_of(texts, texts, images, files)
+KINDS = ["web_search_call", "server_tool_use", "web_search_tool_result", "executableCode", "", "[x]"]
+provided = st.builds(
+    ProviderContent,
+    raw=pick([{"type": "web_search_call", "id": "ws_1"}, {}, {"executableCode": {"code": "1"}}, b"[1]", b"null"]),
+    kind=pick(KINDS),
+    text=pick(["", " ", "weather in Paris", "日本語"]),
+)
 thoughts = st.builds(
     ThinkingContent, thinking=pick(TEXTS), thinking_signature=pick(SIGNATURES), redacted=pick([False, False, True])
 )
@@ -46,13 +81,18 @@ calls = st.builds(
     name=pick(NAMES),
     arguments=st.dictionaries(pick(["path", "n", HALF]), pick(VALUES), max_size=2),
     thought_signature=pick(SIGNATURES),
+    kind=pick([None, None, None, "custom"]),
+    namespace=pick([None, None, None, None, "mcp", "my space"]),
 )
-users = st.builds(UserMessage, content=st.lists(texts | images, max_size=3))
+METAS = [None, None, {"from": "elsewhere"}]
+users = st.builds(
+    UserMessage, content=st.lists(shown, max_size=3), injected=pick([False, False, True]), meta=pick(METAS)
+)
 results = st.builds(
     ToolResultMessage,
     tool_call_id=pick(IDS),
     tool_name=pick(NAMES),
-    content=st.lists(texts | images, max_size=2),
+    content=st.lists(shown, max_size=2),
     is_error=st.booleans(),
     synthetic=pick([False, False, True]),
 )
@@ -63,10 +103,11 @@ def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
     return st.builds(
         lambda origin, **fields: AssistantMessage(protocol=origin[0], provider=origin[1], model=origin[2], **fields),
         origin=pick([own, own, *OTHERS]),
-        content=st.lists(texts | thoughts | calls | calls, max_size=4),
+        content=st.lists(texts | thoughts | calls | calls | provided, max_size=4),
         stop_reason=pick(["stop", "toolUse", "toolUse", "length", "error", "aborted"]),
         endpoint=pick(ENDPOINTS),
         prefix_digest=pick([None, None, None, "0" * 32]),
+        meta=pick(METAS),
     )
 
 
@@ -93,8 +134,17 @@ def torn_messages(model: Model) -> st.SearchStrategy[list[Message]]:
     return st.lists(parts, max_size=6).map(lambda runs: [message for run in runs for message in run])
 
 
+custom_tools = st.builds(
+    ToolDefinition,
+    name=pick(NAMES),
+    description=pick(TEXTS),
+    kind=pick([None, "custom"]),
+    format=pick([None, {"type": "text"}, {"type": "grammar", "syntax": "lark", "definition": 'start: "x"'}]),
+    namespace=pick([None, "mcp", "my space"]),
+)
 tools = st.lists(
-    st.builds(ToolDefinition, name=pick(NAMES), description=pick(TEXTS), parameters=st.just({"type": "object"})),
+    st.builds(ToolDefinition, name=pick(NAMES), description=pick(TEXTS), parameters=st.just({"type": "object"}))
+    | custom_tools,
     max_size=3,
 )
 

@@ -9,7 +9,9 @@ from segue.types import (
     AssistantMessage,
     Context,
     Diagnostic,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -32,13 +34,29 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 json_objects = st.dictionaries(texts, json_values, max_size=4)
 
 text_blocks = st.builds(TextContent, text=texts, text_signature=optional_texts)
+encoded = st.binary(max_size=12).map(lambda raw: base64.b64encode(raw).decode())
+addresses = texts.map(lambda text: f"https://example.com/{text}")
 image_blocks = st.builds(
-    ImageContent,
-    data=st.binary(max_size=12).map(lambda raw: base64.b64encode(raw).decode()),
-    mime_type=st.sampled_from(["image/png", "image/jpeg"]),
-)
+    ImageContent, data=encoded, mime_type=st.sampled_from(["image/png", "image/jpeg"])
+) | st.builds(ImageContent, url=addresses, mime_type=texts)
+file_types = st.sampled_from(["application/pdf", "text/plain", "audio/wav", "video/mp4", "x"])
+file_blocks = st.builds(
+    FileContent, data=encoded | st.binary(max_size=9), mime_type=file_types, name=optional_texts
+) | st.builds(FileContent, url=addresses, mime_type=file_types, name=optional_texts)
+provider_blocks = st.builds(ProviderContent, raw=json_objects, kind=texts, text=texts)
+shown_blocks = text_blocks | image_blocks | file_blocks
+kinds = st.sampled_from([None, None, "custom"])
+meta = st.none() | json_objects
 thinking_blocks = st.builds(ThinkingContent, thinking=texts, thinking_signature=optional_texts, redacted=st.booleans())
-tool_calls = st.builds(ToolCall, id=texts, name=texts, arguments=json_objects, thought_signature=optional_texts)
+tool_calls = st.builds(
+    ToolCall,
+    id=texts,
+    name=texts,
+    arguments=json_objects,
+    thought_signature=optional_texts,
+    kind=kinds,
+    namespace=optional_texts,
+)
 
 costs = st.builds(UsageCost, floats, floats, floats, floats, floats)
 usages = st.builds(Usage, counts, counts, counts, counts, counts, cost=st.none() | costs)
@@ -47,10 +65,10 @@ diagnostics = st.builds(
 )
 stop_reasons = st.sampled_from(["stop", "length", "toolUse", "error", "aborted"])
 
-user_messages = st.builds(UserMessage, content=st.lists(text_blocks | image_blocks, max_size=4))
+user_messages = st.builds(UserMessage, content=st.lists(shown_blocks, max_size=4), injected=st.booleans(), meta=meta)
 assistant_messages = st.builds(
     AssistantMessage,
-    content=st.lists(text_blocks | thinking_blocks | tool_calls, max_size=5),
+    content=st.lists(text_blocks | thinking_blocks | tool_calls | provider_blocks, max_size=5),
     protocol=texts,
     provider=texts,
     model=texts,
@@ -63,17 +81,27 @@ assistant_messages = st.builds(
     diagnostics=st.lists(diagnostics, max_size=2),
     endpoint=optional_texts,
     prefix_digest=optional_texts,
+    meta=meta,
 )
 tool_results = st.builds(
     ToolResultMessage,
     tool_call_id=texts,
     tool_name=texts,
-    content=st.lists(text_blocks | image_blocks, max_size=3),
+    content=st.lists(shown_blocks, max_size=3),
     is_error=st.booleans(),
     synthetic=st.booleans(),
+    meta=meta,
 )
 messages = user_messages | assistant_messages | tool_results
-tools = st.builds(ToolDefinition, name=texts, description=texts, parameters=json_objects)
+tools = st.builds(
+    ToolDefinition,
+    name=texts,
+    description=texts,
+    parameters=json_objects,
+    kind=kinds,
+    format=meta,
+    namespace=optional_texts,
+)
 contexts = st.builds(
     Context,
     system_prompt=optional_texts,
@@ -84,6 +112,8 @@ contexts = st.builds(
 every_value = st.one_of(
     text_blocks,
     image_blocks,
+    file_blocks,
+    provider_blocks,
     thinking_blocks,
     tool_calls,
     costs,

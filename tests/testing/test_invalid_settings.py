@@ -44,7 +44,7 @@ INVALID: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "a text as a block": (
         lambda: reply(["hello"]),
         TypeError,
-        "must be TextContent, ThinkingContent, ToolCall, not str",
+        "must be TextContent, ThinkingContent, ToolCall, ProviderContent, not str",
     ),
     "a message as a block": (lambda: reply([UserMessage("x")]), TypeError, "not UserMessage"),
     "an unknown stop": (lambda: reply([], stop="end"), ValueError, "the stop of a Reply must be one of stop, "),
@@ -150,7 +150,7 @@ def test_an_error_of_the_stand_in_fails_the_test_and_is_not_retried(
 ) -> None:
     model = MODELS[protocol]
     server = StandIn(model.provider, protocol=protocol, script=[answer, "fine"]).start()
-    answered = segue.complete_sync(CONTEXT, model, connection=reach(server))
+    answered = segue.complete_sync(CONTEXT, model, connection=reach(server), check=False)
     with pytest.raises(kind, match=message):
         server.stop()
     assert answered.stop_reason == "error" and "the stand-in itself failed" in (answered.error_message or "")
@@ -160,7 +160,7 @@ def test_an_error_of_the_stand_in_fails_the_test_and_is_not_retried(
 def test_the_end_of_the_with_statement_raises_the_error() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server), check=False)
 
     with pytest.raises(AssertionError, match="inside"):
         used()
@@ -169,7 +169,7 @@ def test_the_end_of_the_with_statement_raises_the_error() -> None:
 def test_an_error_of_the_stand_in_does_not_hide_the_error_of_the_test() -> None:
     def used() -> None:
         with StandIn(script=[raising(AssertionError("inside"))]) as server:
-            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server))
+            segue.complete_sync(CONTEXT, MODELS[server.protocol], connection=reach(server), check=False)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:
@@ -314,9 +314,8 @@ def test_the_client_signs_as_the_stand_in_verifies(bedrock: StandIn, monkeypatch
     for secret, accepted in (("the right secret", True), ("a wrong secret", False)):
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
         credentials._aws_session.cache_clear()
-        answer = segue.complete_sync(
-            CONTEXT, MODELS["bedrock-converse"], connection=segue.Connection(base_url=bedrock.url)
-        )
+        connection = segue.Connection(base_url=bedrock.url)
+        answer = segue.complete_sync(CONTEXT, MODELS["bedrock-converse"], connection=connection, check=False)
         assert (answer.stop_reason == "stop") == accepted
         assert accepted or "does not match" in (answer.error_message or "")
     credentials._aws_session.cache_clear()

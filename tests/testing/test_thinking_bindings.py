@@ -56,7 +56,7 @@ class Talk:
         for reply in replies:
             self.server.say(reply)
             answer = segue.complete_sync(self.context, self.model, connection=self.connection)
-            assert answer.stop_reason in ("stop", "toolUse"), answer.error_message
+            assert answer.stop_reason in ("stop", "toolUse")
             self.messages.append(answer)
             for block in answer.content:
                 if isinstance(block, ToolCall):

@@ -99,7 +99,7 @@ class Walk:
         context = Context(system_prompt="Be brief.", messages=self.history, tools=TOOLS)
         call = segue.stream_sync if self.dice.random() < 0.7 else None
         if call is None:
-            message = segue.complete_sync(context, model, options, connection=connection)
+            message = segue.complete_sync(context, model, options, connection=connection, check=False)
         else:
             stream = call(context, model, options, connection=connection)
             for number, _ in enumerate(stream):

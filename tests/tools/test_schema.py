@@ -1,7 +1,9 @@
 """A typed function becomes a tool: schema from the signature, descriptions from the docstring."""
 
+import asyncio
 import enum
 import functools
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -318,3 +320,27 @@ def test_pydantic_models_are_supported() -> None:
     [good, bad] = ran(Scheduler([made]), ("grow", arguments), ("grow", {"branch": {"leaves": [{"size": 0}]}})).texts
     assert good == '{"leaves":[{"size":3}],"next":null}'
     assert "branch.leaves[0].size: 0 is less than the minimum of 1" in bad
+
+
+def test_a_decorated_function_can_still_be_called() -> None:
+    @segue.tool(name="forecast")
+    def weather(city: str, days: int = 1) -> str:
+        """The weather."""
+        return f"{days} days in {city}"
+
+    @segue.tool
+    async def later(city: str) -> str:
+        return city
+
+    assert weather("Paris", days=2) == "2 days in Paris" and weather.name == "forecast"
+    assert str(inspect.signature(weather)) == "(city: str, days: int = 1) -> str"
+    assert asyncio.run(later("Rome")) == "Rome"
+
+
+def test_tools_may_be_passed_to_a_conversation() -> None:
+    @segue.tool
+    def weather(city: str) -> str:
+        return city
+
+    context = segue.Context([segue.UserMessage("Hi")], tools=[weather, segue.ToolDefinition("other")])
+    assert context.tools == [weather.definition, segue.ToolDefinition("other")]

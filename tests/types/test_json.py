@@ -12,7 +12,10 @@ from segue.errors import FormatError, VersionError
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
+    ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -53,8 +56,9 @@ def test_the_written_json_has_the_content_of_the_value(context: Context) -> None
     for message, written in zip(context.messages, document["messages"], strict=True):
         match message:
             case UserMessage():
-                assert set(written) == {"role", "content"}
+                assert set(written) - {"injected", "meta"} == {"role", "content"}
                 assert written["role"] == "user"
+                assert ("injected" in written) == message.injected
             case AssistantMessage():
                 assert written["role"] == "assistant"
                 assert {"protocol", "provider", "model", "usage", "stopReason", "timestamp"} <= set(written)
@@ -65,6 +69,7 @@ def test_the_written_json_has_the_content_of_the_value(context: Context) -> None
                 assert written["role"] == "toolResult"
                 assert written["isError"] is message.is_error
                 assert ("synthetic" in written) == message.synthetic
+        assert ("meta" in written) == bool(message.meta)
         for block, entry in zip(message.content, written["content"], strict=True):
             match block:
                 case TextContent():
@@ -76,6 +81,15 @@ def test_the_written_json_has_the_content_of_the_value(context: Context) -> None
                 case ToolCall():
                     assert entry["type"] == "toolCall"
                     assert entry["arguments"] == block.arguments
+                    assert ("namespace" in entry) == bool(block.namespace)
+                case ImageContent() | FileContent():
+                    assert entry["type"] in ("image", "file")
+                    assert ("url" in entry) == bool(block.url)
+                    assert entry.get("data", "") == block.data
+                case ProviderContent():
+                    assert entry["type"] == "provider"
+                    assert entry["raw"] == json.loads(bytes(block.raw))
+                    assert ("text" in entry) == bool(block.text)
 
 
 def test_the_full_form_loses_nothing() -> None:
@@ -85,6 +99,10 @@ def test_the_full_form_loses_nothing() -> None:
 def test_text_and_bytes_are_read_in_the_same_way() -> None:
     assert Context.from_json(SAMPLE.decode()) == Context.from_json(SAMPLE)
     assert Context.from_json(b"\xef\xbb\xbf" + SAMPLE) == Context.from_json(SAMPLE)
+
+
+def block(entry: dict[str, Any]) -> bytes:
+    return dump({"messages": [{"role": "user", "content": [entry]}]})
 
 
 REFUSED: dict[str, tuple[bytes, str]] = {
@@ -100,6 +118,30 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "an array": (b"[]", "expected a JSON object, found an array"),
     "null": (b"null", "expected a JSON object, found null"),
     "a number": (b"17", "expected a JSON object, found a number"),
+    "an image without data and media type": (
+        block({"type": "image", "data": "aGk="}),
+        "messages[0].content[0]: it needs data and mimeType, or a url",
+    ),
+    "a file with data and an address": (
+        block({"type": "file", "data": "aGk=", "url": "https://a", "mimeType": "text/plain"}),
+        "messages[0].content[0]: it has either data or a url, not both",
+    ),
+    "a file without a media type": (
+        block({"type": "file", "url": "https://a"}),
+        "messages[0].content[0]: a file needs its mimeType, which decides its kind",
+    ),
+    "provider content of a user": (
+        block({"type": "provider", "raw": {}, "kind": "web_search_call"}),
+        "messages[0].content[0]: a provider block is not allowed in a user message",
+    ),
+    "meta that is a list": (
+        dump({"messages": [{"role": "user", "content": "x", "meta": [1]}]}),
+        "messages[0].meta: Expected 'object | null', got 'array'",
+    ),
+    "an unknown kind of tool": (
+        dump({"messages": [], "tools": [{"name": "a", "kind": "computer"}]}),
+        "tools[0].kind: Invalid enum value 'computer'",
+    ),
     "no messages": (b"{}", "Object missing required field 'messages'"),
     "version 99": (
         dump(sample(version=99)),
@@ -116,7 +158,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "no role": (dump({"messages": [{"content": []}]}), "messages[0]: Object missing required field 'role'"),
     "unknown block": (
         dump({"messages": [{"role": "user", "content": [{"type": "audio"}]}]}),
-        "messages[0].content[0]: unknown block type 'audio'; the blocks are text, image, thinking, toolCall",
+        "messages[0].content[0]: unknown block type 'audio'; "
+        "the blocks are text, image, file, thinking, toolCall, provider",
     ),
     "a number for a string": (
         dump({"messages": [{"role": "user", "content": [{"type": "text", "text": 5}]}]}),

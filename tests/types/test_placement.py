@@ -14,8 +14,10 @@ from segue.types import (
     AssistantMessage,
     Block,
     Context,
+    FileContent,
     ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -26,7 +28,9 @@ from segue.types import (
 BLOCKS: dict[str, Block] = {
     "text": TextContent("x"),
     "image": ImageContent("aGk=", "image/png"),
+    "file": FileContent("aGk=", "text/plain"),
     "thinking": ThinkingContent("x"),
+    "provider": ProviderContent({}, "web_search_call"),
     "toolCall": ToolCall("1", "a", {}),
 }
 MAKERS = {
@@ -43,16 +47,16 @@ CLASSES: dict[str, type[Message]] = {
 }
 # The table of the format, written again for the comparison with PLACEMENT.
 ALLOWED = {
-    "user": {"text", "image"},
-    "assistant": {"text", "thinking", "toolCall"},
-    "toolResult": {"text", "image"},
+    "user": {"text", "image", "file"},
+    "assistant": {"text", "thinking", "toolCall", "provider"},
+    "toolResult": {"text", "image", "file"},
 }
 PAIRS = [(role, kind) for role in ALLOWED for kind in BLOCKS]
 
 
 def as_json(role: str, kind: str) -> bytes:
     message: dict[str, Any] = msgspec.to_builtins(MAKERS[role]([]))
-    message["content"] = [msgspec.to_builtins(BLOCKS["text"]), msgspec.to_builtins(BLOCKS[kind])]
+    message["content"] = [BLOCKS["text"], BLOCKS[kind]]
     return msgspec.json.encode({"messages": [message]})
 
 
@@ -82,7 +86,9 @@ def test_mypy_refuses_exactly_the_wrong_placements(tmp_path: Path) -> None:
     values = {
         "text": 'segue.TextContent("x")',
         "image": 'segue.ImageContent("aGk=", "image/png")',
+        "file": 'segue.FileContent("aGk=", "text/plain")',
         "thinking": 'segue.ThinkingContent("x")',
+        "provider": 'segue.ProviderContent({}, "web_search_call")',
         "toolCall": 'segue.ToolCall("1", "a", {})',
     }
     makers = {
@@ -111,7 +117,7 @@ def test_a_context_holds_messages_and_tools_only() -> None:
         Context(messages=[], tools=[{}])  # type: ignore[list-item]
 
 
-@pytest.mark.parametrize("content", ["text", b"bytes", 5, None])
+@pytest.mark.parametrize("content", [b"bytes", 5, None, {"type": "text"}])
 def test_content_that_is_not_a_list_of_blocks_is_refused(content: Any) -> None:
     with pytest.raises(TypeError, match="content of a ToolResultMessage must be a list of blocks"):
         ToolResultMessage("1", "a", content)

@@ -1,15 +1,19 @@
 """Values: empty optional fields are absent, helpers return copies, and costs are computed per category."""
 
+import copy
 import gc
-from typing import Any
+import pickle
+from typing import Any, get_args
 
 import pytest
 
 from segue.dialects import AnthropicMessages
 from segue.types import (
     AssistantMessage,
+    Block,
     Context,
     Diagnostic,
+    Message,
     Model,
     ModelCost,
     TextContent,
@@ -136,3 +140,48 @@ def test_the_garbage_collector_does_not_track_values() -> None:
     context = Context.from_json(Context(messages=messages).to_json())
     found = [context, *context.messages, *(block for message in context.messages for block in message.content)]
     assert not any(map(gc.is_tracked, found))
+
+
+# -- short forms -----------------------------------------------------------------------------------------------------
+
+
+def test_a_text_is_short_for_one_text_block_in_every_message() -> None:
+    assert ToolResultMessage("1", "weather", "18 C") == ToolResultMessage("1", "weather", [TextContent("18 C")])
+    assert AssistantMessage("Hi.") == AssistantMessage([TextContent("Hi.")])
+    assert UserMessage("Hi.") == UserMessage([TextContent("Hi.")])
+
+
+def test_an_answer_needs_no_origin_in_python_and_has_one_in_json() -> None:
+    message = AssistantMessage([TextContent("Hi.")])
+    assert (message.protocol, message.provider, message.model, message.stop_reason) == ("", "", "", "stop")
+    assert AssistantMessage([ToolCall("1", "t", {})]).stop_reason == "toolUse"
+    context = Context([message])
+    assert b'"protocol":"","provider":"","model":""' in context.to_json()
+    assert Context.from_json(context.to_json()) == context
+
+
+def test_the_messages_of_a_context_are_its_first_argument() -> None:
+    messages = [UserMessage("Hi.")]
+    assert Context(messages, system_prompt="Be brief.") == Context(system_prompt="Be brief.", messages=messages)
+    with pytest.raises(TypeError, match="multiple values for argument 'messages'"):
+        Context(messages, messages=messages)  # type: ignore[misc]
+    with pytest.raises(TypeError, match="'messages'"):
+        Context()  # type: ignore[call-arg]
+
+
+def test_a_context_of_dicts_names_the_function_that_reads_them() -> None:
+    with pytest.raises(
+        TypeError, match=r"messages\[0\] of a Context must be .*, not dict; segue.ingest reads messages"
+    ):
+        Context([{"role": "user", "content": "Hi."}])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("kind", [*get_args(Message), *get_args(Block)])
+def test_messages_have_a_role_and_blocks_a_type_as_in_json(kind: Any) -> None:
+    config = kind.__struct_config__
+    assert getattr(kind, config.tag_field) == config.tag
+
+
+@pytest.mark.parametrize("value", [AssistantMessage("Hi."), Context([UserMessage("Hi.")])])
+def test_short_forms_can_be_copied_and_pickled(value: Any) -> None:
+    assert pickle.loads(pickle.dumps(value)) == copy.deepcopy(value) == value

@@ -73,7 +73,7 @@ def test_every_block_of_anthropic(kind: str) -> None:
 @pytest.mark.parametrize("kind", sorted({*types(RawContentBlockDelta), *types(BetaRawContentBlockDelta)}))
 def test_every_delta_of_anthropic(kind: str) -> None:
     holder = "thinking" if kind in ("thinking_delta", "signature_delta") else "text"
-    delta = {"type": kind, "text": "Y", "thinking": "Y", "signature": "Y", "partial_json": "Y", "citation": {"a": 1}}
+    delta = {"type": kind, "text": "Y", "thinking": "Y", "signature": "Y", "partial_json": "Y", "citation": {"a": "Y"}}
     message = read(
         "anthropic-messages",
         sse(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.targets import built_in
 
 import segue
 from segue.rules import Rule, run
@@ -22,7 +23,7 @@ def case(name: str) -> dict[str, Any]:
 
 
 def found(case: dict[str, Any], body: Any, protocol: str) -> set[str]:
-    model = segue.get_model(case["model"], protocol=protocol) if "model" in case else None
+    model = built_in().resolve(case["model"], protocol) if "model" in case else None  # it may have no row
     return {finding.rule for finding in segue.lint(body, protocol, model)}
 
 
@@ -32,6 +33,19 @@ def test_a_body_that_breaks_the_rule_is_found_and_one_that_does_not_is_not(name:
     data = case(name)
     assert rule.number in found(data, data["bad"], protocol)
     assert found(data, data["good"], protocol) == set()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_finding_names_the_fault_and_not_the_rule(name: str) -> None:
+    protocol, rule = RULES[name]
+    data = case(name)
+    model = built_in().resolve(data["model"], protocol) if "model" in data else None
+    texts = [finding.message for finding in run([rule], data["bad"], model)]
+    assert texts
+    for text in texts:
+        assert text and text.rstrip(".").lower() != rule.title.rstrip(".").lower()
+        assert not text.startswith("'") or " " in text.strip("'"), "a value alone does not say what is wrong with it"
+        assert ".py" not in text
 
 
 def test_there_is_no_case_without_a_rule() -> None:

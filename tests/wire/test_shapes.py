@@ -225,8 +225,9 @@ def test_a_body_that_is_not_an_object_is_a_finding(protocol: str, body: Any) -> 
         assert "a request body is a JSON object" in finding.message
         with pytest.raises(FormatError):
             segue.lint(given)
-        with pytest.raises(FormatError):
-            segue.ingest(given, protocol)
+        if not isinstance(body, list):  # a list of messages has no rules of a request, but it can be read
+            with pytest.raises(FormatError):
+                segue.ingest(given, protocol)
 
 
 @pytest.mark.parametrize(

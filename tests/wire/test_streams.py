@@ -7,7 +7,7 @@ import pytest
 from support.streams import CASES, StreamCase, decoded, rewritten
 
 import segue
-from segue.types import Context, TextContent, ThinkingContent, ToolCall, ToolResultMessage, UserMessage
+from segue.types import Context, ProviderContent, TextContent, ThinkingContent, ToolCall, ToolResultMessage, UserMessage
 
 STREAMED = [case for case in CASES if case.events is not None]
 WHOLE = [case for case in CASES if case.whole is not None]
@@ -79,6 +79,8 @@ def assert_begins(arrived: Any, block: Any) -> None:
         assert block.text.startswith(arrived.text)
     elif isinstance(block, ThinkingContent):
         assert block.thinking.startswith(arrived.thinking)
+    elif isinstance(block, ProviderContent):
+        assert block.kind == arrived.kind
     else:
         assert isinstance(block, ToolCall) and block.name.startswith(arrived.name)
 

@@ -14,14 +14,16 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..client import run_sync
 from ..errors import ConflictError
+from ..render import ConversationLike
 from ..router import Fixed, Router
 from ..session import MEMORY, Store, open_store
 from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Usage, UserMessage
 from .events import Emit, How, TurnEnd, TurnEvent
 from .meter import FREE, Meter, cost_of
-from .session import Session
+from .session import Session, as_user_message
 from .settings import Settings
 from .stream import EventStream
 from .subagent import LEAD, Lead, as_subagent
@@ -75,16 +77,18 @@ class AgentStream(EventStream[Outcome]):
 class Agent:
     """A model that answers in a session and may use tools.
 
-    Without a session it creates one in ``store``, or in memory. A session that is passed keeps its model, system
-    prompt, connection and settings, unless others are passed here.
+    Without a session it creates one in ``store``, or in memory, which may continue a ``history``: a conversation in any
+    form. A session that is passed, or opened by its id from ``store`` (by default the default file), keeps its model,
+    system prompt, connection and settings, unless others are passed here.
     """
 
     def __init__(
         self,
         model: Models | None = None,
         tools: Iterable[ToolLike] = (),
-        session: Session | None = None,
+        session: Session | str | None = None,
         *,
+        history: ConversationLike | None = None,
         system_prompt: str | None = None,
         approve: Approve | None = None,
         connection: Connections = None,
@@ -95,12 +99,14 @@ class Agent:
         self.has_store = session is not None or store is not None
         """Whether the caller chose a store. Otherwise a sub-agent uses the store of its lead."""
         self._own_store: Store | None = None
-        if session is None:
-            session = self._new_session(model, system_prompt, connection, store, settings)
-        elif store is not None:
-            raise TypeError("pass a session or a store, not both: a session has its own store")
-        else:
+        if session is not None and history is not None:
+            raise TypeError("pass a session or a history, not both: a session has its own history")
+        if isinstance(session, Session):
+            if store is not None:
+                raise TypeError("pass a session or a store, not both: a session has its own store")
             _continue(session, model, system_prompt, connection, settings)
+        else:
+            session = self._open(session, history, store, model, system_prompt, connection, settings)
         self.session: Session = session
         self.scheduler = Scheduler(
             tools, approve=None if approve is None else self._ask, limits=session.settings.tool_limits
@@ -110,20 +116,33 @@ class Agent:
         self._following: deque[UserMessage] = deque()
         self._running = False
 
-    def _new_session(
+    def _open(
         self,
+        id: str | None,  # noqa: A002
+        history: ConversationLike | None,
+        store: Store | str | None,
         model: Models | None,
         prompt: str | None,
         connection: Connections,
-        store: Store | str | None,
         settings: Settings | None,
     ) -> Session:
-        if model is None:
-            raise TypeError("an agent without a session needs a model")
-        opened = open_store(store or MEMORY) if store is None or isinstance(store, str) else store
-        self._own_store = opened if opened is not store else None
+        """Open the session with this id, or create one."""
+        if isinstance(store, str) or store is None:
+            opened = open_store(store or (MEMORY if id is None else None), create=id is None)
+            self._own_store = opened
+        else:
+            opened = store
         try:
-            return Session.create(model, store=opened, system_prompt=prompt, connection=connection, settings=settings)
+            if id is not None:
+                session = Session.open(id, model, store=opened, connection=connection, settings=settings)
+                if prompt is not None:
+                    session.prompt(prompt)
+                return session
+            if model is None:
+                raise TypeError("an agent without a session needs a model")
+            return Session.create(
+                model, store=opened, system_prompt=prompt, connection=connection, settings=settings, history=history
+            )
         except BaseException:
             if self._own_store is not None:
                 self._own_store.close()
@@ -136,13 +155,17 @@ class Agent:
         async with self.stream(message) as events:
             return await events.finished()
 
+    def run_sync(self, message: UserInput) -> Outcome:
+        """``run`` for synchronous callers; also works in a thread with a running event loop."""
+        return run_sync(self.run(message))
+
     def stream(self, message: UserInput) -> AgentStream:
         """Like ``run``, as a stream of events. ``cancel()``, or leaving ``async with``, ends the run."""
         return self.stream_for(None, message)
 
     def stream_for(self, lead: Lead | None, message: UserInput) -> AgentStream:
         """Run on behalf of ``lead``, whose meter counts the usage, too."""
-        first = _message(message)
+        first = as_user_message(message)
 
         async def run(emit: Emit) -> Outcome:
             if self._running:
@@ -163,11 +186,11 @@ class Agent:
 
         Messages that are not delivered when a run ends stay queued for the next run.
         """
-        self._steering.append(_message(message))
+        self._steering.append(as_user_message(message))
 
     def follow_up(self, message: UserInput) -> None:
         """Queue a message for another turn, after the running one and in the same run."""
-        self._following.append(_message(message))
+        self._following.append(as_user_message(message))
 
     @property
     def queued(self) -> list[UserMessage]:
@@ -243,11 +266,15 @@ class Agent:
     async def __aexit__(self, *error: Any) -> None:
         await self.aclose()
 
+    def close(self) -> None:
+        """``aclose`` for synchronous callers."""
+        run_sync(self.aclose())
 
-def _message(message: UserInput) -> UserMessage:
-    if not isinstance(message, str | UserMessage):
-        raise TypeError(f"a message is a text or a UserMessage, not {type(message).__name__}")
-    return UserMessage(message) if isinstance(message, str) else message
+    def __enter__(self) -> "Agent":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
 
 
 def _continue(

@@ -1,5 +1,6 @@
 """Checks the next request of a stored session: what is changed for a model, and what it would refuse. Read-only."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -9,7 +10,7 @@ from ..projection import PolicyLike
 from ..render import Preview, lint, preview
 from ..rules import Finding
 from ..session import Store
-from ..types import AssistantMessage, Change, Context, Message, Model, UserMessage
+from ..types import AssistantMessage, Change, Context, Message, Model, ToolDefinition, UserMessage
 from .recovery import Interruption, closing_results, interruption
 from .state import State
 
@@ -52,14 +53,18 @@ class SessionCheck(Struct, frozen=True):
             "sure": ahead.sure,
             "tokens": ahead.tokens,
             "contextWindow": ahead.model.context_window,
+            "inputLimit": ahead.model.input_limit(),
+            "retires": ahead.model.retires,
             "interrupted": None
             if self.interrupted is None
             else {"notStarted": self.interrupted.not_started, "unknown": self.interrupted.unknown},
         }
 
 
-def check_session(store: Store, session: str, model: Model, policy: PolicyLike = None) -> SessionCheck:
-    """Check the next request of a stored session to ``model``."""
+def check_session(
+    store: Store, session: str, model: Model, policy: PolicyLike = None, *, tools: Iterable[ToolDefinition] = ()
+) -> SessionCheck:
+    """Check the next request of a stored session to ``model``, which is offered ``tools``."""
     state, numbers = State(), {}
     for stored in store.read(session):
         state.apply(stored.entry)
@@ -70,7 +75,7 @@ def check_session(store: Store, session: str, model: Model, policy: PolicyLike =
     messages += closing_results(state.unanswered()) if found is not None else []
     if not messages or isinstance(messages[-1], AssistantMessage):
         messages.append(UserMessage(NEXT))
-    context = Context(system_prompt=state.system_prompt, messages=messages)
+    context = Context(system_prompt=state.system_prompt, messages=messages, tools=list(tools))
     ahead = preview(context, model, policy)
     return SessionCheck(
         session=session,

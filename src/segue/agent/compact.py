@@ -73,7 +73,7 @@ async def _summary(
         asked = request(context, chosen, part, so_far, model)
         try:
             # No router is involved here, so the client makes the retries.
-            answer = await complete(asked, model, Options(), None, session.targets.connection_to(model))
+            answer = await complete(asked, model, Options(), None, session.targets.connection_to(model), check=False)
         except SegueError as error:  # for example, its key is missing
             return None, str(error)
         used.spend(answer.usage)

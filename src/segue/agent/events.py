@@ -90,6 +90,7 @@ class TurnEnd(Struct, frozen=True):
 
 
 TurnEvent = Event | TurnStart | Steered | Retried | Switch | Compaction | CallState | CallStart | CallResult | TurnEnd
+"""An event of a turn of a session or an agent: those of its answers, and its own."""
 
 Emit = Callable[[TurnEvent], None]
 """Reports an event."""

@@ -95,7 +95,7 @@ def add_usage(one: Usage, other: Usage) -> Usage:
     return Usage(**used, total_tokens=total, cost=UsageCost(*amounts))
 
 
-_TOKENS = ("input", "output", "cache_read", "cache_write")
+_TOKENS = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 
 
 def _total(usage: Usage) -> int:

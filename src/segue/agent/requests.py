@@ -46,4 +46,4 @@ class Requests:
         stored = self.estimate()
         rendered = stored if request is None else request.guessed()
         most = estimate_from_guesses(self._state.messages, stored, rendered, model).high
-        return most + answer_room(model, RequestSettings(self.settings.options)) > model.context_window
+        return most > model.input_limit(answer_room(model, RequestSettings(self.settings.options)))

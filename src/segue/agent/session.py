@@ -9,14 +9,17 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from ..catalog import get_model
+from ..catalog import as_model, get_model
+from ..client import error_of, run_sync
 from ..errors import SessionError
+from ..render import ConversationLike, as_context
 from ..router import Router
-from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, open_store
+from ..session import AnyEntry, SessionInfo, Store, SystemPromptSet, find_session, open_store
 from ..types import AssistantMessage, Context, Message, Model, ToolDefinition, ToolResultMessage, UserMessage
 from .calls import Tools, runner_of
 from .compact import compact
 from .events import Emit, TurnEnd
+from .history import history_entries
 from .log import Log
 from .recovery import Interruption
 from .requests import Requests
@@ -52,17 +55,24 @@ class Session:
         tools: Iterable[ToolDefinition] = (),
         connection: Connections = None,
         settings: Settings | None = None,
+        history: ConversationLike | None = None,
     ) -> "Session":
-        """Create a session. ``store`` is a store, a path, a URL, or ``None`` for the default file."""
+        """Create a session. ``store`` is a store, a path, a URL, or ``None`` for the default file.
+
+        ``history`` is a conversation that it continues, in any form; its system prompt and tools are used unless others
+        are passed.
+        """
         settings, targets = checked(settings), Targets(model, connection)
+        begun = Context([]) if history is None else as_context(history)
         log = Log(_store(store), id or _new_id(), settings.clock)
         log.store.create(log.id, time=log.time(), title=title)
         first: list[AnyEntry] = log.model_chosen(targets.router)
+        first += history_entries(log, begun, targets.router.members[0])
         if system_prompt:
             first.append(log.entry(SystemPromptSet, system_prompt=system_prompt))
         if first:
             log.write(first)
-        return cls(log, targets, Requests(log.state, tools, settings))
+        return cls(log, targets, Requests(log.state, list(tools) or begun.tools, settings))
 
     @classmethod
     def open(
@@ -75,14 +85,15 @@ class Session:
         connection: Connections = None,
         settings: Settings | None = None,
     ) -> "Session":
-        """Open a stored session, with its last model if no other is passed."""
-        settings = checked(settings)
-        log = Log(_store(store), id, settings.clock)
+        """Open a stored session, with its last model if no other is passed. The beginning of its id is enough, if no
+        other begins like that; ``segue.sessions()`` lists all."""
+        settings, stored = checked(settings), _store(store)
+        log = Log(stored, find_session(stored, id), settings.clock)
         log.reload()
         if model is None:
             last = log.state.model
             if last is None:
-                raise SessionError(f"session {id} does not contain the model to continue with; pass one")
+                raise SessionError(f"session {id} does not name a model to continue with", in_python="pass one")
             model = get_model(last[0], protocol=last[1])
         return cls(log, Targets(model, connection), Requests(log.state, tools, settings))
 
@@ -141,7 +152,7 @@ class Session:
 
     def stream(self, message: UserMessage | str, run: Tools = None) -> TurnStream:
         """Run one turn and stream its events. ``run`` runs the calls: a runner, or functions by tool name."""
-        first = UserMessage(message) if isinstance(message, str) else message
+        first = as_user_message(message)
 
         async def turn(emit: Emit) -> TurnEnd:
             async with runner_of(run, self.tools) as runner:
@@ -149,18 +160,28 @@ class Session:
 
         return TurnStream(turn)
 
-    async def ask(self, message: UserMessage | str, run: Tools = None) -> AssistantMessage:
-        """Run one turn and return its final answer. A failed answer is also a message: see its ``stop_reason``."""
+    async def ask(self, message: UserMessage | str, run: Tools = None, *, check: bool = True) -> AssistantMessage:
+        """Run one turn and return its final answer. If it failed, raise its ``ProviderError``; the turn is stored.
+
+        With ``check=False`` a failed answer is returned like any other: see its ``stop_reason``.
+        """
         async with self.stream(message, run) as turn:
             end = await turn.finished()
         assert end.message is not None
+        error = error_of(end.message) if check and end.how == "failed" else None
+        if error is not None:
+            raise error
         return end.message
+
+    def ask_sync(self, message: UserMessage | str, run: Tools = None, *, check: bool = True) -> AssistantMessage:
+        """``ask`` for synchronous callers; also works in a thread with a running event loop."""
+        return run_sync(self.ask(message, run, check=check))
 
     async def compact(self, model: Model | str | None = None) -> UserMessage | None:
         """Replace older turns by a summary now; the log keeps them. ``None`` if there is nothing to summarise."""
         with self.log.exclusive("a compaction"):
             await self.log.recover()
-            target = get_model(model) if isinstance(model, str) else model
+            target = None if model is None else as_model(model)
             return await compact(self, target or self.targets.likely(self.log.state.last))
 
     async def recover(self, force: bool = False) -> Interruption | None:
@@ -202,6 +223,13 @@ class Session:
         if settings is not None:
             self.requests.settings = checked(settings)
             self.log.clock = settings.clock
+
+
+def as_user_message(message: UserMessage | str) -> UserMessage:
+    """The message of the user, also from a text."""
+    if not isinstance(message, str | UserMessage):
+        raise TypeError(f"a message is a text or a UserMessage, not a {type(message).__name__}")
+    return UserMessage(message) if isinstance(message, str) else message
 
 
 def _store(store: Store | str | None) -> Store:

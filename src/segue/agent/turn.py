@@ -112,6 +112,8 @@ class Turn:
                 left = [failed_result(call, NOT_RUN.format(over)) for call, _ in self.log.state.unanswered()]
                 return await self._end(TurnEnd("limit", answer, over), left)
             return None
+        if any(each.type == "paused" for each in answer.diagnostics) and self.meter.over() is None:
+            return None  # the same history continues the answer
         steered = [] if self.meter.over() else self.steering()
         if not steered:
             return await self._end(TurnEnd("done", answer), _results_of_last(answer))

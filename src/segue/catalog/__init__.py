@@ -4,7 +4,18 @@
 A user's TOML file adds or changes rows. The catalog never connects to a provider.
 """
 
-from ..types import Model
+from ..types import Model, check_model
+from .learnt import (
+    Fact as Fact,
+    FactFile as FactFile,
+    amended_by as amended_by,
+    as_time as as_time,
+    checked as checked,
+    learn_mode as learn_mode,
+    learnt_file as learnt_file,
+    read_facts as read_facts,
+)
+from .loader import user_file as user_file
 from .resolve import Catalog, UnknownModelWarning, differing as differing
 from .rows import Auth as Auth, Defaults as Defaults, ModelRow as ModelRow, Provider
 
@@ -31,6 +42,14 @@ def get_model(name: str, *, protocol: str | None = None, catalog: Catalog | None
     if not model.known and model.ref not in _warned:
         _warned.add(model.ref)
         _warn_unknown(model)
+    return model
+
+
+def as_model(model: Model | str) -> Model:
+    """The model itself, or the model of that name. All public functions that need a model call this."""
+    if isinstance(model, str):
+        return get_model(model)
+    check_model(model)
     return model
 
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from ..dialects import DIALECTS
-from .rows import Cells, Family, ModelRow, Provider
+from .rows import RATES, Cells, Family, ModelRow, Provider, RowCost, RowRates
 
 Record = TypeVar("Record", bound=Struct)
 Table = Mapping[str, Any]
@@ -63,13 +63,14 @@ def read_cells(protocol: str, table: object, place: str, faults: Faults) -> Cell
     if not isinstance(table, Mapping):
         faults.append(f"{place}: expected a table of cells")
         return {}
-    cells = {name: None if value == "" and _may_be_null(record, name) else value for name, value in table.items()}
+    cells = {name: None if value == "" and may_be_null(record, name) else value for name, value in table.items()}
     before = len(faults)
     build(record, cells, place, faults)
     return cells if len(faults) == before else {}
 
 
-def _may_be_null(record: type[Struct], name: str) -> bool:
+def may_be_null(record: type[Struct], name: str) -> bool:
+    """Whether a cell may be null."""
     entry = _fields(record).get(name)
     return entry is not None and type(None) in get_args(entry.type)
 
@@ -129,11 +130,29 @@ def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[s
     window = row.context_window or provider.defaults.context_window
     if (row.max_tokens or 0) > window:
         yield f"max_tokens: {row.max_tokens} is larger than the context window of {window}"
+    if (row.max_input_tokens or 0) > window:
+        yield f"max_input_tokens: {row.max_input_tokens} is larger than the context window of {window}"
+    yield from price_faults(row.cost)
     if row.protocol is not None and row.protocol not in provider.protocols:
         yield f"protocol: {row.provider} speaks {', '.join(provider.protocols)}, not {row.protocol}"
     for protocol in row.dialect:
         if protocol in DIALECTS and protocol not in provider.protocols:
             yield f"dialect.{protocol}: {row.provider} speaks {', '.join(provider.protocols)}"
+
+
+def price_faults(cost: RowCost) -> Iterator[str]:
+    """Yield the faults of prices: a longer prompt must not cost less, so no price may fall from step to step."""
+    for place, prices in [("cost", cost), *((f"cost.tiers.{name}", tier) for name, tier in cost.tiers.items())]:
+        before: RowRates = prices
+        reached = 0
+        for index, step in enumerate(prices.steps):
+            if step.above <= reached:
+                yield f"{place}.steps[{index}].above: must be larger than {reached}"
+            for name in RATES:
+                old, new = getattr(before, name), getattr(step, name)
+                if old is not None and new is not None and new < old:
+                    yield f"{place}.steps[{index}].{name}: {new:g} is less than {old:g} for a shorter prompt"
+            before, reached = step, step.above
 
 
 def read_family(table: object, place: str, faults: Faults) -> Family | None:

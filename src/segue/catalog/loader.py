@@ -30,6 +30,8 @@ class Tables(msgspec.Struct, frozen=True):
     providers: dict[str, Provider]
     models: dict[str, ModelRow]
     families: tuple[Family, ...]
+    # The user's file, as it was read.
+    user: dict[str, Any] = {}
 
 
 @cache
@@ -61,7 +63,7 @@ def _with_file(path: str, changed: int) -> Tables:
     providers = _overlay(base.providers, document.get("providers", {}), "providers", read_provider, faults)
     models = _with_models(base.models, document, providers, faults)
     _stop_at(path, faults)
-    return Tables(providers, models, base.families)
+    return Tables(providers, models, base.families, document)
 
 
 def user_file() -> str | None:

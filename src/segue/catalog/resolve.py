@@ -9,7 +9,8 @@ import msgspec
 
 from ..dialects import DIALECTS, Dialect
 from ..errors import ModelError, UnknownProviderError
-from ..types import Model
+from ..types import Modality, Model
+from .learnt import amended_by, learn_mode, learnt_file, read_facts
 from .loader import FilePath, Tables, built_in, user_file, with_file
 from .rows import Cells, Defaults, Family, ModelRow, Provider
 
@@ -21,8 +22,10 @@ class UnknownModelWarning(UserWarning):
 class Catalog:
     """Providers and models: the built-in rows (``Catalog.load()``), or with a user's file (``Catalog.load(path)``)."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, learnt: str | None = None) -> None:
+        """``learnt`` is the path of the file with learnt facts."""
         self._tables = tables
+        self._learnt = learnt
 
     @classmethod
     def load(cls, path: FilePath | None = None) -> "Catalog":
@@ -31,8 +34,9 @@ class Catalog:
 
     @classmethod
     def default(cls) -> "Catalog":
-        """Load the built-in rows and the user's file, if there is one."""
-        return cls.load(user_file())
+        """Load the built-in rows, learnt facts and the user's file, if there is one."""
+        found = cls.load(user_file())
+        return found if learn_mode() == "off" else cls(found._tables, learnt_file())
 
     @property
     def providers(self) -> dict[str, Provider]:
@@ -70,7 +74,20 @@ class Catalog:
         if spoken not in provider.protocols:
             raise ModelError(f"{provider.id} does not speak {spoken!r}; it speaks {', '.join(provider.protocols)}")
         families = _matching(self._tables.families, f"{provider.id}/{model_id}", spoken)
-        return _model(provider, row or ModelRow(provider=provider.id, id=model_id), families, spoken, row is not None)
+        model = _model(provider, row or ModelRow(provider=provider.id, id=model_id), families, spoken, row is not None)
+        facts = () if self._learnt is None else read_facts(self._learnt).facts
+        return amended_by(model, facts, self.user_fields(model)) if facts else model
+
+    def user_fields(self, model: Model) -> frozenset[str]:
+        """The fields of a model, and the cells of its dialect, that the user's file sets. No learnt fact changes
+        them."""
+        user = self._tables.user
+        row = user.get("models", {}).get(model.ref, {})
+        cells = [
+            table.get("dialect", {}).get(model.protocol, {})
+            for table in (row, user.get("providers", {}).get(model.provider, {}))
+        ]
+        return frozenset().union(row, *cells)
 
     def resolve_all(self) -> Iterator[Model]:
         """Yield every model that has a row, once for each protocol of its provider."""
@@ -100,15 +117,27 @@ def _model(provider: Provider, row: ModelRow, families: list[Family], protocol: 
         provider=provider.id,
         protocol=protocol,
         base_url=row.base_url or provider.base_url,
-        input=defaults.input if row.input is None else row.input,
+        input=_input(defaults.input if row.input is None else row.input, families),
         reasoning=defaults.reasoning if row.reasoning is None else row.reasoning,
         context_window=window,
         max_tokens=row.max_tokens or min(defaults.max_tokens, window),
+        max_input_tokens=row.max_input_tokens,
+        tools=row.tools is not False,
         cost=row.cost.as_cost(),
+        retires=row.retires,
+        unverified=row.unverified,
         headers={**provider.headers, **row.headers},
         dialect=msgspec.convert(cells, DIALECTS[protocol]),
         known=known,
     )
+
+
+def _input(known: tuple[Modality, ...], families: list[Family]) -> tuple[Modality, ...]:
+    """The kinds of input of a row, and those that the last matching family adds."""
+    added: tuple[Modality, ...] = ()
+    for family in families:
+        added = added if family.adds_input is None else family.adds_input
+    return (*known, *(kind for kind in added if kind not in known))
 
 
 def _defaults(defaults: Defaults, families: list[Family]) -> Defaults:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
-from ..types import Modality, ModelCost
+from ..types import Modality, ModelCost, Prices, PriceStep
 from ..types.secret import Guarded
 
 Cells = dict[str, Any]
@@ -13,20 +13,52 @@ Cells = dict[str, Any]
 Tokens = Annotated[int, Meta(gt=0)]
 Price = Annotated[float, Meta(ge=0, le=1_000_000)]  # excludes NaN and infinity
 Text = Annotated[str, Meta(min_length=1)]
+Day = Annotated[str, Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
+RATES = ("input", "output", "cache_read", "cache_write", "cache_write_long")
+"""The kinds of prices."""
 Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google"]
 
 
-class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class RowRates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Dollars per million tokens. An absent price is unknown, which is not the same as zero."""
 
     input: Price | None = None
     output: Price | None = None
     cache_read: Price | None = None
     cache_write: Price | None = None
+    # For a cache that lives for an hour or longer.
+    cache_write_long: Price | None = None
+
+    def _fields(self) -> dict[str, float | None]:
+        return {name: getattr(self, name) for name in RATES}
+
+
+class RowStep(RowRates, frozen=True, kw_only=True):
+    """Prices of all tokens of a request whose prompt is longer than ``above`` tokens."""
+
+    above: Tokens
+
+
+class RowPrices(RowRates, frozen=True, kw_only=True):
+    """Prices, with steps by the length of the prompt in rising order."""
+
+    steps: tuple[RowStep, ...] = ()
+
+    def as_prices(self) -> dict[str, Any]:
+        """Return the fields of the same prices in the form that a model has."""
+        steps = tuple(PriceStep(above=step.above, **step._fields()) for step in self.steps)
+        return {**self._fields(), "steps": steps}
+
+
+class RowCost(RowPrices, frozen=True, kw_only=True):
+    """The prices of a model, and those of other tiers by the word that answers report: batch, flex, priority …"""
+
+    tiers: dict[Text, RowPrices] = {}
 
     def as_cost(self) -> ModelCost:
         """Return the prices in the form that a model has."""
-        return ModelCost(self.input, self.output, self.cache_read, self.cache_write)
+        tiers = {name: Prices(**prices.as_prices()) for name, prices in self.tiers.items()}
+        return ModelCost(**self.as_prices(), tiers=tiers)
 
 
 class Defaults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,9 +97,17 @@ class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     name: str = ""
     context_window: Tokens | None = None
     max_tokens: Tokens | None = None
+    # If the provider limits the input alone, too.
+    max_input_tokens: Tokens | None = None
     input: tuple[Modality, ...] | None = None
     reasoning: bool | None = None
-    cost: Prices = field(default_factory=Prices)
+    # Whether it can call tools; unknown counts as yes.
+    tools: bool | None = None
+    cost: RowCost = field(default_factory=RowCost)
+    # The last day on which it is served.
+    retires: Day | None = None
+    # Fields of this row that are assumptions.
+    unverified: tuple[str, ...] = ()
     # For a model with another default protocol or another address than its provider.
     protocol: str | None = None
     base_url: str | None = None
@@ -89,6 +129,8 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     dialect: Cells
     reasoning: bool | None = None
     input: tuple[Modality, ...] | None = None
+    # Kinds of input that the models accept beyond those in their rows.
+    adds_input: tuple[Modality, ...] | None = None
 
 
 class ModelsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -21,11 +21,14 @@ COMMANDS = {
     "project": "show a conversation as another model would receive it",
     "encode": "print the request body that sends a conversation to a model",
     "lint": "list what a provider would refuse in a request body, and why",
-    "import": "convert a request body to a conversation",
+    "import": "convert a conversation in any known format to segue's own",
     "export": "print a conversation in the form of a protocol",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
+    "learn": "list what was learnt from refused requests, remove it, or export it",
     "standin": "serve a strict stand-in for a provider on loopback",
     "local": "serve a small real model on loopback, offline",
+    "doctor": "show which keys are set, which servers answer, and where things are",
+    "completion": "print a script that completes commands in a shell: bash, zsh or fish",
 }
 """Each command and its help text. Its module has the same name, except those in ``MODULES``."""
 
@@ -62,6 +65,9 @@ def _run(arguments: list[str]) -> int:
     if not terminal.is_open():
         return _fail("standard input and output must be open")
     terminal.prepare()
+    if not arguments:
+        _parser(arguments).print_help()
+        return 0
     if errors := [error for error in map(_check_argument, arguments) if error]:
         return _fail(errors[0])
     try:
@@ -70,7 +76,7 @@ def _run(arguments: list[str]) -> int:
         status: int = args.run(args)
         terminal.flush()
     except SegueError as error:
-        return _fail(str(error))
+        return _fail(error.for_shell())
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -13,20 +13,20 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..agent import SEPARATOR, Agent, RunLimits, Session, Settings
+from ..agent import SEPARATOR, Agent, RunLimits, Session, Settings, rebuilt
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
+from ..healing import persist_by_default
 from ..session import STORE_VARIABLE, MessageAdded, Store, Stored, TurnBegun, default_path, open_store
 from ..tools import Approve, Tool
 from ..types import Model, Options, ReasoningLevel, UserMessage
 from . import model_choice
+from .demo import find_demo
+from .formatting import title_of
 from .local_servers import LocalServers
 from .model_choice import Choice
 from .offered_tools import OfferedTools, collect_tools
-from .sessions import free_names
-
-MAX_TITLE = 60
-"""Characters of the first message that become the title of a session."""
+from .session_names import find_session, free_name
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--continue", dest="continues", action="store_true", help="continue the last session")
-    which.add_argument("--session", metavar="ID", help="continue this session")
+    which.add_argument("--session", metavar="SESSION", help="continue this session; the beginning of its id is enough")
     where = (
         f"the store of sessions: a path, sqlite:///… or postgresql://… (default: ${STORE_VARIABLE} or {default_path()})"
     )
@@ -90,7 +90,7 @@ class AgentHost:
         if session is None:
             self.choice = await model_choice.choose(model)
             return
-        self.store.info(session)  # raises an error if there is no such session
+        session = find_session(self.store, session)
         obstacle = "" if model else self._open_with_last_model(session)
         if model or obstacle:
             self.choice = await model_choice.choose(model)
@@ -101,13 +101,18 @@ class AgentHost:
     def _open_with_last_model(self, session: str) -> str:
         """Open a session with its last model. Returns why that is not possible, or an empty text."""
         try:
-            self.session = self._open(session, None)
+            self.session = self._open(session, self._last_demo(session))
             last = self.session.targets.likely(self.session.log.state.last)
             self.choice = Choice(last, "the last model of this session")
             model_choice.check_settings(self.model)
         except (SettingError, ModelError, SessionError) as error:
-            return str(error)
+            return error.for_shell()
         return ""
+
+    def _last_demo(self, session: str) -> Model | None:
+        """The last model of a session, if it is a demo model, which the catalog does not have."""
+        last = rebuilt(stored.entry for stored in self.store.read(session)).model
+        return None if last is None else find_demo(last[0])
 
     async def agent(self, message: str) -> Agent:
         """The agent for the next turn. The first ``message`` is the title of a new session."""
@@ -116,7 +121,7 @@ class AgentHost:
             self.session = Session.create(
                 self.model,
                 store=self.store,
-                title=_title(message),
+                title=title_of(message),
                 system_prompt=self._system_prompt,
                 connection=self.servers.connection,
                 settings=self._settings,
@@ -140,7 +145,7 @@ class AgentHost:
             raise SessionError("there is no session yet; send a message first")
         at = self.session.log.head if at is None else at
         base = re.sub(r"(-at-\d+(-\d+)?)+$", "", self.session.id)
-        name = next(free_names(self.store, f"{base}-at-{at}"))
+        name = free_name(self.store, f"{base}-at-{at}")
         self.store.fork(self.session.id, at, name, time=time.time_ns() // 1_000_000)
         await self.aclose()
         self.session = self._open(name, self.model)
@@ -186,6 +191,7 @@ async def open_host(args: argparse.Namespace, limits: RunLimits | None = None) -
     stored = args.continues or args.session
     if args.system is not None and stored:
         raise SettingError("--system is for a new session; it cannot be changed with --continue or --session")
+    persist_by_default()
     async with AsyncExitStack() as stack:
         store = stack.enter_context(open_store(args.store, create=not stored))
         servers = LocalServers()
@@ -208,8 +214,3 @@ def _last_session(store: Store) -> str:
         if info.parent is None or SEPARATOR not in info.id:
             return info.id
     raise SessionError("there is no session to continue")
-
-
-def _title(message: str) -> str:
-    text = " ".join(message.split())
-    return text if len(text) <= MAX_TITLE else f"{text[: MAX_TITLE - 1]}…"

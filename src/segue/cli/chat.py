@@ -9,11 +9,13 @@ from .. import __version__
 from ..errors import SettingError
 from ..session import MEMORY
 from ..tools import Allow, Approval, ApprovalRequest
-from ..types import Context, UserMessage
+from ..types import Context, Model, UserMessage
+from ..types.text import count_of
 from . import agent_host, approvals, chat_commands, model_choice
 from .agent_host import AgentHost
 from .chat_work import ChatWork, show_failures
 from .conversation_view import ConversationView
+from .demo import demo_models, is_demo
 from .formatting import text_of
 from .keyboard import Keyboard
 from .signals import handle_signals
@@ -112,7 +114,8 @@ class Chat:
     def _status(self) -> str:
         if self.work.is_running:
             hint = "Ctrl-C cancels; a line you type is sent with the next request"
-            parts = [self.work.model, self.view.activity or "answering", hint]
+            passed = f" {self.work.seconds} s" if self.work.seconds else ""
+            parts = [self.work.model, f"{self.view.activity or self.work.doing}{passed}", hint]
         else:
             parts = [self.host.model.ref, *([self.host.session.id] if self.host.session is not None else [])]
         return " · ".join(parts)[: self.view.screen.width - 1]
@@ -131,14 +134,20 @@ def greet(host: AgentHost, view: TurnView) -> None:
         view.note(model_choice.provider_hint())
     if choice.alternatives:
         view.note(f"also available offline: {', '.join(f'/model {ref}' for ref in choice.alternatives)}")
+    if is_demo(choice.model) and session is None:
+        view.note(f"ask something, then try {_another_demo(choice.model)}: it shows what is changed for the new model")
     for note in host.tools.notes:
         view.note(note)
     if session is not None:
-        view.note(f"session {session.id}, {len(session.messages)} messages")
+        view.note(f"session {session.id}, {count_of(len(session.messages), 'message')}")
         _draw_last_turn(session.context, view.screen)
         if session.interrupted is not None:
             view.note("the last turn was interrupted; the next request says so to the model")
     view.note("/help lists the commands; Ctrl-C cancels a turn, Ctrl-D leaves")
+
+
+def _another_demo(model: Model) -> str:
+    return next(f"/model {each.ref}" for each in demo_models() if each != model)
 
 
 def _draw_last_turn(context: Context, screen: Screen) -> None:

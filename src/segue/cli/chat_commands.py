@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..agent import add_usage, check_session, session_usage
 from ..catalog import Catalog
+from ..compaction import text_of_summary
+from ..errors import SettingError
 from ..session import MessageAdded
-from ..types import AssistantMessage, Usage
+from ..types import AssistantMessage, Usage, dollars
+from ..types.text import count_of
 from . import model_choice
-from .formatting import count_of, dollars, text_of, tokens_of
-from .local_servers import STAND_IN
+from .demo import demo_models
+from .formatting import text_of, tokens_of
+from .keys import has_key
 
 if TYPE_CHECKING:
     from .chat import Chat
@@ -42,15 +46,25 @@ async def _model(chat: "Chat", name: str) -> None:
         await _list_models(chat)
         return
     model = model_choice.find(name)
-    model_choice.check_settings(model)
     session = chat.host.session
     summary = []
     if session is not None and session.messages:
-        summary = check_session(chat.host.store, session.id, model).preview.summary().splitlines()
+        tools = [tool.definition for tool in chat.host.tools.for_model(model)]
+        summary = check_session(chat.host.store, session.id, model, tools=tools).preview.summary().splitlines()
+    try:
+        model_choice.check_settings(model)
+    except SettingError as error:
+        chat.view.error(f"{chat.host.model.ref} still answers: {error.for_shell()}")
+        _draw_preview(chat, f"what {model.ref} would get:", summary)
+        return
     chat.host.switch(model)
     when = "from the next turn on; this turn keeps its model" if chat.work.is_running else "from now on"
     chat.view.line((f"⇄ {model.ref} answers {when}", "bold yellow"))
-    for line in summary:
+    _draw_preview(chat, "", summary)
+
+
+def _draw_preview(chat: "Chat", title: str, summary: list[str]) -> None:
+    for line in [*([title] if title and summary else []), *summary]:
         chat.view.note(line)
 
 
@@ -81,7 +95,7 @@ async def _fork(chat: "Chat", _: str) -> None:
 
 async def _compact(chat: "Chat", _: str) -> None:
     if _is_idle(chat):
-        chat.work.start(_summarise(chat))
+        chat.work.start(_summarise(chat), "summarising")
 
 
 async def _summarise(chat: "Chat") -> None:
@@ -97,7 +111,7 @@ async def _summarise(chat: "Chat") -> None:
         return
     replaced = before - len(session.messages) + 1
     chat.view.line((f"≡ {count_of(replaced, 'message')} became a summary; the log keeps them", "magenta"))
-    chat.view.note(text_of(summary))
+    chat.view.note(text_of_summary(summary))
 
 
 async def _cost(chat: "Chat", _: str) -> None:
@@ -177,6 +191,6 @@ def _models() -> list[str]:
     """All models of the catalog, those of providers whose keys are set first."""
     catalog = Catalog.default()
     rows = [*catalog.models.values()]
-    reachable = {provider.id for provider in catalog.providers.values() if model_choice.has_key(provider)}
+    reachable = {provider.id for provider in catalog.providers.values() if has_key(provider)}
     ordered = sorted(rows, key=lambda row: row.provider not in reachable)
-    return [STAND_IN, *(row.ref for row in ordered)]
+    return [*(model.ref for model in demo_models()), *(row.ref for row in ordered)]

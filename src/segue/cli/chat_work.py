@@ -25,6 +25,8 @@ class ChatWork:
     def __init__(
         self, host: "AgentHost", view: "TurnView", refresh: Callable[[], None], give_back: Callable[[list[str]], None]
     ) -> None:
+        self.doing = ""
+        """What the present work is, in a word."""
         self.model = ""
         """The model of the present work. The host may have switched to another one since it started."""
         self._host = host
@@ -34,6 +36,7 @@ class ChatWork:
         self._task: asyncio.Task[None] | None = None
         self._agent: Agent | None = None
         self._stream: AgentStream | None = None
+        self._begun = 0.0
         self._early: list[str] = []
         """Lines that were typed before the turn started."""
 
@@ -41,9 +44,15 @@ class ChatWork:
     def is_running(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    @property
+    def seconds(self) -> int:
+        """How long the present work has taken so far."""
+        return int(asyncio.get_running_loop().time() - self._begun)
+
+    def start(self, work: Coroutine[Any, Any, None], doing: str = "answering") -> None:
         """Start some work; ``cancel`` ends it."""
-        self.model = self._host.model.ref
+        self.model, self.doing = self._host.model.ref, doing
+        self._begun = asyncio.get_running_loop().time()
         self._task = asyncio.create_task(self._run(work))
         self._task.add_done_callback(lambda _: self._refresh())
 
@@ -76,13 +85,21 @@ class ChatWork:
             await asyncio.wait([self._task])
 
     async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        ticking = asyncio.create_task(self._tick())
         try:
             with show_failures(self._view):
                 await work
         finally:
+            ticking.cancel()
             unread, self._early = self._early, []
             if unread:
                 self._give_back(unread)
+
+    async def _tick(self) -> None:
+        """Redraw the input line every second, with the time that has passed."""
+        while True:
+            await asyncio.sleep(1)
+            self._refresh()
 
     async def _turn(self, message: str) -> None:
         agent = await self._host.agent(message)
@@ -111,7 +128,7 @@ def show_failures(view: "TurnView") -> Iterator[None]:
     except asyncio.CancelledError:
         view.note("cancelled")
     except SegueError as error:
-        view.error(str(error))
+        view.error(error.for_shell())
     except Exception as error:
         if is_debugging():
             raise

@@ -10,6 +10,7 @@ from ..projection import PRESETS
 from ..session import open_store
 from .lint import draw_findings
 from .printable import one_line
+from .session_names import find_session
 from .terminal import Screen, write_json
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("session", metavar="SESSION")
+    parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
     parser.add_argument(
         "--to", required=True, metavar="PROVIDER/MODEL", help="the model that would continue the session"
     )
@@ -31,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
     model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
     with open_store(args.store, create=False) as store:
-        found = check_session(store, args.session, model, args.policy)
+        found = check_session(store, find_session(store, args.session), model, args.policy)
     if args.json:
         write_json(msgspec.json.encode(found.document()) + b"\n")
     else:

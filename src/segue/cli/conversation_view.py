@@ -7,8 +7,10 @@ from ..projection import Pairing
 from ..types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -16,8 +18,10 @@ from ..types import (
     Usage,
     UserContent,
     UserMessage,
+    dollars,
 )
-from .formatting import brief, cost_of, count_of, dollars, shorten, size_of, tokens_of
+from ..types.text import count_of
+from .formatting import brief, cost_of, shorten, size_of, tokens_of
 from .printable import one_line
 from .terminal import Part, Screen
 
@@ -53,7 +57,8 @@ class ConversationView:
     def draw_message(self, index: int, message: Message) -> None:
         match message:
             case UserMessage():
-                self._draw_title(index, "user", "bold cyan")
+                injected = ("  written by a program", "dim") if message.injected else ("", "")
+                self._draw_title(index, "user", "bold cyan", injected)
                 self.draw_blocks(message.content)
             case AssistantMessage():
                 self._draw_answer(index, message)
@@ -64,11 +69,11 @@ class ConversationView:
 
     def draw_foot(self) -> None:
         answers = [message for message in self.context.messages if isinstance(message, AssistantMessage)]
-        models = list(dict.fromkeys(f"{answer.provider}/{answer.model}" for answer in answers))
+        models = {origin for answer in answers if (origin := origin_of(answer)) != UNKNOWN}
         usages = [answer.usage for answer in answers]
         total = Usage(*(sum(getattr(usage, name) for usage in usages) for name in Usage.__struct_fields__[:5]))
         costs = [usage.cost.total for usage in usages if usage.cost is not None]
-        facts = [count_of(len(self.context.messages), "message"), count_of(len(models), "model")]
+        facts = [count_of(len(self.context.messages), "message"), *([count_of(len(models), "model")] if models else [])]
         if tokens_of(total):
             facts.append(tokens_of(total))
         if costs:
@@ -77,13 +82,20 @@ class ConversationView:
         self.screen.line()
         self.line(0, (" · ".join(facts), "dim"))
 
-    def draw_blocks(self, blocks: Sequence[UserContent | ThinkingContent], indent: int = 4, style: str = "") -> None:
+    def draw_blocks(
+        self, blocks: Sequence[UserContent | ThinkingContent | ProviderContent], indent: int = 4, style: str = ""
+    ) -> None:
         for block in blocks:
             match block:
                 case TextContent():
                     self.line(indent, (self.shortened(block.text), style))
                 case ImageContent():
-                    self.line(indent, (f"▣ {block.mime_type}, {size_of(len(block.data) * 3 // 4)}", "magenta"))
+                    self.line(indent, (f"▣ {media_of(block)}", "magenta"))
+                case FileContent():
+                    self.line(indent, (f"▤ {media_of(block)}", "magenta"))
+                case ProviderContent():
+                    text = self.shortened(block.text) or f"({size_of(len(bytes(block.raw)))})"
+                    self.line(indent, (f"◇ {one_line(block.kind)}  ", "blue"), (text, "dim"))
                 case ThinkingContent():
                     self._draw_thinking(block, indent)
                 case _:
@@ -101,7 +113,7 @@ class ConversationView:
         self.line(0, (f"{self.number(index):>3} ", "dim"), (one_line(role), style), *rest)
 
     def _draw_answer(self, index: int, message: AssistantMessage) -> None:
-        origin = f"{message.provider}/{message.model}"
+        origin = origin_of(message)
         changed = f"  ⇄ was {one_line(self.model)}" if self.model and self.model != origin else ""
         self.model = origin
         facts = [fact for fact in (tokens_of(message.usage), cost_of(message.usage)) if fact]
@@ -163,7 +175,23 @@ class ConversationView:
         self.draw_blocks([block for block in result.content if not isinstance(block, TextContent)], 8)
 
 
+def media_of(block: ImageContent | FileContent) -> str:
+    """An image or a file in one line: its name, its media type, and its size or address."""
+    name = block.name if isinstance(block, FileContent) else None
+    place = size_of(block.size) if block.url is None else block.url
+    return one_line(", ".join(part for part in (name, block.mime_type, place) if part))
+
+
+UNKNOWN = "an unknown model"
+
+
+def origin_of(answer: AssistantMessage) -> str:
+    """The model that gave an answer."""
+    return "/".join(filter(None, (answer.provider, answer.model))) or UNKNOWN
+
+
 def call_parts(call: ToolCall) -> list[Part]:
     """A call in one line."""
     arguments = ", ".join(f"{name}={brief(value)}" for name, value in call.arguments.items())
-    return [(one_line(call.name), "bold yellow"), (f"({arguments})", "")]
+    name = call.name if call.namespace is None else f"{call.namespace}.{call.name}"
+    return [(one_line(name), "bold yellow"), (f"({arguments})", "")]

@@ -17,10 +17,11 @@ from ..catalog import Catalog, get_model
 from ..errors import FormatError, ProjectionError
 from ..projection import PRESETS
 from ..render import Request, encode
-from ..types import Context, Model, Options, conversations_follow, first_lines, read_conversations, shape_of
+from ..types import Model, Options, first_lines
 from ..types.secret import shown_headers
-from .files import open_input, source_name
-from .formatting import count_of
+from ..types.text import count_of
+from .files import FILE_HELP, Conversations, open_input
+from .formats import LINES, Item, Source, find, read_one
 from .terminal import print_note, with_progress, write_json
 
 if TYPE_CHECKING:
@@ -40,17 +41,17 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct):
-    """An encoded batch: lines for stdout, error messages, and how often each change was made."""
+    """An encoded batch: lines for stdout, error messages, the forms of the conversations, and how often each change was
+    made."""
 
     lines: list[bytes]
     errors: list[str]
+    forms: dict[str, None]
     changes: Counter[str]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", help="a conversation as JSON, or several as JSONL; - for standard input"
-    )
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     parser.add_argument("--to", required=True, metavar="PROVIDER/MODEL", help="the model to encode for")
     parser.add_argument("--policy", default="default", choices=PRESETS, help="the policy preset (default: default)")
     parser.add_argument("--protocol", help="the protocol, if the provider speaks more than one")
@@ -82,37 +83,40 @@ def run(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise FormatError(str(error)) from None
     job = Job(get_model(args.to, protocol=args.protocol, catalog=catalog), options, args.policy, args.json)
+    conversations = Conversations(args.file)
     with open_input(args.file) as file:
-        return _write(_encode_file(file, source_name(args.file), job), job)
+        return _write(_encode_file(file, conversations.source, job), conversations, job)
 
 
-def _write(batches: Iterable[Batch], job: Job) -> int:
-    status, count, changes = 0, 0, Counter[str]()
+def _write(batches: Iterable[Batch], conversations: Conversations, job: Job) -> int:
+    count, changes = 0, Counter[str]()
     for batch in with_progress(((batch, len(batch.lines)) for batch in batches), "conversations"):
+        for form in batch.forms:
+            conversations.announce(form)
         for error in batch.errors:
-            status = 2
-            print_note(error)
+            conversations.report_error(error)
         for line in batch.lines:
             write_json(line + b"\n")
         count += len(batch.lines)
         changes += batch.changes
     summary = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
     print_note(f"{count_of(count, 'conversation')} for {job.model.ref}: {summary or 'no changes'}")
-    return status
+    return conversations.status
 
 
-def _encode_file(file: BinaryIO, name: str, job: Job) -> Iterator[Batch]:
+def _encode_file(file: BinaryIO, source: Source, job: Job) -> Iterator[Batch]:
     head = first_lines(iter(file))
-    if shape_of(head) != "jsonl" or not conversations_follow(head):
-        yield _encode_all(read_conversations(chain(head, file), name), name, job)
+    found = find(head)
+    if found is not LINES:
+        yield _encode_all(found.read(chain(head, file), source), source, job)
         return
     lines = enumerate(chain(head, file), 1)
     first = list(islice(lines, BATCH_LINES))
     second = list(islice(lines, BATCH_LINES))
     if not second:
-        yield _encode_lines(first, name, job)
+        yield _encode_lines(first, source, job)
         return
-    yield from _in_parallel(chain([first, second], _batches(lines)), name, job)
+    yield from _in_parallel(chain([first, second], _batches(lines)), source, job)
 
 
 def _batches(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
@@ -120,7 +124,7 @@ def _batches(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, byt
         yield batch
 
 
-def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], name: str, job: Job) -> Iterator[Batch]:
+def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], source: Source, job: Job) -> Iterator[Batch]:
     """Encode batches on all cores and yield them in the order of the file. Only a few are in memory at a time."""
     from concurrent.futures import ProcessPoolExecutor
 
@@ -128,41 +132,35 @@ def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], name: str, job: Job
     with ProcessPoolExecutor(workers) as pool:
         waiting: deque[Future[Batch]] = deque()
         for lines in batches:
-            waiting.append(pool.submit(_encode_lines, lines, name, job))
+            waiting.append(pool.submit(_encode_lines, lines, source, job))
             if len(waiting) > 3 * workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def _encode_lines(lines: list[tuple[int, bytes]], name: str, job: Job) -> Batch:
-    batch = Batch([], [], Counter())
+def _encode_lines(lines: list[tuple[int, bytes]], source: Source, job: Job) -> Batch:
+    batch = Batch([], [], {}, Counter())
     for number, line in lines:
         if line.strip():
-            _encode_one(_read(line, name, number), f"{name}:{number}", job, batch)
+            _encode_one(read_one(line, source, number), f"{source.name}:{number}", job, batch)
     return batch
 
 
-def _read(line: bytes, name: str, number: int) -> Context | FormatError:
-    try:
-        return Context.from_json(line)
-    except FormatError as error:
-        return error.at(name, number)
-
-
-def _encode_all(conversations: Iterable[Context | FormatError], name: str, job: Job) -> Batch:
-    batch = Batch([], [], Counter())
-    for item in conversations:
-        _encode_one(item, name, job, batch)
+def _encode_all(items: Iterable[Item], source: Source, job: Job) -> Batch:
+    batch = Batch([], [], {}, Counter())
+    for item in items:
+        _encode_one(item, source.name, job, batch)
     return batch
 
 
-def _encode_one(item: Context | FormatError, place: str, job: Job, batch: Batch) -> None:
+def _encode_one(item: Item, place: str, job: Job, batch: Batch) -> None:
     if isinstance(item, FormatError):
         batch.errors.append(str(item))
         return
+    batch.forms[item.form] = None
     try:
-        request = encode(item, job.model, job.options, job.policy)
+        request = encode(item.context, job.model, job.options, job.policy)
     except (ProjectionError, FormatError) as error:
         batch.errors.append(f"{place}: {error}")
         return

@@ -5,16 +5,14 @@ from collections import Counter
 
 from ..errors import FormatError
 from ..render import export
+from ..types.text import count_of
 from ..wire import PROTOCOLS
-from .files import Conversations
-from .formatting import count_of
+from .files import FILE_HELP, Conversations
 from .terminal import print_note, write_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", metavar="FILE", help="a conversation as JSON, or several as JSONL; - for standard input"
-    )
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     parser.add_argument("--as", dest="protocol", required=True, choices=PROTOCOLS, help="the protocol")
 
 

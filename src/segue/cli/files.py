@@ -3,13 +3,18 @@
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import BinaryIO
 
-from ..errors import FormatError
-from ..types import Context, read_conversations
-from .terminal import print_note
+from ..errors import FormatError, SegueError, SettingError
+from ..session import open_store
+from ..types import Context, Model
+from .formats import Found, Source, read_file
+from .session_names import find_session
+from .terminal import busy, print_note
+
+FILE_HELP = "a conversation in any format that segue knows, or several as JSONL; - for standard input"
 
 
 def source_name(path: str) -> str:
@@ -19,7 +24,23 @@ def source_name(path: str) -> str:
 
 def open_input(path: str) -> AbstractContextManager[BinaryIO]:
     """Open a file for reading; `-` is standard input, which stays open."""
-    return nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")
+    if path == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except FileNotFoundError as error:
+        if is_session(path):
+            raise SettingError(f"{path} is a stored session, not a file; segue sessions show {path} shows it") from None
+        raise error
+
+
+def is_session(name: str) -> bool:
+    """Whether the default store has a session of that name."""
+    try:
+        with open_store(None, create=False) as store:
+            return bool(find_session(store, name))
+    except (SegueError, OSError):
+        return False
 
 
 def read_bytes(path: str) -> bytes:
@@ -53,23 +74,49 @@ def private_file(path: str) -> Iterator[BinaryIO]:
 
 
 class Conversations:
-    """The conversations in a file (`-` is standard input).
+    """The conversations in a file (`-` is standard input), in any format that segue knows.
 
-    A line that cannot be read is reported on stderr and skipped. After that ``status`` is 2.
+    Each form that is recognised is printed on stderr, once. A part that cannot be read is reported there and skipped.
+    After that ``status`` is 2.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, protocol: str | None = None, model: Model | None = None) -> None:
         self.path = path
-        self.name = source_name(path)
+        self.source = Source(source_name(path), protocol, model)
         self.status = 0
+        self._announced: set[str] = set()
+
+    @property
+    def name(self) -> str:
+        return self.source.name
 
     def __iter__(self) -> Iterator[Context]:
+        return (found.context for found in self.found())
+
+    def found(self) -> Iterator[Found]:
+        """The conversations, with the documents that they were found in."""
         with open_input(self.path) as file:
-            for item in read_conversations(file, self.name):
-                if isinstance(item, FormatError):
-                    self.report_error(str(item))
-                else:
-                    yield item
+            yield from self.read(file)
+
+    def read(self, lines: Iterable[bytes]) -> Iterator[Found]:
+        """The conversations in these lines of the file."""
+        items = read_file(lines, self.source)
+        while True:
+            with busy(f"reading {self.name}"):
+                item = next(items, None)
+            if item is None:
+                return
+            if isinstance(item, FormatError):
+                self.report_error(str(item))
+            else:
+                self.announce(item.form)
+                yield item
+
+    def announce(self, form: str) -> None:
+        """Print which form was recognised."""
+        if form not in self._announced:
+            self._announced.add(form)
+            print_note(f"{self.name}: {form}")
 
     def report_error(self, text: str) -> None:
         """Print an error and remember it in ``status``; the other conversations are still processed."""

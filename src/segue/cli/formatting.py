@@ -2,12 +2,14 @@
 
 import msgspec
 
-from ..types import TextContent, Usage, UserMessage
+from ..types import TextContent, Usage, UserMessage, dollars
 
 SHORTENED_LINES = 12
 """Lines of a long text that are shown."""
 SHORTENED_CHARACTERS = 1_200
 """Characters of a long line that are shown."""
+MAX_TITLE = 60
+"""Characters of the first message that become the title of a session."""
 VALUE_CHARACTERS = 60
 """Characters of a value that are shown."""
 
@@ -15,6 +17,12 @@ VALUE_CHARACTERS = 60
 def text_of(message: UserMessage) -> str:
     """The text of a user's message, without its images."""
     return "".join(block.text for block in message.content if isinstance(block, TextContent))
+
+
+def title_of(text: str) -> str:
+    """The beginning of a text as the title of a session."""
+    words = " ".join(text.split())
+    return words if len(words) <= MAX_TITLE else f"{words[: MAX_TITLE - 1]}…"
 
 
 def shorten(text: str, lines: int = SHORTENED_LINES) -> str:
@@ -56,16 +64,6 @@ def tokens_of(usage: Usage) -> str:
 def cost_of(usage: Usage) -> str:
     """What a request and its answer cost; empty if that is not known."""
     return dollars(usage.cost.total) if usage.cost is not None else ""
-
-
-def dollars(amount: float) -> str:
-    """An amount of money."""
-    return f"${amount:.4f}" if amount < 1 else f"${amount:,.2f}"
-
-
-def count_of(count: int, noun: str) -> str:
-    """A count with its noun, such as ``3 messages``."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def size_of(count: int) -> str:

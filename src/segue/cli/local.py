@@ -5,7 +5,7 @@ import threading
 
 from ..testing.local import CONTEXT, MODEL, PORT, LocalModel
 from .standin import port
-from .terminal import print_note, print_text
+from .terminal import busy, print_note, print_text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,8 +23,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with LocalModel(args.weights, port=args.port, context=args.context) as server:
+    server = LocalModel(args.weights, port=args.port, context=args.context)
+    with busy("loading the weights"):
+        server.start()
+    try:
         print_note(f"local/{MODEL} listens at {server.url}; Ctrl-C stops it")
         print_text(server.url)
         threading.Event().wait()
+    finally:
+        server.stop()
     return 0

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 from ..catalog import Catalog, Provider
 from ..client import Connection
@@ -12,12 +12,12 @@ from ..errors import SegueError
 from ..testing import local
 from ..types import Model
 from . import demo
+from .keys import is_local
 
 TIMEOUT = 0.4
 """Seconds that a server on this machine has to list its models."""
 
 SMALL = f"local/{local.MODEL}"
-STAND_IN = f"{demo.PROVIDER}/{demo.MODEL}"
 
 
 class Server(Protocol):
@@ -29,11 +29,10 @@ class Server(Protocol):
     def stop(self) -> None: ...
 
 
-SERVED: dict[str, Callable[[], Server]] = {
-    SMALL: lambda: local.LocalModel().start(),
-    STAND_IN: demo.start_demo,
-}
-"""The models that this process can serve itself."""
+def served() -> dict[str, Callable[[], Server]]:
+    """The models that this process can serve itself, by name, and how their servers are started."""
+    demos: dict[str, Callable[[], Server]] = {each.ref: partial(demo.start_demo, each) for each in demo.demo_models()}
+    return {SMALL: lambda: local.LocalModel().start(), **demos}
 
 
 class LocalServers:
@@ -50,7 +49,7 @@ class LocalServers:
     async def start(self, model: Model) -> None:
         """Start the server of ``model``, if this process serves it and no other server does."""
         ref = model.ref
-        if ref not in SERVED or self._started(ref) is not None:
+        if ref not in served() or self._started(ref) is not None:
             return
         if ref not in self._starts or self._starts[ref].done():
             self._starts[ref] = asyncio.create_task(_start(model))
@@ -73,9 +72,9 @@ class LocalServers:
 
 
 async def _start(model: Model) -> Server | None:
-    if model in await models_at(Catalog.default().provider(model.provider)):
+    if model.ref == SMALL and model in await models_at(Catalog.default().provider(model.provider)):
         return None
-    return await asyncio.to_thread(SERVED[model.ref])
+    return await asyncio.to_thread(served()[model.ref])
 
 
 async def running_models() -> list[Model]:
@@ -86,9 +85,7 @@ async def running_models() -> list[Model]:
 
 def local_providers() -> list[Provider]:
     """The providers that run on the user's own machine, without a key."""
-    hosts = ("localhost", "127.0.0.1", "::1")
-    providers = Catalog.default().providers.values()
-    return [each for each in providers if not each.needs_key and urlsplit(each.base_url).hostname in hosts]
+    return [each for each in Catalog.default().providers.values() if is_local(each)]
 
 
 async def models_at(provider: Provider) -> list[Model]:

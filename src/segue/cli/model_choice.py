@@ -10,13 +10,15 @@ from contextlib import suppress
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..catalog import Catalog, Provider, get_model
+from ..catalog import Catalog, get_model
 from ..client import reach
 from ..errors import SettingError
 from ..testing import local
 from ..types import Model
 from ..types.secret import shown_address
-from .local_servers import SERVED, SMALL, STAND_IN, local_providers, running_models
+from .demo import demo_models, find_demo, is_demo, played
+from .keys import has_key, keys_set
+from .local_servers import SMALL, local_providers, running_models, served
 
 VARIABLE = "SEGUE_MODEL"
 
@@ -57,8 +59,8 @@ async def choose(name: str | None) -> Choice:
         try:
             check_settings(model)
         except SettingError as error:
-            raise SettingError(f"{error}; without --model, a model that needs no key is used") from None
-        return Choice(model, "")
+            raise SettingError(f"{error.for_shell()}; without --model, a model that needs no key is used") from None
+        return Choice(model, _about(model) if is_demo(model) else "")
     if keyed := with_key():
         return keyed
     best, *others = await offline()
@@ -67,13 +69,15 @@ async def choose(name: str | None) -> Choice:
 
 def find(name: str) -> Model:
     """The model of that name. Warns if the catalog does not know it, unless this process serves it."""
+    if found := find_demo(name):
+        return found
     model = Catalog.default().resolve(name)
-    return model if model.ref in SERVED else get_model(name)
+    return model if model.ref in served() else get_model(name)
 
 
 def check_settings(model: Model) -> None:
     """Raise ``SettingError`` if the key of ``model``, or another setting, is missing."""
-    if model.ref in SERVED:
+    if model.ref in served():
         return
     provider = Catalog.default().provider(model.provider)
     if not has_key(provider):
@@ -100,20 +104,18 @@ async def offline() -> list[Choice]:
     if is_installed() and all(choice.model.ref != SMALL for choice in found):
         why = "a small real model, too small for tools and often wrong"
         found.append(Choice(catalog.resolve(SMALL), why, offline=True))
-    found.append(Choice(catalog.resolve(STAND_IN), "a demonstration without a model", offline=True))
-    return found
+    return [*found, *(Choice(model, _about(model), offline=True) for model in demo_models())]
 
 
-def has_key(provider: Provider) -> bool:
-    """Whether a key of this provider is set, or it needs none."""
-    return not provider.needs_key or _is_key_set(provider)
+def _about(model: Model) -> str:
+    return f"a stand-in for {played(model)}: its rules, but scripted answers"
 
 
 def provider_hint() -> str:
     """How to use a model of a provider instead of an offline one."""
     local_ones = local_providers()
     others = [each for each in Catalog.default().providers.values() if each not in local_ones]
-    keyed = [each for each in others if _is_key_set(each)]
+    keyed = [each for each in others if keys_set(each)]
     if keyed:
         return f"a key for {keyed[0].name} is set; to use it, name a model: --model {keyed[0].id}/MODEL"
     return (
@@ -134,7 +136,3 @@ def is_installed() -> bool:
     except SettingError:
         return False
     return True
-
-
-def _is_key_set(provider: Provider) -> bool:
-    return any(os.environ.get(name, "").strip() for name in provider.keys)

@@ -1,8 +1,8 @@
 """`segue models`: list the models of the catalog."""
 
 import argparse
-import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -11,60 +11,122 @@ from msgspec.structs import replace
 from ..catalog import Catalog, differing
 from ..types import Model
 from ..types.secret import shown_address, shown_headers
-from .printable import one_line
-from .terminal import Screen, is_terminal, print_note, print_text, write_json
+from ..types.text import count_of
+from .keys import is_ready, key_text, keys_set
+from .terminal import Screen, print_note, print_text, write_json
 
-COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write")
-"""Prices are in dollars per million tokens; the last two are for the prompt cache."""
-LEFT = ("model", "input", "reasoning")
+COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write", "key")
+"""Prices are in dollars per million tokens; those to read and to write are for the prompt cache."""
+LEFT = ("model", "input", "reasoning", "key")
 """Columns that are aligned left; numbers are aligned right."""
+OPTIONAL = ("$ write", "$ read", "output", "reasoning", "input", "key", "$ out", "$ in")
+"""Columns that a narrow terminal does not show, the least important first."""
+UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("words", nargs="*", help="only models whose name contains all of these words")
-    parser.add_argument("--provider", metavar="NAME", help="only models of this provider")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only models whose name contains all of these words")
+    parser.add_argument("--provider", metavar="PROVIDER", help="only models of this provider")
+    parser.add_argument("--images", action="store_true", help="only models that read images")
+    parser.add_argument("--reasoning", action="store_true", help="only models that can think before they answer")
+    parser.add_argument(
+        "--window",
+        metavar="N",
+        type=tokens,
+        help="only models with a window of at least N tokens, such as 200k",
+    )
+    parser.add_argument(
+        "--max-price",
+        metavar="DOLLARS",
+        type=price,
+        help="only models that cost at most this much per million tokens of input",
+    )
+    parser.add_argument(
+        "--with-key", action="store_true", help="only models of providers whose key is set, or that run on this machine"
+    )
     parser.add_argument("--catalog", metavar="FILE", help="your own catalog file, in TOML")
     parser.add_argument(
         "--json", action="store_true", help="print a JSON array that includes the dialect of each model"
     )
 
 
+def tokens(text: str) -> int:
+    """Parse a number of tokens: ``200000``, ``200k`` or ``1m``."""
+    found = re.fullmatch(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)([km]?)", text.strip().lower())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of tokens, such as 200000, 200k or 1m")
+    return int(float(found[1]) * UNITS[found[2]])
+
+
+def price(text: str) -> float:
+    """Parse an amount of dollars."""
+    found = re.fullmatch(r"\$?([0-9]{1,9}(?:\.[0-9]{1,9})?)", text.strip())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount of dollars, such as 0.5")
+    return float(found[1])
+
+
 def run(args: argparse.Namespace) -> int:
     """Print the models that match. The exit status is 1 if there are none."""
     catalog = Catalog.load(args.catalog) if args.catalog else Catalog.default()
-    models = _matching(catalog, args.words, args.provider)
+    models = matching(catalog, args)
+    if args.json:
+        _print_json(catalog, models)
+    elif models:
+        rows = [_cells(catalog, model) for model in models]
+        shown = Screen().table(COLUMNS, rows, LEFT, optional=OPTIONAL, breaks="model")
+        if "key" not in shown:
+            providers = dict.fromkeys(model.provider for model in models)
+            print_note("keys: " + ", ".join(key_text(catalog.provider(each)) for each in providers))
+        print_note(f"{count_of(len(models), 'model')}; prices in dollars per million tokens")
     if not models:
-        wanted = " ".join([*args.words, *([args.provider] if args.provider else [])])
-        print_note(f"no model matches: {wanted}")
-        if args.json:
-            print_text("[]")
+        print_note("no model matches; segue models lists all of them")
         return 1
-    _print_json(models) if args.json else _print_table([_cells(model) for model in models])
     return 0
 
 
-def _matching(catalog: Catalog, words: Sequence[str], provider: str | None) -> list[Model]:
-    only = catalog.provider(provider).id if provider else None
-    wanted = [word.lower() for word in words]
-    return [
+def matching(catalog: Catalog, args: argparse.Namespace) -> list[Model]:
+    """The models that pass all filters."""
+    provider = catalog.provider(args.provider).id if args.provider else None
+    words = [word.lower() for word in args.words]
+    ready = {each.id for each in catalog.providers.values() if is_ready(each)}
+    named = [
         catalog.resolve(ref)
         for ref, row in catalog.models.items()
-        if only in (None, row.provider) and all(word in f"{ref} {row.name}".lower() for word in wanted)
+        if provider in (None, row.provider)
+        and (not args.with_key or row.provider in ready)
+        and all(word in f"{ref} {row.name}".lower() for word in words)
     ]
+    return [model for model in named if all(passes(model) for passes in _filters(args))]
 
 
-def _print_json(models: Sequence[Model]) -> None:
-    document = json.dumps([_as_json(model) for model in models], indent=1, ensure_ascii=False)
-    write_json(document.encode("utf-8", "replace") + b"\n")
+def _filters(args: argparse.Namespace) -> list[Callable[[Model], bool]]:
+    filters: list[tuple[object, Callable[[Model], bool]]] = [
+        (args.images, lambda model: "image" in model.input),
+        (args.reasoning, lambda model: model.reasoning),
+        (args.window, lambda model: model.context_window >= args.window),
+        (args.max_price is not None, lambda model: model.cost.input is not None and model.cost.input <= args.max_price),
+    ]
+    return [passes for wanted, passes in filters if wanted]
 
 
-def _as_json(model: Model) -> dict[str, Any]:
+def _print_json(catalog: Catalog, models: Sequence[Model]) -> None:
+    if not models:
+        print_text("[]")
+        return
+    document = msgspec.json.format(msgspec.json.encode([_as_json(catalog, model) for model in models]), indent=1)
+    write_json(document + b"\n")
+
+
+def _as_json(catalog: Catalog, model: Model) -> dict[str, Any]:
     shown = replace(model, base_url=shown_address(model.base_url), headers=shown_headers(model.headers))
     fields: dict[str, Any] = msgspec.to_builtins(shown)
-    return {**fields, "dialect": differing(model.dialect)}
+    provider = catalog.provider(model.provider)
+    keys = {"keys": provider.keys, "keySet": bool(keys_set(provider))}
+    return {**fields, **keys, "dialect": differing(model.dialect)}
 
 
-def _cells(model: Model) -> tuple[str, ...]:
+def _cells(catalog: Catalog, model: Model) -> tuple[str, ...]:
     prices = (model.cost.input, model.cost.output, model.cost.cache_read, model.cost.cache_write)
     return (
         model.ref,
@@ -72,20 +134,14 @@ def _cells(model: Model) -> tuple[str, ...]:
         f"{model.max_tokens:,}",
         "+".join(model.input),
         "yes" if model.reasoning else "no",
-        *("-" if price is None else f"{price:g}" for price in prices),
+        *map(_price, prices),
+        key_text(catalog.provider(model.provider)),
     )
 
 
-def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a table on a terminal, and plain columns otherwise, so that other programs can read them."""
-    if is_terminal():
-        Screen().table(COLUMNS, rows, LEFT)
-        return
-    rows = [tuple(map(one_line, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(COLUMNS, *rows, strict=True)]
-    for row in (COLUMNS, *rows):
-        aligned = (
-            cell.ljust(width) if name in LEFT else cell.rjust(width)
-            for name, cell, width in zip(COLUMNS, row, widths, strict=True)
-        )
-        print_text("  ".join(aligned).rstrip())
+def _price(amount: float | None) -> str:
+    """A price: cents, and more digits if it has them; ``-`` if it is not known."""
+    if amount is None:
+        return "-"
+    whole, _, decimals = f"{amount:.6f}".rstrip("0").partition(".")
+    return f"{int(whole):,}.{decimals:0<2}"

@@ -65,7 +65,7 @@ def _built_in_tools(args: Namespace) -> OfferedTools:
         try:
             offered.built_in += make(args.root)
         except SettingError as error:
-            offered.notes.append(str(error))
+            offered.notes.append(error.for_shell())
     return offered
 
 

@@ -11,13 +11,13 @@ from ..projection import PRESETS
 from ..render import Preview, preview
 from ..types import AssistantMessage, Change, Context, Message
 from .conversation_view import ConversationView
-from .files import Conversations
+from .files import FILE_HELP, Conversations
 from .printable import one_line
 from .terminal import Screen, write_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a conversation as JSON or JSONL; - for standard input")
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     parser.add_argument("--to", required=True, metavar="PROVIDER/MODEL", help="the model to render for")
     parser.add_argument("--policy", default="default", choices=PRESETS, help="the policy preset (default: default)")
     parser.add_argument("--full", action="store_true", help="do not shorten long texts and results")
@@ -53,6 +53,8 @@ def _as_json(previewed: Preview) -> bytes:
         "sure": previewed.sure,
         "tokens": previewed.tokens,
         "contextWindow": previewed.model.context_window,
+        "inputLimit": previewed.model.input_limit(),
+        "retires": previewed.model.retires,
         "limits": previewed.limits,
         "cost": previewed.cost,
     }

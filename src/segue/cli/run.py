@@ -18,7 +18,7 @@ from . import agent_host
 from .files import read_bytes
 from .model_choice import provider_hint
 from .signals import handle_signals
-from .terminal import Screen, flush, print_note, print_text, write_json
+from .terminal import Busy, Screen, flush, print_note, print_text, write_json
 from .turn_view import TurnView
 
 if TYPE_CHECKING:
@@ -76,9 +76,13 @@ async def _run(args: argparse.Namespace, prompt: str) -> Outcome:
             _write({"type": "session", "session": agent.session.id, "model": host.model.ref})
         async with agent.stream(prompt) as events:
             # A cancelled run stores what has arrived, and closes the log.
-            with handle_signals(dict.fromkeys(("SIGINT", "SIGTERM", "SIGHUP"), events.cancel)):
+            with (
+                handle_signals(dict.fromkeys(("SIGINT", "SIGTERM", "SIGHUP"), events.cancel)),
+                Busy(f"{host.model.ref} answers") as waiting,
+            ):
                 async for event in events:
-                    show(event)
+                    with waiting.paused():
+                        show(event)
         outcome = events.outcome
         assert outcome is not None
         _write(outcome_document(outcome)) if args.json else _print_outcome(outcome)

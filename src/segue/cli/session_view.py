@@ -2,6 +2,7 @@
 
 from typing import assert_never
 
+from ..compaction import is_summary, text_of_summary
 from ..session import (
     AnyEntry,
     AttemptFailed,
@@ -16,8 +17,9 @@ from ..session import (
     TurnEnded,
     TurnRenewed,
 )
-from ..types import Context
+from ..types import Context, UserMessage
 from .conversation_view import ConversationView
+from .formatting import text_of
 from .printable import one_line
 from .terminal import Screen
 
@@ -74,7 +76,7 @@ class SessionView(ConversationView):
                 first = self.numbers_by_key.get(entry.first)
                 before = f"everything before entry {first}" if first is not None else "everything before"
                 self._mark(number, "≡", "bold magenta", f"compacted by {entry.model}: {before} is now this summary")
-                self.draw_blocks(entry.summary.content, 6, "dim")
+                self.line(6, (self.shortened(_summary_text(entry.summary)), "dim"))
             case TurnEnded() if entry.how != "done":
                 self._mark(number, "■", "red", f"the turn ended: {entry.how}", entry.reason or "")
             case SystemPromptSet():
@@ -95,3 +97,8 @@ class SessionView(ConversationView):
             (f"{sign} {one_line(text)}", style),
             (f"  {self.shortened(details)}" if details else "", "dim"),
         )
+
+
+def _summary_text(summary: UserMessage) -> str:
+    """The text of a summary, without the words around it that are for the model."""
+    return text_of_summary(summary) if is_summary(summary) else text_of(summary)

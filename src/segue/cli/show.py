@@ -3,12 +3,12 @@
 import argparse
 
 from .conversation_view import ConversationView
-from .files import Conversations
+from .files import FILE_HELP, Conversations
 from .terminal import Screen, write_json
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a conversation as JSON or JSONL; - for standard input")
+    parser.add_argument("file", metavar="FILE", help=FILE_HELP)
     parser.add_argument("--thinking", action="store_true", help="show the thinking in full")
     parser.add_argument("--full", action="store_true", help="do not shorten long texts and results")
     parser.add_argument("--json", action="store_true", help="print canonical JSON, one line per conversation")

@@ -8,8 +8,10 @@ runs, by argparse or a library, goes through a ``SafeWriter``.
 import io
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
+from threading import Event, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from .printable import escape_json, one_line, printable
@@ -145,10 +147,15 @@ def write_json(document: bytes) -> None:
 
 
 class Screen:
-    """Draws texts with styles. Text is never read as markup; a broken pipe is left to ``main``."""
+    """Draws texts with styles. Text is never read as markup; a broken pipe is left to ``main``.
+
+    Lines are wrapped on a terminal only: another program gets each line as it is.
+    """
 
     def __init__(self, file: IO[str] | None = None, *, stderr: bool = False) -> None:
-        self._console = _console(file or (errors() if stderr else output()))
+        file = file or (errors() if stderr else output())
+        self._console = _console(file)
+        self._wraps = file.isatty()
 
     @property
     def width(self) -> int:
@@ -164,28 +171,78 @@ class Screen:
         from rich.text import Text
 
         text: Text = Text.assemble(*((printable(part), style) for part, style in parts if part))
-        shown: RenderableType = Padding(text, (0, 0, 0, indent), expand=False) if indent else text
-        self._console.print(shown, soft_wrap=not wrap)
+        shown: RenderableType = text
+        if indent and self._wraps:
+            shown = Padding(text, (0, 0, 0, indent), expand=False)
+        elif indent:
+            shown = Text("\n").join(Text(" " * indent) + line for line in text.split("\n", allow_blank=True))
+        self._console.print(shown, soft_wrap=not (wrap and self._wraps))
 
     def rule(self) -> None:
         """Draw a line across the screen."""
         self._console.rule(style="dim")
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> None:
-        """Draw a table. Columns in ``left`` are aligned left, all others right."""
-        from rich.table import Table
-        from rich.text import Text
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        left: Sequence[str],
+        *,
+        cuts: str = "",
+        breaks: str = "",
+        optional: Sequence[str] = (),
+    ) -> list[str]:
+        """Draw a table and return the columns that it has. Columns in ``left`` are aligned left, all others right.
 
-        table = Table(box=None, header_style="bold", pad_edge=False)
-        for name in columns:
-            table.add_column(name, justify="left" if name in left else "right", no_wrap=True)
-        for row in rows:
-            table.add_row(*(Text(one_line(cell)) for cell in row))
-        console = self._console
-        # On a narrow terminal, let the terminal wrap the lines: names stay complete and easy to copy.
-        wide = console.measure(table, options=console.options.update(max_width=1000)).maximum
-        console.width = max(console.width, wide)
-        console.print(table)
+        On a terminal that is too narrow, columns in ``optional`` are left out, in this order. A long cell of the column
+        ``cuts`` is then cut; one of the column ``breaks`` gets a line of its own, so that it can be copied. Other
+        programs get everything.
+        """
+        cells = [tuple(map(one_line, row)) for row in rows]
+        shown = [*columns]
+        widths = {name: max(cell_width(row[at]) for row in [columns, *cells]) for at, name in enumerate(columns)}
+        flexible = cuts or breaks
+        if self._wraps and flexible:
+            widest = widths[flexible]
+            widths[flexible] = min(widest, MIN_FLEXIBLE)
+            for name in optional:
+                if _table_width(shown, widths) > self.width:
+                    shown.remove(name)
+            widths[flexible] = max(min(widest, self.width - _table_width(shown, widths) + widths[flexible]), 1)
+        places = [(columns.index(name), name) for name in shown]
+        for row, style in ((tuple(columns), "bold"), *((row, "") for row in cells)):
+            if breaks and cell_width(row[columns.index(breaks)]) > widths[breaks]:
+                self.line((row[columns.index(breaks)], style), wrap=False)
+                row = tuple("" if name == breaks else cell for name, cell in zip(columns, row, strict=True))
+            aligned = "  ".join(_aligned(row[at], widths[name], name in left) for at, name in places)
+            self.line((aligned.rstrip(), style), wrap=False)
+        return shown
+
+
+MIN_FLEXIBLE = 34
+"""Cells that a column with long texts gets before optional columns are shown."""
+GAP = 2
+"""Cells between two columns of a table."""
+
+
+def _table_width(columns: Sequence[str], widths: dict[str, int]) -> int:
+    return sum(widths[name] for name in columns) + GAP * (len(columns) - 1)
+
+
+def _aligned(text: str, width: int, left: bool) -> str:
+    if cell_width(text) > width:
+        text = f"{wrap_line(text, width)[0][: width - 1]}…" if width > 1 else text[:width]
+    space = " " * (width - cell_width(text))
+    return text + space if left else space + text
+
+
+def cell_width(text: str) -> int:
+    """The cells that a text needs on a terminal."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def with_progress(items: "Iterator[tuple[T, int]]", noun: str) -> Iterator[T]:
@@ -201,6 +258,73 @@ def with_progress(items: "Iterator[tuple[T, int]]", noun: str) -> Iterator[T]:
         for item, count in items:
             progress.advance(task, count)
             yield item
+
+
+PATIENCE = 1.0
+"""Seconds without output after which a command shows what it is doing."""
+
+
+class Busy:
+    """Shows what takes so long, and for how long, on standard error if that is a terminal.
+
+    Use it in a ``with`` statement. Anything that is printed meanwhile must be printed inside ``paused()``.
+    """
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._file = errors() if errors() is not None and errors().isatty() else None
+        self._begun = self._quiet_since = time.monotonic()
+        self._shown = False
+        self._lock = Lock()
+        self._ended = Event()
+        self._thread = Thread(target=self._show, daemon=True)
+
+    def __enter__(self) -> "Busy":
+        if self._file is not None:
+            self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        if self._file is not None:
+            self._thread.join()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Remove the line, so that something else can be printed."""
+        with self._lock:
+            self._erase()
+            yield
+            self._quiet_since = time.monotonic()
+
+    def _show(self) -> None:
+        while not self._ended.wait(0.1):
+            with self._lock:
+                now = time.monotonic()
+                if now - self._quiet_since >= PATIENCE:
+                    self._write(f"{self._doing} … {int(now - self._begun)} s")
+        with self._lock:
+            self._erase()
+
+    def _erase(self) -> None:
+        if self._shown:
+            self._write("")
+            self._shown = False
+
+    def _write(self, text: str) -> None:
+        file = self._file
+        assert file is not None
+        width = max(_console(file).width - 1, 1)
+        line = one_line(text)[:width]
+        with suppress(OSError, ValueError):  # the terminal is gone
+            file.write(f"\r{line}{' ' * (width - cell_width(line))}\r")
+            file.flush()
+        self._shown = True
+
+
+def busy(doing: str) -> AbstractContextManager[object]:
+    """Show what takes so long. Nothing may be printed meanwhile."""
+    return Busy(doing) if errors() is not None and errors().isatty() else nullcontext()
 
 
 def _console(file: Any) -> "Console":

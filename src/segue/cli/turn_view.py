@@ -13,6 +13,8 @@ from ..events import (
     Compaction,
     Done,
     Error,
+    ProviderEnd,
+    ProviderStart,
     Retried,
     Start,
     Steered,
@@ -30,10 +32,12 @@ from ..events import (
     TurnEvent,
     TurnStart,
 )
+from ..healing import REPORT
 from ..tools import FINAL_STATES, CallState
-from ..types import ImageContent, TextContent, ToolResultMessage
+from ..types import AssistantMessage, FileContent, ImageContent, TextContent, ToolResultMessage, dollars
+from ..types.text import count_of
 from .conversation_view import call_parts
-from .formatting import dollars, shorten, text_of, tokens_of
+from .formatting import shorten, text_of, tokens_of
 from .printable import one_line, printable
 from .terminal import Part, Screen, wrap_line
 
@@ -69,6 +73,10 @@ class TurnView:
                 self._grow(event.delta, THINKING)
             case TextEnd() | ThinkingEnd():
                 self.end_line()
+            case Done():
+                self._draw_healing(event.message)
+            case ProviderEnd():
+                self.line((one_line(f"◇ {event.block.kind}"), "blue"), (f" {shorten(event.block.text, 1)}", "dim"))
             case Error():
                 self.line((f"✗ {event.message.error_message or event.message.stop_reason}", "red"))
             case CallState():
@@ -82,11 +90,11 @@ class TurnView:
             case Switch():
                 self.line((one_line(f"⇄ {event.model} continues: {event.reason}"), "bold yellow"))
             case Compaction():
-                self.line((f"≡ {event.messages} messages were replaced by a summary", "magenta"))
+                self.line((f"≡ a summary replaces {count_of(event.messages, 'message')}", "magenta"))
             case TurnEnd():
                 self.end_line()
                 self.states.clear()
-            case TextStart() | ThinkingStart() | ToolCallStart() | ToolCallDelta() | ToolCallEnd() | Done():
+            case TextStart() | ThinkingStart() | ToolCallStart() | ToolCallDelta() | ToolCallEnd() | ProviderStart():
                 pass  # nothing to draw that the other events do not show
             case TurnStart() | CallStart():
                 pass  # the message was drawn when it was typed, the call with its first state
@@ -157,6 +165,12 @@ class TurnView:
     def _print(self, text: str) -> None:
         self.screen.line((text, self._style), wrap=False)
 
+    def _draw_healing(self, message: AssistantMessage) -> None:
+        """A request that was changed and sent again is always reported."""
+        for each in message.diagnostics:
+            if each.type == REPORT and each.message:
+                self.line((one_line(f"↻ {each.message}"), "yellow"))
+
     def _draw_state(self, event: CallState) -> None:
         call = event.call
         if call.id not in self.states:
@@ -178,7 +192,9 @@ def _result_text(result: ToolResultMessage) -> str:
             case TextContent():
                 parts.append(shorten(block.text.strip("\n"), RESULT_LINES))
             case ImageContent():
-                parts.append(f"▣ {block.mime_type}")
+                parts.append(f"▣ {block.mime_type or block.url}")
+            case FileContent():
+                parts.append(f"▤ {block.name or block.mime_type}")
             case _:
                 assert_never(block)
     return "\n".join(parts) or "(no text)"

@@ -7,14 +7,16 @@ is reached, a request is rendered for that model, and ``send`` sends it.
 from ..types import Retries
 from .client import Client
 from .connection import Connection, Timeouts
+from .downloads import Downloads, inline, inline_sync
 from .failures import error_of
 from .reach import Reach, checked_headers as checked_headers, parse_endpoint as parse_endpoint, reach
 from .stream import Stream
-from .sync import SyncStream
+from .sync import SyncStream, run_sync as run_sync
 
 __all__ = [
     "Client",
     "Connection",
+    "Downloads",
     "Reach",
     "Retries",
     "Stream",
@@ -23,6 +25,8 @@ __all__ = [
     "complete",
     "complete_sync",
     "error_of",
+    "inline",
+    "inline_sync",
     "reach",
     "send",
     "send_sync",

@@ -1,7 +1,7 @@
 """``Client``: sends conversations and requests, over connections that can be closed.
 
 Mistakes of the caller (no key, an unknown model, bad options) raise before anything is sent. Any later failure ends the
-stream with an ``error`` event, whose message can be stored.
+stream with an ``error`` event, whose message can be stored. ``complete`` raises it.
 """
 
 from types import TracebackType
@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from ..errors import SettingError
 from ..projection import PolicyLike
-from ..render import Request, encode
-from ..types import AssistantMessage, Context, Model, Options, check_options
+from ..render import ConversationLike, Request, encode
+from ..types import AssistantMessage, Model, Options, check_options
 from .connection import Connection
 from .pool import Pool
 from .reach import Reach, reach
 from .stream import Stream
-from .sync import SyncStream, run
+from .sync import SyncStream, run_sync
 
 
 class Client:
@@ -35,7 +35,7 @@ class Client:
 
     def stream(
         self,
-        context: Context,
+        context: ConversationLike,
         model: Model | str,
         options: Options | None = None,
         policy: PolicyLike = None,
@@ -48,17 +48,21 @@ class Client:
 
     async def complete(
         self,
-        context: Context,
+        context: ConversationLike,
         model: Model | str,
         options: Options | None = None,
         policy: PolicyLike = None,
         connection: Connection | None = None,
+        *,
+        check: bool = True,
     ) -> AssistantMessage:
-        """Return the whole answer of ``model`` to ``context``.
+        """Return the whole answer of ``model`` to ``context``. If it failed, raise its ``ProviderError``, whose
+        ``message`` is what had arrived.
 
-        A failed answer is also a message: its ``stop_reason`` is ``error``, and ``error_of`` returns the error.
+        With ``check=False`` a failed answer is returned like any other: its ``stop_reason`` is ``error``, and
+        ``error_of`` returns the error.
         """
-        return await self._stream(context, model, options, policy, connection).finished()
+        return await _complete(self._stream(context, model, options, policy, connection), check)
 
     def send(self, request: Request, connection: Connection | Reach | None = None) -> Stream:
         """Send a rendered request, for example of ``encode`` or of a ``Renderer``, and stream the answer.
@@ -90,7 +94,7 @@ class Client:
 
     def stream_sync(
         self,
-        context: Context,
+        context: ConversationLike,
         model: Model | str,
         options: Options | None = None,
         policy: PolicyLike = None,
@@ -101,14 +105,16 @@ class Client:
 
     def complete_sync(
         self,
-        context: Context,
+        context: ConversationLike,
         model: Model | str,
         options: Options | None = None,
         policy: PolicyLike = None,
         connection: Connection | None = None,
+        *,
+        check: bool = True,
     ) -> AssistantMessage:
         """``complete`` for synchronous callers."""
-        return SyncStream(self._stream(context, model, options, policy, connection)).finished()
+        return run_sync(_complete(self._stream(context, model, options, policy, connection), check))
 
     def send_sync(self, request: Request, connection: Connection | Reach | None = None) -> SyncStream:
         """``send`` for synchronous callers."""
@@ -116,7 +122,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections of synchronous calls. The client cannot be used after that."""
-        run(self.aclose())
+        run_sync(self.aclose())
 
     def __enter__(self) -> "Client":
         return self
@@ -128,7 +134,7 @@ class Client:
 
     def _stream(
         self,
-        context: Context,
+        context: ConversationLike,
         model: Model | str,
         options: Options | None,
         policy: PolicyLike,
@@ -136,3 +142,11 @@ class Client:
     ) -> Stream:
         reached = reach(model, connection or self.connection)
         return self.send(encode(context, reached.model, options, policy), reached)
+
+
+async def _complete(stream: Stream, check: bool) -> AssistantMessage:
+    """The message of ``stream``; if the answer failed and ``check`` is true, raise its error."""
+    message = await stream.finished()
+    if check and stream.error is not None:
+        raise stream.error
+    return message

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from ..errors import SettingError
+from ..healing import Facts
 from ..types import Retries
 from ..types.secret import Guarded
 
@@ -43,6 +44,10 @@ class Connection(Guarded, frozen=True, kw_only=True):
     max_answer: int = MAX_ANSWER
     # Called with the body before it is sent; may change it or return another one.
     on_request: Callable[[Body], Body | None] | None = None
+    # Whether a refused request is changed and sent once more, if a change is known that cures it (docs/healing.md).
+    heal: bool = True
+    # What is learnt from that. By default it is shared by the process, and not written to a file.
+    facts: Facts | None = None
     # Your own HTTP client, for proxies, certificates or tests; it is not closed.
     http: "httpx2.AsyncClient | None" = None
 
@@ -55,6 +60,8 @@ def check(connection: Connection) -> None:
             value = getattr(part, field)
             if value is not None and not (isinstance(value, int | float) and value >= 0):  # NaN is not >= 0
                 raise SettingError(f"Connection.{name}.{field} is {value!r}; it must be a number, at least 0")
+    if connection.facts is not None and not isinstance(connection.facts, Facts):
+        raise TypeError(f"Connection.facts must be segue.Facts or None, not a {type(connection.facts).__name__}")
     if connection.http is not None and connection.http.is_closed:
         raise SettingError("Connection.http is closed; pass an open client, or None")
     if not isinstance(connection.max_answer, int) or connection.max_answer < 1:

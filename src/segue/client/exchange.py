@@ -98,7 +98,7 @@ class Exchange:
     def _request(self, http: httpx2.AsyncClient, trace: "_Trace") -> httpx2.Request:
         content = b"".join(self._body) if self._length <= SLICE else _sliced(self._body)
         timeout = httpx2.Timeout(None, connect=self._connection.timeouts.connect)
-        extensions = {"trace": trace.record}
+        extensions = {"trace": trace.record, "segue": True}  # `segue.transport.patch` leaves such requests alone
         return http.build_request(
             "POST", self._url, headers=self._headers, content=content, timeout=timeout, extensions=extensions
         )

@@ -173,5 +173,6 @@ def error_of(message: AssistantMessage) -> ProviderError | None:
                 request_id=each.details.get("requestId"),
                 retryable=each.details.get("retryable"),
                 retry_after=each.details.get("retryAfter"),
+                message=message,
             )
     return None

@@ -12,9 +12,10 @@ import anyio.to_thread
 import httpx2
 from msgspec.structs import replace
 
-from ..catalog import Auth, Provider, get_model, get_provider
+from ..catalog import Auth, Provider, as_model, get_provider
 from ..errors import SettingError, UnknownProviderError
-from ..types import Model, check_model
+from ..healing import default_facts
+from ..types import Model
 from ..types.secret import Secrets, address_secrets, shown_address
 from ..wire import join_headers
 from .connection import Connection, check
@@ -36,11 +37,11 @@ _UNPRINTABLE = re.compile(r"[^ -~]")
 class Reach:
     """Everything needed to send a request to a model: endpoint, headers, credentials and settings.
 
-    Render requests for ``model``: it is the model with the URL and the fingerprint of its endpoint. ``secrets`` are the
-    secrets in all headers.
+    Render requests for ``model``: it is the model with the URL and the fingerprint of its endpoint, and with what was
+    learnt about it. ``secrets`` are the secrets in all headers.
     """
 
-    __slots__ = ("_proof", "_sign", "base_url", "connection", "headers", "model", "secrets", "signs_body")
+    __slots__ = ("_proof", "_sign", "base_url", "connection", "facts", "headers", "model", "secrets", "signs_body")
 
     def __init__(self, model: Model, connection: Connection, provider: Provider | None) -> None:
         check(connection)
@@ -60,7 +61,8 @@ class Reach:
         for headers in (checked_headers(model.headers, "Model.headers"), self.headers, self._proof):
             self.secrets.add_headers(headers)
         fingerprint = model.endpoint or _fingerprint(self.base_url, (key or "") + user.get("authorization", ""))
-        self.model = replace(model, base_url=self.base_url, endpoint=fingerprint)
+        self.facts = connection.facts or default_facts()
+        self.model = self.facts.amend(replace(model, base_url=self.base_url, endpoint=fingerprint))
 
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. ``body`` is only used if ``signs_body`` is true."""
@@ -138,8 +140,7 @@ def reach(model: Model | str, connection: Connection | None = None) -> Reach:
 
     Raises ``SettingError`` if the key or another setting is missing.
     """
-    target = get_model(model) if isinstance(model, str) else model
-    check_model(target)
+    target = as_model(model)
     try:
         provider: Provider | None = get_provider(target.provider)
     except UnknownProviderError:
@@ -156,7 +157,7 @@ def _find_key(provider: Provider | None, own_endpoint: bool) -> str | None:
     # Another endpoint may not need a key.
     if provider.needs_key and own_endpoint:
         names = " or ".join(provider.keys)
-        raise SettingError(f"no key for {provider.name}: set {names}, or pass segue.Connection(api_key=…)")
+        raise SettingError(f"no key for {provider.name}: set {names}", in_python="pass segue.Connection(api_key=…)")
     return None
 
 
@@ -166,7 +167,8 @@ def _with_variables(base_url: str) -> str:
             if found := os.environ.get(variable, "").strip():
                 return found
         shown = shown_address(base_url)
-        raise SettingError(f"the endpoint {shown} needs {name[1]}: set it, or pass segue.Connection(base_url=…)")
+        advice = "pass segue.Connection(base_url=…)"
+        raise SettingError(f"the endpoint {shown} needs {name[1]}: set it", in_python=advice)
 
     return _NAME.sub(value, base_url)
 

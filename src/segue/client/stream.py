@@ -4,20 +4,23 @@ The stream is pull-based and starts no task or generator: each ``anext`` reads u
 Nothing is leaked if the caller stops reading, and cancelling can only interrupt an ``await``.
 """
 
+import logging
 import random
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import msgspec
 from msgspec.structs import replace
 
 from ..errors import InvalidRequestError, NetworkError, ProviderError
+from ..healing import NOT_CURED, REPORT, Cured, heal
 from ..render import Decoder, Request
+from ..rules import Diagnosis, Refused
 from ..types import AssistantMessage, Diagnostic
 from ..types.codec import UNREADABLE, read_json
 from ..types.events import Error, Event
@@ -32,6 +35,7 @@ from .reach import Reach
 from .transport import hidden_in_logs
 
 T = TypeVar("T")
+logger = logging.getLogger("segue.client")
 
 MAX_ERROR = 1024 * 1024
 """Bytes of an error's body that are read; the rest is ignored."""
@@ -64,6 +68,10 @@ class Stream:
         self._cancelled = False
         self._emitted = False
         self._exchange: Exchange | None = None
+        self._refused: Refused | None = None  # the last refusal, until it is treated
+        self._cured: Cured | None = None
+        self._diagnosis: Diagnosis | None = None
+        self._report = ""
         self._first_deadline = 0.0
         self._total_deadline: float | None = None
         self._decoder = self._fresh_decoder()
@@ -122,6 +130,9 @@ class Stream:
         events, failure = await self._step()
         if not events:
             return
+        if failure is not None and not self._emitted and self._heal(failure):
+            await self._disconnect()
+            return
         wait = None if failure is None or self._emitted else self._wait(failure)
         if wait is None:
             self._emitted = True
@@ -133,6 +144,23 @@ class Stream:
         self._decoder = self._fresh_decoder()
         with suppress(TimedOut):
             await self._await(lambda: anyio.sleep(wait), wait + 1)
+
+    def _heal(self, failure: ProviderError) -> bool:
+        """Change a refused request, once, if that may cure it. Return whether it is to be sent again."""
+        refused, self._refused = self._refused, None
+        if refused is None or self._cured is not None or not self._connection.heal or self._cancelled:
+            return False
+        found = heal(self.request, refused)
+        if not isinstance(found, Cured):
+            self._diagnosis = found
+            return False
+        body = _body(found.request, self._connection)
+        if b"".join(body) == b"".join(self._body):
+            return False
+        self._cured, self.request, self._body = found, found.request, body
+        logger.info("%s: %s", self.request.model.ref, found.summary(failure.text))
+        self._report = found.summary(failure.text)
+        return True
 
     async def _step(self) -> tuple[list[Event], ProviderError | None]:
         if self._cancelled:
@@ -187,7 +215,9 @@ class Stream:
             # The status may be enough. A bad request, however, may be something else in the text that is missing.
             kind, text = kind_of("", status), self._timeout_text() if isinstance(error, TimedOut) else error.text
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
-        text = self._reach.secrets.shown(_error_text(bytes(data)) or f"{status} status code (no body)")
+        body = _error_body(bytes(data))
+        text = self._reach.secrets.shown(_error_text(body) or f"{status} status code (no body)")
+        self._refused = Refused.read(status, body, text)
         return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _piece(self) -> bytes | None:
@@ -226,7 +256,10 @@ class Stream:
         return f"no event arrived within {timeouts.first_event:g} seconds"
 
     def _fresh_decoder(self) -> Decoder:
-        return Decoder(self.request, None, self._reach.secrets, self._reach.model.endpoint)
+        decoder = Decoder(self.request, None, self._reach.secrets, self._reach.model.endpoint)
+        if self._cured is not None:
+            decoder.partial.note(REPORT, self._report, self._cured.details())
+        return decoder
 
     # -- failures ----------------------------------------------------------------------------------------------------
 
@@ -264,7 +297,8 @@ class Stream:
     def _wait(self, failure: ProviderError) -> float | None:
         """Seconds to wait before a retry; ``None`` if the request is not sent again."""
         retries = self._connection.retries
-        if not failure.retryable or self.attempts > retries.count or self._cancelled:
+        tries = self.attempts - (self._cured is not None)  # the resend of a changed request is not a retry
+        if not failure.retryable or tries > retries.count or self._cancelled:
             return None
         wait, deadline = self._pause(failure), self._total_deadline
         return None if deadline is not None and wait is not None and time.monotonic() + wait >= deadline else wait
@@ -274,7 +308,7 @@ class Stream:
         retries = self._connection.retries
         if failure.retry_after is not None:
             return failure.retry_after if failure.retry_after <= retries.longest_retry_after else None
-        return retries.backoff(self.attempts, random.random())
+        return retries.backoff(self.attempts - (self._cured is not None), random.random())
 
     def _queue_events(self, events: list[Event], failure: ProviderError | None = None) -> None:
         """Queue events. The last event of an answer also sets ``message`` and ``error``."""
@@ -282,11 +316,15 @@ class Stream:
         if isinstance(last, Error):
             message = last.message
             if failure is not None:
-                message = replace(message, diagnostics=[*message.diagnostics, _diagnostic(failure, message.timestamp)])
+                more = [_diagnostic(failure, message.timestamp), *_recognised(self._diagnosis, message.timestamp)]
+                message = replace(message, diagnostics=[*message.diagnostics, *more])
+                failure.message = message
             events[-1] = Error(message, last.partial, failure)
             self.message, self.error = message, failure
         elif last is not None and self._decoder.message is not None:
             self.message = self._decoder.message
+            if self._cured is not None:
+                self._cured.learn(self._reach.facts)
         self._queue.extend(events)
 
     # -- the connection ----------------------------------------------------------------------------------------------
@@ -330,6 +368,12 @@ def _diagnostic(failure: ProviderError, now: int) -> Diagnostic:
     return Diagnostic("provider-error", now, failure.text, known)
 
 
+def _recognised(diagnosis: Diagnosis | None, now: int) -> list[Diagnostic]:
+    """The report of a refusal that no change of the request cures."""
+    cures = () if diagnosis is None else diagnosis.cures
+    return [Diagnostic(NOT_CURED, now, cure.title, {"cure": cure.number}) for cure in cures]
+
+
 def _redirected(exchange: Exchange, text: str) -> str:
     """The text of an error, for redirects too: they are not followed, because the key would be sent to another host."""
     where = exchange.headers.get("location")
@@ -338,10 +382,14 @@ def _redirected(exchange: Exchange, text: str) -> str:
     return f"the endpoint redirects to {shown_address(where)}, which is not followed; set base_url if it is right"
 
 
-def _error_text(data: bytes) -> str:
-    """The error text in the body of an error response, which may be JSON or anything else."""
+def _error_body(data: bytes) -> Any:
+    """The body of an error response: any JSON, or the text of anything else."""
     try:
-        body = read_json(data)
+        return read_json(data)
     except UNREADABLE:
         return " ".join(data.decode("utf-8", "replace").split())
-    return error_text(body[0] if isinstance(body, list) and body else body)
+
+
+def _error_text(body: Any) -> str:
+    """The error text in the body of an error response."""
+    return body if isinstance(body, str) else error_text(body[0] if isinstance(body, list) and body else body)

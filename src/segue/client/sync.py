@@ -4,6 +4,7 @@ import asyncio
 import atexit
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from functools import cache
 from types import TracebackType
 from typing import Any, TypeVar
@@ -25,12 +26,29 @@ class _Loop:
         atexit.register(self._stop)
 
     def run(self, act: Coroutine[Any, Any, T]) -> T:
-        future = asyncio.run_coroutine_threadsafe(act, self._loop)
+        if threading.current_thread() is self._thread:
+            act.close()
+            raise RuntimeError("in an async function that segue runs, use await; a synchronous call would never return")
+        task, done = self._start(act)
         try:
-            return future.result()
-        except BaseException:  # the caller was interrupted
-            future.cancel()
+            done.wait()
+        except BaseException:  # the caller was interrupted: what runs is cancelled, and may still close files and logs
+            self.call(task.cancel)
+            done.wait()
             raise
+        return task.result()
+
+    def _start(self, act: Coroutine[Any, Any, T]) -> "tuple[asyncio.Task[T], threading.Event]":
+        started: Future[asyncio.Task[T]] = Future()
+        done = threading.Event()
+
+        def start() -> None:
+            task = self._loop.create_task(act)
+            task.add_done_callback(lambda _: done.set())
+            started.set_result(task)
+
+        self._loop.call_soon_threadsafe(start)
+        return started.result(), done
 
     def call(self, act: Any) -> None:
         self._loop.call_soon_threadsafe(act)
@@ -47,7 +65,7 @@ def _loop() -> _Loop:
     return _Loop()
 
 
-def run(act: Coroutine[Any, Any, T]) -> T:
+def run_sync(act: Coroutine[Any, Any, T]) -> T:
     """Run ``act`` in the background event loop and return its result."""
     return _loop().run(act)
 
@@ -60,25 +78,29 @@ class SyncStream:
 
     @property
     def request(self) -> Request:
+        """The request that was sent."""
         return self._stream.request
 
     @property
     def message(self) -> AssistantMessage | None:
+        """The answer, once the stream has ended."""
         return self._stream.message
 
     @property
     def error(self) -> ProviderError | None:
+        """Why the answer failed, if it did."""
         return self._stream.error
 
     @property
     def attempts(self) -> int:
+        """How often the request was sent."""
         return self._stream.attempts
 
     def __iter__(self) -> "SyncStream":
         return self
 
     def __next__(self) -> Event:
-        event = run(_next(self._stream))
+        event = run_sync(_next(self._stream))
         if event is None:
             raise StopIteration
         return event
@@ -97,11 +119,11 @@ class SyncStream:
 
     def close(self) -> None:
         """Close the stream and its connection; ``message`` keeps what had arrived."""
-        run(self._stream.aclose())
+        run_sync(self._stream.aclose())
 
     def finished(self) -> AssistantMessage:
         """Read to the end and return the message, even if the answer failed."""
-        return run(self._stream.finished())
+        return run_sync(self._stream.finished())
 
 
 async def _next(stream: Stream) -> Event | None:

@@ -5,8 +5,8 @@ This room does no I/O: it makes the request for a summary, the caller sends it, 
 
 from .budget import KEEP, RequestSettings, answer_room, needed
 from .plan import obstacle, plan
-from .request import Summary, accept, request
-from .values import Plan, compacted, is_summary, summary_message
+from .request import INSTRUCTIONS as INSTRUCTIONS, Summary, accept, request
+from .values import Plan, compacted, is_summary, summary_message, text_of_summary as text_of_summary
 
 __all__ = [
     "KEEP",

@@ -36,7 +36,7 @@ DEFAULTS = RequestSettings()
 
 def needed(context: Context, model: Model, settings: RequestSettings = DEFAULTS) -> bool:
     """Whether the next request, with the room for its answer, would exceed the window of ``model``."""
-    return request_tokens(context, model, settings.policy) + answer_room(model, settings) > model.context_window
+    return request_tokens(context, model, settings.policy) > model.input_limit(answer_room(model, settings))
 
 
 def answer_room(model: Model, settings: RequestSettings = DEFAULTS) -> int:
@@ -51,7 +51,7 @@ def answer_room(model: Model, settings: RequestSettings = DEFAULTS) -> int:
 
 def summary_room(target: Model, summariser: Model) -> int:
     """The tokens that a summary may have: a small part of both windows, and no more than the summariser can write."""
-    window = min(target.context_window, summariser.context_window)
+    window = min(target.input_limit(), summariser.input_limit())
     return max(min(MAX_SUMMARY, window // 8, summariser.max_tokens), MIN_SUMMARY)
 
 

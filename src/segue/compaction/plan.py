@@ -44,7 +44,7 @@ def plan(
     cuts = points.cuts()
     if not cuts:
         return None
-    window = target.context_window - answer_room(target, settings)
+    window = target.input_limit(answer_room(target, settings))
     room = summary_room(target, summariser)
 
     def fits(cut: int) -> bool:
@@ -64,7 +64,7 @@ def _with_longest_summary(context: Context, cut: int, room: int) -> Context:
 def _preferred(context: Context, points: CutPoints, cuts: list[int], target: Model, keep: float) -> int:
     """The earliest turn from which at most ``keep`` is left; a position inside the last turn if that is larger."""
     tokens = [message_tokens(message) for message in context.messages]
-    wanted = keep * min(sum(tokens) + frame_tokens(context), target.context_window) if isinstance(keep, float) else keep
+    wanted = keep * min(sum(tokens) + frame_tokens(context), target.input_limit()) if isinstance(keep, float) else keep
     if wanted < 0 or (isinstance(keep, float) and keep > 1):
         raise ValueError(f"keep is a share between 0.0 and 1.0 or a number of tokens, not {keep!r}")
     left = [*accumulate(reversed(tokens), initial=0.0)][::-1]
@@ -127,13 +127,18 @@ def obstacle(
     start = cuts[-1] if cuts else 0
     least = _with_longest_summary(context, start, summary_room(target, summariser)) if cuts else context
     tokens, answer = request_tokens(least, target, settings.policy), answer_room(target, settings)
-    if tokens + answer <= target.context_window:
+    if tokens <= target.input_limit(answer):
         return None
     return (
-        f"{target.ref} has a window of {target.context_window:,} tokens, {answer:,} of them for the answer, and what "
-        f"cannot be summarised has up to {tokens:,}. The largest piece is {_largest(context, start)}: choose a model "
-        "with a larger window, or make that piece smaller"
+        f"{target.ref} has a window of {target.context_window:,} tokens, {answer:,} of them for the answer"
+        f"{_input_only(target)}, and what cannot be summarised has up to {tokens:,}. The largest piece is "
+        f"{_largest(context, start)}: choose a model with a larger window, or make that piece smaller"
     )
+
+
+def _input_only(target: Model) -> str:
+    limit = target.max_input_tokens
+    return f", accepts at most {limit:,} tokens of input" if limit and limit < target.context_window else ""
 
 
 def _largest(context: Context, start: int) -> str:

@@ -69,7 +69,7 @@ def part_room(summariser: Model, plan: Plan) -> int:
 def _text_room(summariser: Model, plan: Plan, reserve: int | None) -> int:
     frame = guess_context(_request(plan, 0, NEXT, "x" * MARK_LENGTH, "")) * SAFETY_FACTOR + PART_NUMBER_TOKENS
     return max(
-        bytes_in(summariser.context_window - answer_room(summariser, RequestSettings(reserve=reserve)) - frame),
+        bytes_in(summariser.input_limit(answer_room(summariser, RequestSettings(reserve=reserve))) - frame),
         MIN_TEXT,
     )
 

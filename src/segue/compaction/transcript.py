@@ -12,8 +12,10 @@ from msgspec import Struct
 from ..projection import Pairing
 from ..types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -83,7 +85,8 @@ class Transcript:
                 if is_summary(message):
                     yield Piece("summary of what came before", scrub(text_of_summary(message)))
                 else:
-                    yield from _blocks("user", message.content, bulky=False)
+                    label = "user, written by a program" if message.injected else "user"
+                    yield from _blocks(label, message.content, bulky=message.injected)
             case AssistantMessage():
                 yield from self._answer(index, message)
             case ToolResultMessage():
@@ -110,6 +113,9 @@ class Transcript:
                     label = f"{who}, call {self._first_calls[index] + at} of tool {_plain(block.name)}{missing}"
                     yield Piece(label, _arguments(block), bulky=True)
                     at += 1
+                case ProviderContent():
+                    if block.text.strip():
+                        yield Piece(f"{who}, {_plain(block.kind)}", scrub(block.text), bulky=True)
                 case _:
                     assert_never(block)
 
@@ -172,10 +178,18 @@ def _blocks(label: str, blocks: Sequence[UserContent | ToolResultContent], *, bu
             case TextContent():
                 yield Piece(label, scrub(block.text), bulky)
             case ImageContent():
-                size = f"{len(block.data) * 3 // 4:,} bytes"
-                yield Piece(f"{label}, an image", f"({_plain(block.mime_type)}, {size}, not shown)", bulky)
+                yield Piece(f"{label}, an image", f"({_plain(block.mime_type)}, {_place(block)}, not shown)", bulky)
+            case FileContent():
+                name = _plain(block.name or block.mime_type)
+                text = block.text
+                shown = f"({name}, {_place(block)}, not shown)" if text is None else scrub(text)
+                yield Piece(f"{label}, a file" if text is None else f"{label}, file {name}", shown, bulky=True)
             case _:
                 assert_never(block)
+
+
+def _place(block: ImageContent | FileContent) -> str:
+    return f"{block.size:,} bytes" if block.url is None else f"at {scrub(block.url)}"
 
 
 def _arguments(call: ToolCall) -> str:

@@ -17,6 +17,12 @@ from .mistral_chat import MistralChat
 from .names import NAME_SHAPES as NAME_SHAPES, NameShape as NameShape, valid_name as valid_name
 from .openai_completions import OpenAICompletions
 from .openai_responses import OpenAIResponses
+from .schemas import (
+    SCHEMA_SHAPES as SCHEMA_SHAPES,
+    SchemaForm as SchemaForm,
+    SchemaRefs as SchemaRefs,
+    SchemaShape as SchemaShape,
+)
 
 DIALECTS: dict[str, type[Dialect]] = {
     "anthropic-messages": AnthropicMessages,

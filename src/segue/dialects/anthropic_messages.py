@@ -3,6 +3,7 @@
 from typing import Literal
 
 from .base import Dialect, ForeignReasoning, IdForm, OwnReasoning
+from .schemas import SchemaForm
 
 Thinking = Literal["enabled", "adaptive", "disabled"]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
@@ -14,8 +15,26 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     id_form: IdForm = "toolu-64"
     own_reasoning: OwnReasoning = "signed"  # "thinking.signature: Field required" (opencode#25005)
     foreign_reasoning: ForeignReasoning = "keep-signed"
+    schema_form: SchemaForm = "2020-12"
     needs_tools: bool = True
     images_in_results: bool = True
+    image_urls: bool = True  # URLImageSourceParam (SDK anthropic 2.8.0)
+    # Base64PDFSourceParam, PlainTextSourceParam and URLPDFSourceParam; documents are allowed in tool results (SDK
+    # anthropic 2.8.0).
+    files: tuple[str, ...] = ("application/pdf", "text/plain")
+    file_urls: tuple[str, ...] = ("application/pdf",)
+    files_in_results: tuple[str, ...] = ("application/pdf", "text/plain")
+    # Server tools, their results and uploaded files; the advisor's result needs its tool in the request (ANT-32).
+    provider_content: tuple[str, ...] = (
+        "server_tool_use",
+        "web_search_tool_result",
+        "web_fetch_tool_result",
+        "code_execution_tool_result",
+        "bash_code_execution_tool_result",
+        "text_editor_code_execution_tool_result",
+        "tool_search_tool_result",
+        "container_upload",
+    )
     error_flag: bool = True
     # 100 images on models with a window of 200k tokens, 600 on those with a million; "image exceeds 5 MB maximum:
     # 5316852 bytes > 5242880 bytes" (by now 10 MB on the direct API, still 5 MB on Bedrock and Vertex).
@@ -42,3 +61,5 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     forced_tool_choice: bool = False
     # A `system` role inside messages: Opus 4.8 and later; Sonnet 5 accepts and ignores it.
     system_in_messages: bool = False
+    # `cache_control` on blocks. Some hosts of other models refuse it.
+    cache_markers: bool = True

@@ -9,6 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from .schemas import SchemaForm, SchemaRefs
+
 IdForm = Literal["call-40", "call-64", "toolu-64", "plain-64", "nine", "kimi"]
 """The form of tool-call ids that a target accepts; ``ids.py`` defines them."""
 
@@ -24,6 +26,9 @@ ForeignReasoning = Literal["labelled", "drop", "keep-signed"]
 PrefixMismatch = Literal["drop_block", "error"]
 """What a target does with thinking that is bound to another prefix than the one before it now."""
 
+
+StructuredOutput = Literal["no", "alone", "yes"]
+"""Whether a target has structured output, and with what it may be combined."""
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text")
 """The fields in which members of the Chat Completions family return reasoning as plain text. Such a name may be stored
@@ -62,13 +67,47 @@ class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     needs_tools: bool = False
     # Tool results may contain images; otherwise images are moved to a user message after the last result of the batch.
     images_in_results: bool = False
+    # Images by address (`ImageContent.url`), which the provider fetches itself; otherwise the address is sent as text.
+    image_urls: bool = False
+    # The media types of files that the target reads, as globs, if the model's `input` has their kind: as data, by
+    # address, and inside tool results (others move to a user message after the last result of the batch).
+    files: tuple[str, ...] = ()
+    file_urls: tuple[str, ...] = ()
+    files_in_results: tuple[str, ...] = ()
+    # The kinds of provider content (`ProviderContent.kind`) that the target accepts back from its answers, as globs.
+    provider_content: tuple[str, ...] = ()
+    # Free-text tools, and tools in namespaces; otherwise they are sent as functions.
+    custom_tools: bool = False
+    namespaces: bool = False
     # Tool results have a flag for failures; otherwise their text is marked as an error.
     error_flag: bool = False
 
     # Objects in the arguments of a call may have an empty key; otherwise such entries are left out.
     empty_keys: bool = True
 
-    # Limits of size; None if no limit is known. `preview` reports them, rendering does not enforce them.
+    # The rules for the schemas of tools, and how references in them are read, if the form does not decide that
+    # (``schemas.py``). Models that misread references get their definitions inlined: GLM-5.3 writes nested arguments as
+    # strings where the schema is a `$ref` (pydantic-ai#10243, 2026-10), and pydantic-ai inlines for Qwen and Llama.
+    schema_form: SchemaForm = "openai"
+    schema_refs: SchemaRefs | None = None
+
+    # Fields that the target refuses, as paths in the body, with `*` for every index: `top_p`, `tools.*.strict`. They
+    # are left out. ("Extra inputs are not permitted", "Unknown parameter: …": the words name the field.)
+    refused_fields: tuple[str, ...] = ()
+    # Keywords of JSON Schema that the target refuses in tools; a property of that name stays. ('Unknown name
+    # "propertyNames" at 'tools[0].function_declarations[14].parameters…': Cannot find field.', nodetool#4388, 2026)
+    refused_keywords: tuple[str, ...] = ()
+    # The target refuses forms that its protocol allows, such as a list of texts in a tool result. Bodies that others
+    # have made are then always written again in segue's form, even if they need no repair.
+    exact_form: bool = False
+
+    # Whether the target accepts a JSON schema that its answer must have (structured output). `alone`: only without
+    # tools and without streaming. Targets that are not known to have it do not get the option.
+    structured_output: StructuredOutput = "no"
+
+    # Limits of size; None if no limit is known. `preview` reports them. Rendering enforces those of images where the
+    # target has refused one: a larger image is then shown as text.
+    enforced_image_limits: bool = False
     max_tools: int | None = None
     max_images: int | None = None
     max_image_bytes: int | None = None

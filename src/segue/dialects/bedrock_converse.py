@@ -3,6 +3,7 @@
 from typing import Literal
 
 from .base import Dialect, ForeignReasoning, IdForm
+from .schemas import SchemaForm
 
 ReasoningSwitch = Literal["none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort"]
 
@@ -12,6 +13,8 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
 
     id_form: IdForm = "plain-64"
     foreign_reasoning: ForeignReasoning = "drop"
+    # Nova's; Claude accepts more.
+    schema_form: SchemaForm = "nova"
     needs_tools: bool = True
     # toolResult.status: Claude and Nova; "This model doesn't support the status field." (Writer)
     error_flag: bool = False

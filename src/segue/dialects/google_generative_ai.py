@@ -3,6 +3,7 @@
 from typing import Literal
 
 from .base import Dialect, ForeignReasoning, IdForm, NameForm, OwnReasoning
+from .schemas import SchemaForm
 
 
 class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -10,6 +11,8 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
 
     id_form: IdForm = "toolu-64"
     name_form: NameForm = "letter-first"
+    # Full JSON Schema for tools is sent as `parametersJsonSchema`, the OpenAPI subset as `parameters`.
+    schema_form: SchemaForm = "gemini"
     own_reasoning: OwnReasoning = "any"  # thought parts may be replayed or dropped
     foreign_reasoning: ForeignReasoning = "drop"
     # functionResponse.parts: "`function_response.parts` is not supported for this model" before Gemini 3
@@ -29,8 +32,6 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
     signature_required: bool = True
     # "Requests ending with a model turn are not supported": 3.6 Flash, 3.5 Flash-Lite and later.
     prefill: bool = False
-    # Full JSON Schema for tools (`parametersJsonSchema`) instead of the OpenAPI subset.
-    json_schema: bool = True
     # The field that sets the reasoning level.
     reasoning_switch: Literal["none", "thinkingBudget", "thinkingLevel"] = "thinkingLevel"
     effort: tuple[str, ...] = ("low", "high")

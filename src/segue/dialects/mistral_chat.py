@@ -1,12 +1,15 @@
 """Mistral chat completions. The reference is mistral-common's validator, which the hosted API runs."""
 
 from .base import Dialect, IdForm
+from .schemas import SchemaForm
 
 
 class MistralChat(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """State of the rules: 2026-11, mistral-common 1.13 and the API's error texts."""
 
     id_form: IdForm = "nine"
+    image_urls: bool = True  # `image_url` is an address or a data URL (mistralai 3.7.0, ImageURLChunk)
+    schema_form: SchemaForm = "draft-7"
 
     # "Unexpected role 'user' after role 'tool'" (code 3230): relaxed in mistral-common 1.11.1, still seen on other
     # hosts (hermes-agent#20154); the filler in between does no harm.

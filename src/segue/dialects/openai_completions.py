@@ -7,6 +7,7 @@ roles, one system message, no field that a strict server could refuse (templates
 from typing import Literal
 
 from .base import Dialect, IdForm
+from .schemas import SchemaRefs
 
 EmptyContent = Literal["null", "empty", "omit"]
 ReasoningSwitch = Literal[
@@ -20,6 +21,7 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
 
     id_form: IdForm = "nine"
     signatures: Literal["opaque", "details"] = "details"
+    schema_refs: SchemaRefs | None = "inline"  # an unknown model may misread references
 
     # The role of the system prompt. `developer` is refused outside OpenAI, OpenRouter, Cerebras and Groq ("unknown
     # variant `developer`, expected one of `system`, `user`, `assistant`, `tool`", DeepSeek, 9router#773). `user` if
@@ -83,6 +85,9 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # of their call ("Gemini models require OpenRouter reasoning details to be preserved in each request", LibreChat
     # agents#37; Google's documented dummy, in the form that Roo-Code#10759 sends, 2026-01).
     dummy_signature: str | None = None
+    # Where the placeholder goes. Gemini's own OpenAI endpoint reads signatures in `extra_content` of the first call
+    # ("Function call is missing a thought_signature", openhuman#3548, 2026-06).
+    dummy_in: Literal["reasoning_details", "extra_content"] = "reasoning_details"
 
     # "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"

@@ -11,6 +11,7 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     id_form: IdForm = "call-64"
     own_reasoning: OwnReasoning = "signed"  # a reasoning item is sent back whole or not at all
     images_in_results: bool = True  # function_call_output.output accepts input_image
+    image_urls: bool = True  # "a fully qualified URL or base64 encoded image in a data URL" (SDK openai 3.49.0)
     max_tools: int | None = 128  # "Invalid 'tools': array too long. Expected an array with maximum length 128"
 
     # "Unsupported parameter: 'temperature' is not supported with this model." (reasoning models)

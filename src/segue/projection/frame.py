@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ..types import ToolDefinition
+from msgspec.structs import replace
+
+from ..types import ToolDefinition, ToolKey
 from ..types.text import scrub
-from .step import PendingChange, Report, Target
+from .step import NameMap, PendingChange, Report, Target
 
 STUB_TOOL = ToolDefinition(
     "unavailable_tool",
@@ -49,16 +51,52 @@ class Frame:
         return clean
 
     def _tools(self, target: Target) -> list[ToolDefinition]:
-        rendered: dict[str, ToolDefinition] = {}
+        rendered: dict[tuple[str | None, str], ToolDefinition] = {}
+        if target.policy.declared_names == "kept":
+            self._keep_names(target)
         for tool in self.tools:
-            name, description = target.names.rendered(tool.name), scrub(tool.description)
-            if name in rendered:
+            adapted, change = adapted_tool(target.names, tool)
+            if change is not None:
+                self.report.add("tool-adapted", None, None, change)
+            name, description = target.names.rendered(adapted.name), scrub(tool.description)
+            if (adapted.namespace, name) in rendered:
                 self.report.add("tool-duplicate", None, None, f"{tool.name!r} is defined twice; the first is used")
                 continue
-            if name != tool.name:
-                self.report.add("name-projected", None, None, f"tool {tool.name!r} is sent as {name!r}")
+            if name != adapted.name:
+                self.report.add("name-projected", None, None, f"tool {adapted.name!r} is sent as {name!r}")
             if description is not tool.description:
                 self.report.add("text-sanitized", None, None, f"half characters replaced in tool {name!r}")
-            same = name == tool.name and description is tool.description
-            rendered[name] = tool if same else ToolDefinition(name, description, tool.parameters)
+            if name != adapted.name or description is not tool.description:
+                adapted = replace(adapted, name=name, description=description)
+            rendered[adapted.namespace, name] = adapted
         return list(rendered.values())
+
+    def _keep_names(self, target: Target) -> None:
+        target.names.fixed = frozenset(tool.name for tool in self.tools)
+        for tool in self.tools:
+            if not target.names.is_valid(tool.name):
+                self.report.add("name-kept", None, None, f"the target may refuse the name of tool {tool.name!r}")
+
+
+def adapted_tool(names: NameMap, tool: ToolDefinition) -> tuple[ToolDefinition, str | None]:
+    """A free-text tool or a tool in a namespace as the target knows it, and how it was changed, if it was."""
+    if tool.kind is None and tool.namespace is None:
+        return tool, None
+    name, kind, namespace = names.adapted(ToolKey(tool.name, tool.kind, tool.namespace))
+    if (name, kind, namespace) == (tool.name, tool.kind, tool.namespace):
+        return tool, None
+    if kind == tool.kind:
+        moved = replace(tool, name=name, namespace=namespace)
+        return moved, f"tool {tool.name!r} of {tool.namespace!r} is sent as {name!r}"
+    function = ToolDefinition(name, tool.description, _free_text(tool), namespace=namespace)
+    return function, f"free-text tool {tool.name!r} is sent as a function with the parameter 'input'"
+
+
+def _free_text(tool: ToolDefinition) -> dict[str, Any]:
+    """The parameters of a function in place of a free-text tool. A grammar becomes a description."""
+    text: dict[str, Any] = {"type": "string"}
+    grammar = tool.format or {}
+    grammar = grammar.get("grammar", grammar) if isinstance(grammar.get("grammar", grammar), dict) else {}
+    if isinstance(grammar.get("definition"), str):
+        text["description"] = f"Text that follows this {grammar.get('syntax', '')} grammar:\n{grammar['definition']}"
+    return {"type": "object", "properties": {"input": text}, "required": ["input"]}

@@ -19,24 +19,40 @@ from ..types import (
     Message,
     Model,
     ToolDefinition,
+    ToolKey,
     ToolResultMessage,
 )
 from .frame import Frame
 from .passes.arguments import Arguments
 from .passes.failed_turns import FailedTurns
+from .passes.files import Files
 from .passes.ids import Ids
 from .passes.images import Images
 from .passes.names import Names
+from .passes.provider_content import ProviderBlocks
 from .passes.reasoning import Reasoning
 from .passes.text import Text
 from .passes.tool_interactions import ToolInteractions
+from .passes.tool_kinds import ToolKinds
 from .policy import Policy
 from .prefix import Prefix
 from .scan import FAILED, TORN, scan
 from .step import Pass, Step, Target
 from .steps import Steps
 
-PASSES: tuple[type[Pass], ...] = (FailedTurns, ToolInteractions, Images, Reasoning, Text, Arguments, Names, Ids)
+PASSES: tuple[type[Pass], ...] = (
+    FailedTurns,
+    ToolInteractions,
+    Files,
+    Images,
+    ProviderBlocks,
+    Reasoning,
+    Text,
+    Arguments,
+    ToolKinds,
+    Names,
+    Ids,
+)
 
 
 Apply = Callable[[Step, Any], None]
@@ -103,8 +119,8 @@ class Rendering:
         return [*self.frame.report.changes, *self.report.changes]
 
     @property
-    def names(self) -> dict[str, str]:
-        """The stored name behind each rendered tool name that differs."""
+    def names(self) -> dict[str, ToolKey]:
+        """The stored tool behind each rendered name, where they differ."""
         return self._target.names.originals
 
     # -- the frame ---------------------------------------------------------------------------------------------------

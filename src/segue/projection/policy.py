@@ -11,12 +11,16 @@ from ..types import AssistantMessage, Message, Model
 FailedTurns = Literal["drop", "keep-text", "drop-all"]
 OrphanResults = Literal["text", "pair", "drop"]
 Reasoning = Literal["labelled", "text", "drop", "auto"]
+ProviderBlocks = Literal["text", "drop"]
+DeclaredNames = Literal["rendered", "kept"]
 IdFunction = Callable[[str, Model, AssistantMessage], str]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "failed_turns": get_args(FailedTurns),
     "orphan_results": get_args(OrphanResults),
     "reasoning": get_args(Reasoning),
+    "provider_content": get_args(ProviderBlocks),
+    "declared_names": get_args(DeclaredNames),
 }
 KEEPS: dict[FailedTurns, tuple[bool, bool]] = {
     "drop": (True, False),
@@ -41,9 +45,14 @@ class Policy(Struct, frozen=True, kw_only=True):
     reasoning: Reasoning = "labelled"
     # How many characters of such thinking are kept; `None` keeps all.
     reasoning_limit: int | None = None
+    # Content that only its provider can read back, for another model: shown as text after "[kind] ", or left out.
+    provider_content: ProviderBlocks = "text"
     # Returns the id to send for an id that would otherwise be changed: (id, target, message) -> id. The returned id
     # must be valid and unique.
     tool_call_id: IdFunction | None = None
+    # Names of tools that the request declares: in the form that the target accepts, or as they are, because the caller
+    # reads the answers without segue; then a name that the target refuses is only reported.
+    declared_names: DeclaredNames = "rendered"
     # False: no pass runs. Messages are sent unchanged, and the caller is responsible for their validity.
     passes: bool = True
 
@@ -67,10 +76,12 @@ class Policy(Struct, frozen=True, kw_only=True):
 
 PRESETS: dict[str, Policy] = {
     "default": Policy(),
-    "or": Policy(failed_turns="drop-all", orphan_results="drop", reasoning="text"),
-    "alchemy": Policy(failed_turns="drop-all", orphan_results="drop", reasoning="text"),
-    "phi-core": Policy(failed_turns="keep-text", reasoning="auto"),
-    "llxprt": Policy(orphan_results="pair", missing_result="Tool call interrupted or cancelled"),
+    "or": Policy(failed_turns="drop-all", orphan_results="drop", reasoning="text", provider_content="drop"),
+    "alchemy": Policy(failed_turns="drop-all", orphan_results="drop", reasoning="text", provider_content="drop"),
+    "phi-core": Policy(failed_turns="keep-text", reasoning="auto", provider_content="drop"),
+    "llxprt": Policy(
+        orphan_results="pair", missing_result="Tool call interrupted or cancelled", provider_content="drop"
+    ),
     "off": Policy(passes=False),
 }
 """Named after the projects that make these choices; ``off`` sends messages unchanged."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ..errors import ProjectionError
-from ..types import Change, Context, Message, Model, check_context, check_model
+from ..types import Change, Context, Message, Model, ToolKey
 from .pipeline import Rendering
 from .policy import ContextTranslationStrategy, Policy, PolicyLike, resolve_policy
 from .prefix import Prefix
@@ -28,8 +28,8 @@ class Projection(Struct, frozen=True, kw_only=True):
     model: Model
     # For each rendered message, the index of the stored one that it was made from.
     sources: list[int]
-    # The stored name of each tool whose rendered name differs, to translate calls back.
-    names: dict[str, str]
+    # The stored tool behind each rendered name, where they differ, to translate calls back.
+    names: dict[str, ToolKey]
 
     def summary(self) -> str:
         """The changes in a few lines, for a person."""
@@ -62,8 +62,6 @@ def project(context: Context, model: Model, policy: PolicyLike = None) -> Projec
 
 def rendered(context: Context, model: Model, policy: PolicyLike = None) -> Rendering:
     """The rendering behind ``project``."""
-    check_context(context)
-    check_model(model)
     choices, strategy = resolve_policy(policy)
     messages: Sequence[Message] = context.messages
     if strategy is not None:

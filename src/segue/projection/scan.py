@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, assert_never
 
 from ..dialects import REASONING_FIELDS
-from ..types import Block, ImageContent, TextContent, ThinkingContent, ToolCall
+from ..types import Block, FileContent, ImageContent, ProviderContent, TextContent, ThinkingContent, ToolCall
 from ..types.codec import encode
 
 # One bit for each thing that a pass may be concerned with.
@@ -18,6 +18,9 @@ OPAQUE = 8  # thinking and signatures, which only their origin can read
 UNSIGNED = 16  # thinking without a signature
 ODD = 32  # text that may be blank, values that JSON may not be able to represent, and empty content
 TORN = 64  # results that are missing, stored elsewhere than after their calls, or of another tool
+FILES = 128  # files, and images by address or without data
+PROVIDER = 256  # content that only its provider can read
+ADAPTABLE = 512  # calls of free-text tools, or of tools in a namespace
 
 PLAIN = frozenset({int, bool})
 """Types of values that JSON can always represent."""
@@ -37,6 +40,8 @@ def scan(content: Sequence[Block]) -> int:
                 has |= ODD
         elif type(block) is ToolCall:
             has |= CALLS
+            if block.kind is not None or block.namespace is not None:
+                has |= ADAPTABLE if (block.namespace or "").isascii() else ADAPTABLE | ODD
             if block.thought_signature is not None:
                 has |= OPAQUE | ODD
             elif not _are_plain(block.arguments):
@@ -50,9 +55,16 @@ def scan(content: Sequence[Block]) -> int:
             if not block.thinking.isascii() and _written(block.thinking) is None:
                 has |= ODD
         elif type(block) is ImageContent:
-            has |= IMAGES
-            if not block.data.isascii() or not block.mime_type.isascii():
+            has |= IMAGES if block.data else IMAGES | FILES
+            if not block.data.isascii() or not block.mime_type.isascii() or not (block.url or "").isascii():
                 has |= ODD
+        elif type(block) is FileContent:
+            has |= FILES
+            named = block.mime_type + (block.url or "") + (block.name or "")
+            if not block.data.isascii() or not named.isascii():
+                has |= ODD
+        elif type(block) is ProviderContent:
+            has |= PROVIDER | ODD  # nothing may be left of the answer without it
         else:
             assert_never(block)
     return has

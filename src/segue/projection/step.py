@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from ..dialects import NameForm, valid_name
+from ..dialects import Dialect, valid_name
 from ..types import (
     LOSSY,
     AssistantMessage,
@@ -15,6 +15,7 @@ from ..types import (
     Model,
     TextContent,
     ToolCall,
+    ToolKey,
     ToolResultMessage,
     UserMessage,
 )
@@ -137,25 +138,43 @@ def _shortened(part: Any) -> Any:
 
 
 class NameMap:
-    """Tool names as the target accepts them, and the stored names behind them."""
+    """Tools as the target accepts them, and the stored tools behind them."""
 
-    __slots__ = ("_form", "kept", "originals")
+    __slots__ = ("_custom", "_form", "_namespaces", "fixed", "kept", "originals")
 
-    def __init__(self, form: NameForm) -> None:
-        self._form = form
+    def __init__(self, dialect: Dialect) -> None:
+        self._form = dialect.name_form
+        self._custom = dialect.custom_tools
+        self._namespaces = dialect.namespaces
+        self.fixed: frozenset[str] = frozenset()
+        """Names that are sent as they are, whether the target accepts them or not."""
         self.kept: set[str] = set()
         """Names so far that the target accepts unchanged."""
-        self.originals: dict[str, str] = {}
-        """The stored name behind each rendered one that differs."""
+        self.originals: dict[str, ToolKey] = {}
+        """The stored tool behind each rendered name, where they differ."""
+
+    def is_valid(self, name: str) -> bool:
+        """Whether the target accepts this name."""
+        return valid_name(name, self._form) == name
 
     def rendered(self, name: str) -> str:
         """The name of this tool for the target."""
-        rendered = valid_name(name, self._form)
+        rendered = name if name in self.fixed else valid_name(name, self._form)
         if rendered == name:
             self.kept.add(name)
         else:
-            self.originals[rendered] = name
+            self.originals.setdefault(rendered, ToolKey(name))
         return rendered
+
+    def adapted(self, tool: ToolKey) -> ToolKey:
+        """A free-text tool or a tool in a namespace as the target knows it, before its name is ``rendered``."""
+        name, kind, namespace = tool
+        if namespace is not None and not self._namespaces:
+            name, namespace = f"{namespace}__{name}", None
+        adapted = ToolKey(name, kind if self._custom else None, namespace)
+        if adapted != tool and name not in self.kept:
+            self.originals.setdefault(valid_name(name, self._form), tool)
+        return adapted
 
 
 class Target:
@@ -169,7 +188,7 @@ class Target:
         self.policy = policy
         self.pairing: Pairing | None = None  # only if some results do not directly follow their calls
         self.report = Report()
-        self.names = NameMap(self.dialect.name_form)
+        self.names = NameMap(self.dialect)
         self.prefix: Prefix | None = None  # only for targets that bind their thinking to it
         self.returns_signed = model.dialect.signatures != "details" and not model.dialect.prefix_bound
         """Whether everything that the target has signed goes back unchanged."""

@@ -2,9 +2,18 @@
 
 from typing import Literal, assert_never
 
-from ..types import AssistantMessage, ImageContent, TextContent, ToolCall, ToolResultMessage, UserContent, UserMessage
+from ..types import (
+    AssistantMessage,
+    FileContent,
+    ImageContent,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
 from ..types.text import in_label
-from ..types.texts import EMPTY_RESULT, IMAGES_BELOW, ORPHAN, as_error
+from ..types.texts import EMPTY_RESULT, FILES_BELOW, IMAGES_BELOW, ORPHAN, as_error
 from .scan import TORN, scan
 from .step import Step, Target
 
@@ -47,21 +56,21 @@ def _as_text(result: ToolResultMessage) -> tuple[list[UserContent], list[int]]:
     A user message has no error flag, so the text states the error.
     """
     texts: list[str] = []
-    images: list[UserContent] = []
+    others: list[UserContent] = []
     kept: list[int] = []
     first = 0
     for at, block in enumerate(result.content):
         if type(block) is TextContent:
             first = first if texts else at
             texts.append(block.text)
-        elif type(block) is ImageContent:
-            images.append(block)
+        elif type(block) is ImageContent or type(block) is FileContent:
+            others.append(block)
             kept.append(at)
         else:
             assert_never(block)
     text = "\n".join(texts)
     if not text.strip():
-        text = IMAGES_BELOW if images else EMPTY_RESULT
+        text = EMPTY_RESULT if not others else FILES_BELOW if FileContent in map(type, others) else IMAGES_BELOW
     if result.is_error:
         text = as_error(text)
-    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *images], [first, *kept]
+    return [TextContent(f"{ORPHAN.format(in_label(result.tool_name))}\n{text}"), *others], [first, *kept]

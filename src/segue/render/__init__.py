@@ -2,23 +2,40 @@
 
 from ..tokens import Estimate
 from .answer import Decoder, decode
-from .bodies import ingest, lint
+from .bodies import RecognisedBody as RecognisedBody, ingest, lint, recognise_body as recognise_body
+from .conversation import ConversationLike, as_context as as_context
 from .export import Export, export
+from .ledger import Ledger
 from .preview import Preview, preview
-from .renderer import Renderer, Renderers as Renderers, encode
+from .project import project
+from .read_request import ReadRequest, read_request
+from .recognise import Recognised as Recognised, as_body as as_body, recognise as recognise
+from .renderer import Renderer, Renderers as Renderers, encode, encode_again as encode_again
 from .request import Request
+from .writing import AnswerSettings, AnswerWriter, WrittenAnswer, events_of, write_answer, write_error
 
 __all__ = [
+    "AnswerSettings",
+    "AnswerWriter",
+    "ConversationLike",
     "Decoder",
     "Estimate",
     "Export",
+    "Ledger",
     "Preview",
+    "ReadRequest",
     "Renderer",
     "Request",
+    "WrittenAnswer",
     "decode",
     "encode",
+    "events_of",
     "export",
     "ingest",
     "lint",
     "preview",
+    "project",
+    "read_request",
+    "write_answer",
+    "write_error",
 ]

@@ -4,10 +4,12 @@ from collections import Counter
 
 from msgspec import Struct
 
+from ..catalog import as_model
 from ..projection import PolicyLike
 from ..tokens import Estimate, estimate
-from ..types import Change, Context, ImageContent, Model, Usage, UsageCost
+from ..types import Change, Context, ImageContent, Model, Usage, UsageCost, dollars
 from ..wire import image_size
+from .conversation import ConversationLike, as_context
 from .renderer import encode
 from .request import Request
 
@@ -35,29 +37,34 @@ class Preview(Struct, frozen=True, kw_only=True):
     def summary(self) -> str:
         """The preview in a few lines of text."""
         size = self.tokens
-        window = f"{self.model.context_window:,}"
+        limit, window = self.model.input_limit(), self.model.context_window
+        room = f"in a window of {window:,}" + (f", of which {limit:,} may be sent" if limit < window else "")
         fit = "fits" if self.fits else "does not fit"
         lines = [
             self.request.summary(),
             f"{'' if self.sure else 'probably '}{fit}: about {size.tokens:,} tokens ({size.basis}; "
-            f"{size.low:,} to {size.high:,}) in a window of {window}",
+            f"{size.low:,} to {size.high:,}) {room}",
         ]
         if self.cost is not None:
-            lines.append(f"costs about ${self.cost.total:.4f} to send without a cache")
+            lines.append(f"cost to send without a cache: {dollars(self.cost.total)}")
+        if self.model.retires is not None:
+            lines.append(f"{self.model.ref} retires on {self.model.retires}")
         lines += [f"over a limit: {limit}" for limit in self.limits]
         return "\n".join(lines)
 
 
-def preview(context: Context, model: Model, policy: PolicyLike = None) -> Preview:
+def preview(context: ConversationLike, model: Model | str, policy: PolicyLike = None) -> Preview:
     """Render ``context`` for ``model`` and return what would be lost, whether it fits, and what it would cost."""
+    context, model = as_context(context), as_model(model)
     request = encode(context, model, None, policy)
     projection = request.projection
     tokens = estimate(context, projection.context, model)
-    fits = tokens.tokens <= model.context_window
+    limit = model.input_limit()
+    fits = tokens.tokens <= limit
     return Preview(
         model=model,
         fits=fits,
-        sure=(tokens.high <= model.context_window) if fits else (tokens.low > model.context_window),
+        sure=(tokens.high <= limit) if fits else (tokens.low > limit),
         tokens=tokens,
         changes=request.changes,
         lost=dict(Counter(change.code for change in request.changes if change.lossy)),
@@ -71,6 +78,8 @@ def _exceeded_limits(context: Context, model: Model) -> list[str]:
     dialect = model.dialect
     images = [block for message in context.messages for block in message.content if isinstance(block, ImageContent)]
     exceeded = []
+    if context.tools and not model.tools:
+        exceeded.append(f"{len(context.tools)} tools, but the model cannot call tools")
     if dialect.max_tools is not None and len(context.tools) > dialect.max_tools:
         exceeded.append(f"{len(context.tools)} tools, at most {dialect.max_tools}")
     if dialect.max_images is not None and len(images) > dialect.max_images:

@@ -11,12 +11,16 @@ from operator import is_
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from ..catalog import as_model
 from ..projection import Mark, PolicyLike, Prefix, Rendering, Report, require_messages, resolve_policy
 from ..tokens import guess_messages
-from ..types import Context, Fold, Message, Model, Options, check_context, check_model, check_options
-from ..wire import Mark as TurnsMark, Outgoing, Turns, protocol_of, to_json
-from .request import HISTORY, Request, Snapshot
+from ..types import Context, Fold, Message, Model, Options, check_options
+from ..wire import Mark as TurnsMark, Outgoing, Turns, protocol_of, to_json, without_fields
+from .conversation import ConversationLike, as_context
+from .extra import with_extra
+from .request import HISTORY, Request, Snapshot, Source
 
 CHUNK = 256
 """Messages to render before their turns are written, so that memory does not grow with the history."""
@@ -33,14 +37,20 @@ class Checkpoint(Struct, frozen=True):
 
 
 class Renderer:
-    """Renders one growing conversation for ``model``. Its requests are byte for byte what ``encode`` returns."""
+    """Renders one growing conversation for ``model``. Its requests are byte for byte what ``encode`` returns.
 
-    def __init__(self, model: Model, policy: PolicyLike = None) -> None:
-        check_model(model)
-        self.model = model
+    Work is saved for messages that are the same objects as in the last request: those of a ``Context``, or of a list of
+    segue's messages. Other forms of a conversation are read from the beginning each time. With ``writes=False`` no turn
+    is written before a request is, for callers that rarely need the bytes.
+    """
+
+    def __init__(self, model: Model | str, policy: PolicyLike = None, *, writes: bool = True) -> None:
+        self.model = model = as_model(model)
+        self._writes = writes
         self.policy = policy
         self._choices, self._strategy = resolve_policy(policy)
         self._protocol = protocol_of(model.protocol)
+        self._refused = [path.split(".") for path in model.dialect.refused_fields]
         self._stored: list[Message] = []
         self._rendering: Rendering | None = None
 
@@ -49,7 +59,7 @@ class Renderer:
         """The number of messages in the last request."""
         return len(self._stored)
 
-    def request(self, context: Context, options: Options | None = None, since: int | None = None) -> Request:
+    def request(self, context: ConversationLike, options: Options | None = None, since: int | None = None) -> Request:
         """Render the request that sends ``context``.
 
         ``since``: index of the first message that may have changed since the last request, if the caller knows it;
@@ -61,9 +71,11 @@ class Renderer:
             self._rendering = None  # it may be incomplete, so the next request starts again
             raise
 
-    def _request(self, context: Context, options: Options, since: int | None, writes: bool = True) -> Request:
+    def _request(
+        self, conversation: ConversationLike, options: Options, since: int | None, writes: bool = True
+    ) -> Request:
         """``writes``: whether to write the turns that cannot change any more, for later requests."""
-        check_context(context)
+        context = as_context(conversation)
         check_options(options)
         rendering = self._rendered(context, since, writes)
         if self._choices.passes:
@@ -71,9 +83,22 @@ class Renderer:
         report = Report()
         end = self._turns.closed(Outgoing(rendering, self.model, self._protocol.dialect, options, report))
         body = self._protocol.body(end.out, end)
+        if self._refused:
+            body = self._without_refused(body, end.out)
+        if options.extra:
+            body = with_extra(body, options.extra, self._protocol.history)
         if self._written:
             body[self._protocol.history].insert(len(end.head), HISTORY)
-        return Request(self.model, self._protocol, options, self._snapshot(rendering), body, report)
+        source = Source(context, len(context.messages), self.policy)
+        return Request(self.model, self._protocol, options, self._snapshot(rendering), body, report, source)
+
+    def _without_refused(self, body: dict[str, Any], out: Outgoing[Any]) -> dict[str, Any]:
+        """The body without the fields that the target refuses."""
+        found = set(self._left_out)
+        smaller: dict[str, Any] = without_fields(body, self._refused, found)
+        for path in sorted(found):
+            out.drop_option(path, "the target refuses this field")
+        return smaller
 
     def _snapshot(self, rendering: Rendering) -> Snapshot:
         made, shaped = rendering.report.pending, self._turns.out.report.pending
@@ -86,6 +111,7 @@ class Renderer:
             ((made, len(made)), (shaped, len(shaped))),
             self._guess,
             self._prefix,
+            self._turns.added,
             self._written,
             len(self._written),
         )
@@ -117,6 +143,8 @@ class Renderer:
         out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, DEFAULTS, Report())
         self._turns: Turns[Any, Any] = self._protocol.turns(out)
         self._written = bytearray()
+        self._left_out: set[str] = set()
+        """Refused fields that written turns had."""
         self._checkpoint = Checkpoint(0, rendering.mark(), self._turns.mark(), 0)
         if writes:
             self._render(rendering, 0)
@@ -168,7 +196,10 @@ class Renderer:
         while start < end:
             start = rendering.extend(start, min(start + CHUNK, end))
             self._turns.extend()
-            if turns := self._turns.pop_final():
+            if self._writes and (turns := self._turns.pop_final()):
+                if self._refused:
+                    history = self._protocol.history
+                    turns = without_fields({history: turns}, self._refused, self._left_out)[history]
                 self._write(memoryview(to_json(turns))[1:-1])
 
     def _write(self, data: memoryview) -> None:
@@ -212,6 +243,17 @@ def _is_for(renderer: Renderer, model: Model, policy: PolicyLike) -> bool:
     return same and (renderer.model is model or renderer.model == model)
 
 
-def encode(context: Context, model: Model, options: Options | None = None, policy: PolicyLike = None) -> Request:
+def encode(
+    context: ConversationLike, model: Model | str, options: Options | None = None, policy: PolicyLike = None
+) -> Request:
     """Render the request that sends ``context`` to ``model``."""
     return Renderer(model, policy)._request(context, options or DEFAULTS, None, writes=False)
+
+
+def encode_again(request: Request, model: Model, options: Options, policy: PolicyLike = None) -> Request:
+    """Render the conversation of ``request`` again, for a model or with options that differ. Without a policy, that of
+    the request is used."""
+    context, count, asked = request.source.context, request.source.count, request.source.policy
+    if len(context.messages) > count:  # the conversation has grown since
+        context = replace(context, messages=context.messages[:count])
+    return encode(context, model, options, asked if policy is None else policy)

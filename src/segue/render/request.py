@@ -5,9 +5,19 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from ..projection import Frame, PendingChange, Prefix, ProjectedContext, Projection, Report, spelled_out, summarize
+from ..projection import (
+    Frame,
+    PendingChange,
+    PolicyLike,
+    Prefix,
+    ProjectedContext,
+    Projection,
+    Report,
+    spelled_out,
+    summarize,
+)
 from ..tokens import guess_frame
-from ..types import Change, Fold, Message, Model, Options
+from ..types import Change, Context, Fold, Message, Model, Options, ToolKey
 from ..wire import Protocol, join_headers, to_builtins, to_json
 
 HISTORY = Raw(b"\0")
@@ -22,12 +32,14 @@ class Snapshot(Struct, frozen=True, eq=False):
     messages: list[Message]
     sources: list[int]
     count: int
-    names: dict[str, str]
+    names: dict[str, ToolKey]
     # Changes of messages and of turns: the lists, and how many of each belong to this request.
     pending: tuple[tuple[list[PendingChange], int], tuple[list[PendingChange], int]]
     # Folds over the messages: the guessed number of tokens, and the digest of everything that is sent.
     guess: Fold[float]
     prefix: Fold[Prefix]
+    # Whether turns have placeholders that no stored message has.
+    added: bool
     # The bytes of turns that were written before, and how many of them belong to this request.
     written: bytearray
     length: int
@@ -38,6 +50,14 @@ class Snapshot(Struct, frozen=True, eq=False):
         return [*self.frame.report.changes, *[spelled_out(each) for made, count in lists for each in made[:count]]]
 
 
+class Source(Struct, frozen=True, eq=False):
+    """What a request was rendered from: the conversation, how many of its messages, and the policy."""
+
+    context: Context
+    count: int
+    policy: PolicyLike
+
+
 class Request:
     """A request to one model.
 
@@ -45,7 +65,18 @@ class Request:
     ``sdk_kwargs()`` the same for the provider's own Python SDK.
     """
 
-    __slots__ = ("_body", "_protocol", "_report", "_snapshot", "_unwritten", "headers", "model", "options", "path")
+    __slots__ = (
+        "_body",
+        "_protocol",
+        "_report",
+        "_snapshot",
+        "_unwritten",
+        "headers",
+        "model",
+        "options",
+        "path",
+        "source",
+    )
 
     def __init__(
         self,
@@ -55,6 +86,7 @@ class Request:
         snapshot: Snapshot,
         body: dict[str, Any],
         report: Report,
+        source: Source,
     ) -> None:
         self.model = model
         self.options = options
@@ -62,6 +94,7 @@ class Request:
         self.headers = {"content-type": "application/json"} | join_headers(
             protocol.headers(model, options), model.headers
         )
+        self.source = source
         self._protocol = protocol
         self._snapshot = snapshot
         self._unwritten = body  # with `HISTORY` in place of the turns that were written before
@@ -110,8 +143,8 @@ class Request:
         )
 
     @property
-    def names(self) -> dict[str, str]:
-        """The stored name of each tool that was renamed, by its rendered name."""
+    def names(self) -> dict[str, ToolKey]:
+        """The stored tool behind each rendered name, where they differ."""
         return self._snapshot.names
 
     @property
@@ -123,6 +156,11 @@ class Request:
     def changes(self) -> list[Change]:
         """All changes of projection and encoding."""
         return [*self._snapshot.changes(turns=True), *self._report.changes]
+
+    @property
+    def added(self) -> bool:
+        """Whether the request has placeholders that the target requires, for signatures or reasoning."""
+        return self._snapshot.added
 
     def guessed(self) -> float:
         """A guess of the number of tokens, from length alone."""

@@ -9,9 +9,9 @@ from threading import RLock
 
 from msgspec import Struct
 
-from ..catalog import get_model
+from ..catalog import as_model
 from ..errors import ProviderError
-from ..types import Model, check_model
+from ..types import Model
 from .decisions import Compact, Decision, GiveUp, Next, Retry, Situation
 from .health import Health
 from .patience import Patience, luck
@@ -38,11 +38,11 @@ class Router(ABC):
     members: tuple[Model, ...]
 
     def __init__(self, models: Iterable[Model | str], *, patience: Patience | None = None) -> None:
-        self.members = tuple(get_model(each) if isinstance(each, str) else each for each in models)
+        if isinstance(models, Model | str):
+            raise TypeError("a router needs a list of models; pass one model without a router")
+        self.members = tuple(map(as_model, models))
         if not self.members:
             raise ValueError("a router needs at least one model")
-        for member in self.members:
-            check_model(member)
         self.patience = patience or Patience()
         self._health = [Health() for _ in self.members]
         self._lock = RLock()  # reentrant: a policy may call `resting`
@@ -73,7 +73,7 @@ class Router(ABC):
                 if not isinstance(found, str):
                     return found
                 obstacles.append(found)
-        return GiveUp(f"{failure}, {rule.why}" + "".join(f"; {each}" for each in obstacles))
+        return GiveUp("; ".join([f"{failure}, {rule.why}", *filter(None, obstacles)]))
 
     def succeeded(self, model: Model, situation: Situation) -> None:
         """Record that the model answered."""
@@ -99,12 +99,13 @@ class Router(ABC):
         most = max(self.members, key=lambda model: situation.origins.get(model.ref, 0))
         return most if situation.origins.get(most.ref) else None
 
-    # The steps. Each returns a decision, or the reason why it is not possible.
+    # The steps. Each returns a decision, or the reason why it is not possible; with a single model, the reason that
+    # there is no other is left out: its user did not ask for routing.
 
     def _again(self, failure: _Failure) -> Decision | str:
         patience, asked = self.patience, failure.error.retry_after or 0.0
         if failure.place is not None and not self._health[failure.place].well:
-            return "a resting member is not asked twice"
+            return "it rests after a failure, and is not asked twice"
         if not failure.error.retryable:
             return "another try would not help"
         if failure.attempt > patience.retries.count:
@@ -121,7 +122,7 @@ class Router(ABC):
     def _other(self, failure: _Failure) -> Decision | str:
         others, situation, now = self._others(failure), failure.situation, failure.situation.now
         if not others:
-            return "there is no other member"
+            return "" if len(self.members) == 1 else "there is no other member"
         self._leave(failure)
         # Members that are well for other requests but fail this one could be tried in turn forever.
         if failure.attempt > self.patience.retries.count + 2:
@@ -138,13 +139,15 @@ class Router(ABC):
 
     def _larger(self, failure: _Failure) -> Decision | str:
         situation = failure.situation
-        least = max(failure.model.context_window, situation.tokens)
-        larger = [place for place in self._others(failure) if self.members[place].context_window > least]
+        least = max(failure.model.input_limit(), situation.tokens)
+        larger = [place for place in self._others(failure) if self.members[place].input_limit() > least]
         place = self._best(larger, situation)
+        if len(self.members) == 1:
+            return ""
         if place is None:
             return "every member with a larger window rests" if larger else "no member has a larger window"
         model = self._choose(place, situation.now)
-        return Next(model, 0.0, f"{failure}; {model.ref} accepts {model.context_window} tokens")
+        return Next(model, 0.0, f"{failure}; {model.ref} accepts {model.input_limit()} tokens")
 
     def _compact(self, failure: _Failure) -> Decision | str:
         return "it was already compacted" if failure.situation.compacted else Compact(f"{failure}")
@@ -177,7 +180,7 @@ class Router(ABC):
     def _best(self, places: Sequence[int], situation: Situation) -> int | None:
         """The first that is available, preferably one whose window holds the request, which saves a compaction."""
         available = [place for place in places if self._health[place].available(situation.now)]
-        fitting = [place for place in available if self.members[place].context_window > situation.tokens]
+        fitting = [place for place in available if self.members[place].input_limit() > situation.tokens]
         return next(iter(fitting or available), None)
 
     def _return_order(self, place: int, situation: Situation) -> tuple[bool, float]:

@@ -35,15 +35,15 @@ class Rule(Struct, frozen=True):
 
 
 RULES: dict[type[ProviderError], Rule] = {
-    RateLimitError: Rule(("again", "other"), "rest", "the member asks for a wait"),
-    OverloadedError: Rule(("again", "other"), "rest", "the member has no capacity"),
-    ServerError: Rule(("again", "other"), "rest", "the member failed"),
-    NetworkError: Rule(("again", "other"), "rest", "the member cannot be reached"),
+    RateLimitError: Rule(("again", "other"), "rest", "it asks for a wait"),
+    OverloadedError: Rule(("again", "other"), "rest", "it has no capacity now"),
+    ServerError: Rule(("again", "other"), "rest", "the provider failed"),
+    NetworkError: Rule(("again", "other"), "rest", "it cannot be reached"),
     QuotaError: Rule(("other",), "long_rest", "the account has no credit left"),
     AuthenticationError: Rule(("other",), "long_rest", "the key is not accepted"),
-    ModelNotFoundError: Rule(("other",), "long_rest", "the member does not have this model"),
+    ModelNotFoundError: Rule(("other",), "long_rest", "the provider does not have this model"),
     ContextOverflowError: Rule(("larger", "compact"), None, "the conversation does not fit into the window"),
-    InvalidRequestError: Rule((), None, "the request is wrong, for any member"),
+    InvalidRequestError: Rule((), None, "the request is wrong"),
     RefusedError: Rule((), None, "a refusal is an answer, not a failure to get around"),
     ProviderError: Rule((), None, "it is not known whether another try would help"),
 }

@@ -38,7 +38,7 @@ def is_context_overflow(message: AssistantMessage, context_window: int | None = 
     There are three cases. The answer failed with the text of an overflow, and not with a look-alike. It succeeded
     although its input, including cached parts, exceeds ``context_window``: the provider has silently cut it. Or it
     stopped for length without any output, and its input fills at least 99 % of the window. The last two cases need
-    ``context_window``, usually ``Model.context_window``.
+    ``context_window``: what may be sent, usually ``Model.input_limit()``.
     """
     if message.stop_reason == "aborted":
         return False

@@ -1,8 +1,9 @@
 """A rule is a row: its number, the provider's error text, where that was seen, and a function that finds violations.
 
-The function gets the request body and the model, and yields the path of each violation, with a text if the path alone
-is not clear. It must accept any JSON object and ignore what does not have the shape that it expects: other rules check
-the shape. Rules about the shape of a body share one function that sorts its faults; it runs once for all of them.
+The function gets the request body and the model, and yields each violation: its path, and a text that names the fault
+in this body, not the rule. It must accept any JSON object and ignore what does not have the shape that it expects:
+other rules check the shape. Rules about the shape of a body share one function that sorts its faults; it runs once for
+all of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -90,7 +91,7 @@ def _finding(rule: Rule, path: str, text: str, model: Model | None) -> Finding:
         rule=rule.number,
         severity="warning" if rule.only is not None and model is None else rule.severity,
         path=path,
-        message=text or rule.title,
+        message=text,
         answers=rule.answers,
         source=rule.source,
         prevented_by=rule.prevented_by,

@@ -130,7 +130,7 @@ def faults(body: Any, table: Table, extra: Names = _NONE, absent: Names = _NONE)
     """Yield every difference of ``body`` from the table, in the order of the body. A target may have more fields
     (``extra``, whose values are not checked) or fewer (``absent``)."""
     if not isinstance(body, dict):
-        yield Fault("kind", "", f"a request body is a JSON object, not {_kind(body)}")
+        yield Fault("kind", "", f"a request body is a JSON object, not {kind_name(body)}")
         return
     yield from _Walk(table, extra, absent).walk(body, Node(objects=(table.root,)), None)
 
@@ -267,7 +267,7 @@ def _plain(value: Any, node: Node, path: Place) -> Iterator[Fault]:
     elif isinstance(value, int | float) and not isinstance(value, bool) and node.number is not None:
         yield from _number(value, node.number, path)
     else:
-        yield Fault("kind", _written(path), f"expected {_wanted(node)}, not {_kind(value)}")
+        yield Fault("kind", _written(path), f"expected {_wanted(node)}, not {kind_name(value)}")
 
 
 def _text(value: str, text: Text, path: Place) -> Iterator[Fault]:
@@ -314,7 +314,8 @@ _KINDS = {
 }
 
 
-def _kind(value: Any) -> str:
+def kind_name(value: Any) -> str:
+    """The kind of a JSON value, such as ``a list``."""
     return _KINDS.get(type(value), f"a Python {type(value).__name__}")
 
 

@@ -13,12 +13,13 @@ from .entries import (
     TurnEnded as TurnEnded,
     TurnRenewed as TurnRenewed,
 )
+from .find import find_session as find_session, sessions
 from .location import STORE_VARIABLE as STORE_VARIABLE, default_path as default_path, open_store
 from .postgres import PostgresStore
 from .rows import MAX_NAME as MAX_NAME, MAX_TIME as MAX_TIME
 from .sqlite import MEMORY as MEMORY, ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
-from .transfer import export_session, import_session
+from .transfer import export_session, import_session, is_exported as is_exported, read_exported as read_exported
 
 __all__ = [
     "ExposedStoreWarning",
@@ -30,4 +31,5 @@ __all__ = [
     "export_session",
     "import_session",
     "open_store",
+    "sessions",
 ]

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import FormatError, TransferError, VersionError
-from ..types.codec import BYTE_ORDER_MARK, read, write
+from ..types.codec import BYTE_ORDER_MARK, UNREADABLE, read, write
 from .entries import AnyEntry
 from .rows import key_of
 from .store import SessionInfo, Store
@@ -54,7 +54,7 @@ def import_session(store: Store, lines: Iterable[bytes], *, session: str | None 
     effect. ``TransferError`` lists every line that cannot be read. ``ConflictError`` if a session of that name exists
     with other entries.
     """
-    header, entries = _read(lines, source)
+    header, entries = read_exported(lines, source)
     info = SessionInfo(
         id=session or header.id,
         created=header.created,
@@ -73,8 +73,8 @@ def _lines(info: SessionInfo, entries: Iterable[AnyEntry]) -> Iterator[bytes]:
         yield write(entry) + b"\n"
 
 
-def _read(lines: Iterable[bytes], source: str) -> tuple[Header, list[AnyEntry]]:
-    """The header and the entries. All lines are checked before an error is raised."""
+def read_exported(lines: Iterable[bytes], source: str = "") -> tuple[Header, list[AnyEntry]]:
+    """The header and the entries of an exported session. All lines are checked before a ``TransferError`` is raised."""
     header: Header | None = None
     entries: list[AnyEntry] = []
     faults: list[FormatError] = []
@@ -105,6 +105,18 @@ def _read(lines: Iterable[bytes], source: str) -> tuple[Header, list[AnyEntry]]:
     if faults:
         raise TransferError(faults)
     return header, entries
+
+
+def is_exported(line: bytes) -> bool:
+    """Whether this is the first line of an exported session, of any version."""
+    try:
+        return msgspec.json.decode(line.removeprefix(BYTE_ORDER_MARK), type=_Probe).entry == "session"
+    except UNREADABLE:
+        return False
+
+
+class _Probe(Struct):
+    entry: str
 
 
 def _header(line: bytes) -> Header:

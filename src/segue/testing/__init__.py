@@ -3,5 +3,6 @@
 from .local import LocalModel
 from .script import Fault, FaultKind, Reply, text_reply
 from .standin import StandIn
+from .voice import Refusal
 
-__all__ = ["Fault", "FaultKind", "LocalModel", "Reply", "StandIn", "text_reply"]
+__all__ = ["Fault", "FaultKind", "LocalModel", "Refusal", "Reply", "StandIn", "text_reply"]

@@ -32,7 +32,8 @@ class StandIn:
     protocols. ``script`` has the answers in their order; after the last one, or without a script, every request is
     answered with a short text. Signatures are valid for one ``account``. ``requests`` has the bodies of all requests,
     including refused ones, and ``refused`` has the refusals. ``secret`` is the AWS secret that belongs to ``key``: with
-    it, signatures of requests to Bedrock are verified, which requires botocore.
+    it, signatures of requests to Bedrock are verified, which requires botocore. ``refuses`` is a quirk that the catalog
+    does not know: a function that gets the body of a request and returns a ``Refusal``, the text of one, or ``None``.
 
     An invalid script raises a ``TypeError`` or a ``ValueError`` here. An error during a request, such as in a function
     of the script, is raised by ``stop()``, and so at the end of the ``with`` statement.
@@ -48,6 +49,7 @@ class StandIn:
         account: str = "",
         port: int = 0,
         secret: str | None = None,
+        refuses: Callable[[Body], Refusal | str | None] | None = None,
     ) -> None:
         _check_texts(provider=provider, protocol=protocol, key=key, account=account, secret=secret)
         self._port = _checked_port(port)
@@ -57,6 +59,7 @@ class StandIn:
         if self.protocol not in row.protocols:
             raise ModelError(f"{row.name} does not speak {self.protocol}; it speaks {', '.join(row.protocols)}")
         self.key = key
+        self._refuses = refuses
         self.requests: list[Body] = []
         self.refused: list[Refusal] = []
         self.closing = threading.Event()
@@ -133,6 +136,9 @@ class StandIn:
 
     def refusal_for(self, body: Body, model: Model, streams: bool = False) -> Refusal | None:
         """The provider's refusal of this request, or ``None`` if it is valid."""
+        quirk = None if self._refuses is None else self._refuses(body)
+        if quirk is not None:
+            return self.voice.invalid(quirk) if isinstance(quirk, str) else quirk
         try:
             findings = [finding for finding in lint(body, self.protocol, model) if finding.severity == "error"]
         except FormatError as error:

@@ -35,11 +35,14 @@ class Answer(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """An error of the provider: the status, its name for the kind, and its text."""
+    """An error of the provider: the status, its name for the kind, and its text; where the protocol has them, also the
+    error's code and the field that it is about."""
 
     status: int
     kind: str
     text: str
+    code: str | None = None
+    param: str | None = None
 
 
 class Bindings(Struct, frozen=True):

@@ -37,5 +37,6 @@ class Edit(Struct, frozen=True):
 
 
 Approval = Allow | AllowAlways | Deny | Edit
+"""The decision about a call."""
 Approve = Callable[[ApprovalRequest], Approval | Awaitable[Approval]]
 """Asks the user. It is called on the event loop, so anything that takes long must be awaited."""

@@ -10,9 +10,9 @@ from msgspec import Struct
 from ..errors import SettingError
 from ..types import refuse_non_finite
 from ..types.text import copy_json, scrub, scrub_json
+from ..types.type_schemas import convert_custom_type
 from .coercion import Coercion
 from .tool import Tool
-from .type_schemas import convert_custom_type
 
 MAX_FAULTS = 10
 """Faults that are reported for one call."""

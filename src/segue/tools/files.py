@@ -6,7 +6,7 @@ import threading
 from msgspec import Struct
 
 from ..types import ToolResultMessage
-from ..types.text import scrub
+from ..types.text import count_of, scrub
 from .file_contents import is_image, read_image, read_page
 from .patterns import join_path, matches, split_pattern, walk
 from .rooted_files import Root, root_at
@@ -61,7 +61,7 @@ class Files(Struct, frozen=True):
         data = scrub(content).encode()
         with _EDIT_LOCK:
             is_new = self.root.write(path, data)
-        return f"{'made' if is_new else 'replaced'} {path} ({len(data)} bytes)"
+        return f"{'made' if is_new else 'replaced'} {path} ({count_of(len(data), 'byte')})"
 
     def edit_file(self, path: str, old: str, new: str, everywhere: bool = False) -> str:
         """Replace a piece of a text file by another.

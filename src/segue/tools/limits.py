@@ -17,7 +17,7 @@ class ToolLimits(Struct, frozen=True):
     output: int = 50_000
     """Characters of text in a result. A longer text is cut in the middle, and the whole is kept in a file."""
     images: int = 5_000_000
-    """Characters of image data (base64) in a result; further images are kept in files."""
+    """Characters of the data (base64) of images and files in a result; further ones are kept in files."""
     grace: float = 2.0
     """Seconds that running tools get after a cancellation or a timeout before they are abandoned."""
     directory: str | None = None

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 from mcp import types as mcp
 
-from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
+from ..types import FileContent, ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub
 from .images import MIME_TYPES, is_base64
 
@@ -40,12 +42,20 @@ def _resource(block: mcp.EmbeddedResource) -> ToolResultContent:
     resource = block.resource
     if isinstance(resource, mcp.TextResourceContents):
         return TextContent(scrub(f"[{resource.uri}]\n{resource.text}"))
-    return _binary(resource.blob, resource.mime_type or "application/octet-stream", str(resource.uri))
+    return _binary(
+        resource.blob, resource.mime_type or "application/octet-stream", str(resource.uri), _name(str(resource.uri))
+    )
 
 
-def _binary(data: str, mime_type: str, what: str) -> ToolResultContent:
+def _name(uri: str) -> str | None:
+    return PurePosixPath(unquote(uri.partition("?")[0])).name or None
+
+
+def _binary(data: str, mime_type: str, what: str, name: str | None = None) -> ToolResultContent:
     if mime_type in MIME_TYPES and is_base64(data):
         return ImageContent(data, mime_type)
+    if is_base64(data) and mime_type and not mime_type.startswith("image/"):
+        return FileContent(data, mime_type, name=name)
     return TextContent(scrub(f"[{what} ({mime_type}, {len(data) * 3 // 4} bytes) cannot be shown]"))
 
 

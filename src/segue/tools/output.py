@@ -11,7 +11,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Struct
 
-from ..types import ImageContent, TextContent, ToolResultContent, ToolResultMessage
+from ..types import FileContent, ImageContent, TextContent, ToolResultContent, ToolResultMessage
 from ..types.text import scrub, scrub_json
 from ..types.texts import EMPTY_RESULT
 from .images import image_kind, is_base64
@@ -98,7 +98,11 @@ def _check_block(block: ToolResultContent) -> ToolResultContent:
         case TextContent():
             return block
         case ImageContent():
-            return block if is_base64(block.data) else TextContent("(an image whose data is no base64)")
+            valid = block.url is not None or is_base64(block.data)
+            return block if valid else TextContent("(an image whose data is not base64)")
+        case FileContent():
+            valid = block.url is not None or is_base64(block.data)
+            return block if valid else TextContent("(a file whose data is not base64)")
         case _:
             assert_never(block)
 
@@ -159,6 +163,14 @@ def _limit_images(blocks: list[ToolResultContent], limits: ToolLimits) -> list[T
                 data = base64.b64decode(block.data)
                 saved = describe_saved([data], f".{image_kind(data) or 'bin'}", limits)
                 limited.append(TextContent(f"(an image, {len(data)} bytes: too large to show, {saved})"))
+            case FileContent() if len(block.data) <= room:
+                room -= len(block.data)
+                limited.append(block)
+            case FileContent():
+                data = base64.b64decode(block.data)
+                saved = describe_saved([data], ".bin", limits)
+                what = block.name or block.mime_type
+                limited.append(TextContent(f"(file {what}, {len(data)} bytes: too large to show, {saved})"))
             case _:
                 assert_never(block)
     return limited
@@ -178,7 +190,7 @@ def _limit_text(blocks: list[ToolResultContent], limit: int, limits: ToolLimits)
     start = 0
     for block in blocks:
         match block:
-            case ImageContent():
+            case ImageContent() | FileContent():
                 limited.append(block)
             case TextContent():
                 end = start + len(block.text)
@@ -197,7 +209,7 @@ def _left_out_note(left_out: int, total: int, saved: str) -> str:
 
 def _scrub_block(block: ToolResultContent) -> ToolResultContent:
     match block:
-        case ImageContent():
+        case ImageContent() | FileContent():
             return block
         case TextContent():
             text = scrub(block.text)

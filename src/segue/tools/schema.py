@@ -10,7 +10,7 @@ import msgspec
 
 from ..errors import SettingError
 from ..types import ToolDefinition
-from .type_schemas import add_enum_types, default_entry, schemas_of, why_no_schema
+from ..types.type_schemas import add_enum_types, default_entry, schemas_of, why_no_schema
 
 _UNSUPPORTED = {
     inspect.Parameter.POSITIONAL_ONLY: "is positional-only; a model passes arguments by name",

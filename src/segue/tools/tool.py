@@ -15,7 +15,7 @@ class Tool(Struct, frozen=True, eq=False):
     """A tool: its definition for the model, and its handler.
 
     ``handler`` is called with the arguments by name. A plain function runs in its own thread. An async function runs on
-    the event loop, which it must not block.
+    the event loop, which it must not block. Calling the tool calls the handler, so a decorated function stays usable.
     """
 
     definition: ToolDefinition
@@ -39,7 +39,16 @@ class Tool(Struct, frozen=True, eq=False):
 
     @property
     def name(self) -> str:
+        """The name that models call it by."""
         return self.definition.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.handler(*args, **kwargs)
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The handler, where ``inspect.signature`` looks for it."""
+        return self.handler
 
 
 def _check_process_handler(name: str, handler: Callable[..., Any]) -> None:
@@ -53,6 +62,7 @@ def _check_process_handler(name: str, handler: Callable[..., Any]) -> None:
 
 
 ToolLike = Tool | Callable[..., Any]
+"""A tool, or a function that becomes one."""
 
 
 @overload

@@ -14,6 +14,12 @@ ChangeCode = Literal[
     "result-orphaned",
     "call-reconstructed",
     "image-downgraded",
+    "file-omitted",
+    "file-as-text",
+    "url-omitted",
+    "provider-content-as-text",
+    "provider-content-dropped",
+    "citations-dropped",
     "thinking-as-text",
     "thinking-dropped",
     "signature-dropped",
@@ -22,11 +28,14 @@ ChangeCode = Literal[
     "empty-filled",
     "arguments-adapted",
     "name-projected",
+    "name-kept",
     "id-projected",
+    "tool-adapted",
     "tool-duplicate",
     "tools-stubbed",
     # from encoders
     "image-moved",
+    "file-moved",
     "turns-merged",
     "blocks-reordered",
     "filler-inserted",
@@ -35,6 +44,8 @@ ChangeCode = Literal[
     "system-as-text",
     "schema-adapted",
     "option-dropped",
+    # from reading requests
+    "field-dropped",
 ]
 
 LOSSY: frozenset[ChangeCode] = frozenset(
@@ -43,10 +54,15 @@ LOSSY: frozenset[ChangeCode] = frozenset(
         "failed-turn-trimmed",
         "result-duplicate",
         "image-downgraded",
+        "file-omitted",
+        "url-omitted",
+        "provider-content-dropped",
+        "citations-dropped",
         "thinking-dropped",
         "arguments-adapted",
         "tool-duplicate",
         "option-dropped",
+        "field-dropped",
     }
 )
 """Codes of changes that always lose something. ``result-orphaned`` does only if the result is dropped."""

@@ -1,20 +1,13 @@
 """Check the types of arguments where a caller passes them: a clear ``TypeError`` instead of a failure deep inside."""
 
-from .context import Context
 from .model import Model
 from .options import Options
-
-
-def check_context(value: object) -> None:
-    """Raise ``TypeError`` unless ``value`` is a ``Context``."""
-    if not isinstance(value, Context):
-        raise TypeError(f"a conversation is a segue.Context, not {_shown(value)}; segue.Context.from_json reads one")
 
 
 def check_model(value: object) -> None:
     """Raise ``TypeError`` unless ``value`` is a ``Model``."""
     if not isinstance(value, Model):
-        raise TypeError(f"a model is a segue.Model, not {_shown(value)}; segue.get_model('provider/model') returns one")
+        raise TypeError(f"a model is a segue.Model or its name, such as 'openai/gpt-5.1', not {_shown(value)}")
 
 
 def check_options(value: object) -> None:

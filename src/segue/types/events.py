@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, Protocol
 from msgspec import Struct
 
 from ..errors import ProviderError
-from .content import AssistantContent, TextContent, ThinkingContent, ToolCall
+from .content import AssistantContent, ProviderContent, TextContent, ThinkingContent, ToolCall
 from .messages import AssistantMessage
 
 __all__ = [
@@ -20,6 +20,8 @@ __all__ = [
     "Error",
     "Event",
     "Partial",
+    "ProviderEnd",
+    "ProviderStart",
     "Start",
     "TextDelta",
     "TextEnd",
@@ -33,6 +35,10 @@ __all__ = [
 ]
 
 
+Failure = Literal["refused", "provider", "broken"]
+"""Whether the model refused to answer, the provider failed, or the stream broke."""
+
+
 class Partial(Protocol):
     """An answer as it grows."""
 
@@ -44,6 +50,13 @@ class Partial(Protocol):
     def message(self) -> AssistantMessage:
         """The answer as a message. Before the end, its stop reason is ``aborted``."""
 
+    @property
+    def failure(self) -> Failure | None:
+        """Why the answer failed, if it did."""
+
+    def item_id(self, index: int) -> str | None:
+        """The provider's id of a block, if it has sent one before the end of the block."""
+
 
 class Start(Struct, frozen=True):
     """The provider has started to answer."""
@@ -53,12 +66,16 @@ class Start(Struct, frozen=True):
 
 
 class TextStart(Struct, frozen=True):
+    """The start of a text."""
+
     type: ClassVar[Literal["text_start"]] = "text_start"
     index: int
     partial: Partial
 
 
 class TextDelta(Struct, frozen=True):
+    """A piece of a text."""
+
     type: ClassVar[Literal["text_delta"]] = "text_delta"
     index: int
     delta: str
@@ -66,6 +83,8 @@ class TextDelta(Struct, frozen=True):
 
 
 class TextEnd(Struct, frozen=True):
+    """The end of a text, with the whole text."""
+
     type: ClassVar[Literal["text_end"]] = "text_end"
     index: int
     block: TextContent
@@ -73,12 +92,16 @@ class TextEnd(Struct, frozen=True):
 
 
 class ThinkingStart(Struct, frozen=True):
+    """The start of a thought."""
+
     type: ClassVar[Literal["thinking_start"]] = "thinking_start"
     index: int
     partial: Partial
 
 
 class ThinkingDelta(Struct, frozen=True):
+    """A piece of a thought."""
+
     type: ClassVar[Literal["thinking_delta"]] = "thinking_delta"
     index: int
     delta: str
@@ -86,6 +109,8 @@ class ThinkingDelta(Struct, frozen=True):
 
 
 class ThinkingEnd(Struct, frozen=True):
+    """The end of a thought, with the whole thought."""
+
     type: ClassVar[Literal["thinking_end"]] = "thinking_end"
     index: int
     block: ThinkingContent
@@ -118,6 +143,23 @@ class ToolCallEnd(Struct, frozen=True):
     partial: Partial
 
 
+class ProviderStart(Struct, frozen=True):
+    """The start of a block that only the provider can read back, such as a search. It has no deltas."""
+
+    type: ClassVar[Literal["provider_start"]] = "provider_start"
+    index: int
+    partial: Partial
+
+
+class ProviderEnd(Struct, frozen=True):
+    """The end of such a block, with the whole block."""
+
+    type: ClassVar[Literal["provider_end"]] = "provider_end"
+    index: int
+    block: ProviderContent
+    partial: Partial
+
+
 class Done(Struct, frozen=True):
     """The answer is complete."""
 
@@ -147,6 +189,9 @@ Event = (
     | ToolCallStart
     | ToolCallDelta
     | ToolCallEnd
+    | ProviderStart
+    | ProviderEnd
     | Done
     | Error
 )
+"""An event of the stream of one answer."""

@@ -26,19 +26,24 @@ class Line(NamedTuple):
 
 
 class _Probe(Struct):
+    version: Raw | UnsetType = UNSET
     role: Raw | UnsetType = UNSET
     messages: Raw | UnsetType = UNSET
 
 
+class _Other:
+    """The kind of an object that is neither a message nor a conversation: a document in another form."""
+
+
 def _kind_of(text: bytes) -> Any:
-    """Return ``Message`` or ``Context``, or ``None`` if ``text`` is neither."""
+    """Return ``Message``, ``Context`` or ``_Other``, or ``None`` if ``text`` is not a complete object."""
     text = text.removeprefix(BYTE_ORDER_MARK)
     for candidate in (text, scrub_escapes(text)):
         try:
             probe = msgspec.json.decode(candidate, type=_Probe)
         except UNREADABLE:
             continue
-        return Context if probe.messages is not UNSET else Message if probe.role is not UNSET else None
+        return Context if probe.messages is not UNSET else Message if probe.role is not UNSET else _Other
     return None
 
 
@@ -52,7 +57,9 @@ def read_jsonl(lines: Iterable[bytes], source: str = "") -> Iterator[Line]:
     for number, text in enumerate(lines, 1):
         if not text.strip():
             continue
-        found = _kind_of(text) or kind or Context
+        found = _kind_of(text)
+        if found not in _NAMES:
+            found = kind or Context
         try:
             if kind is not None and found is not kind:
                 raise FormatError(f"found {_NAMES[found]}, but the lines of this file are {_PLURALS[kind]}")
@@ -107,7 +114,7 @@ LOOK_AHEAD = 20
 
 
 def first_lines(lines: Iterator[bytes]) -> list[bytes]:
-    """Read up to the first line that is a message or a conversation, and one more: enough to tell JSON from JSONL."""
+    """Read up to the first line that is a complete object, and one more: enough to tell JSON from JSONL."""
     head: list[bytes] = []
     found = False
     for line in lines:
@@ -121,19 +128,28 @@ def first_lines(lines: Iterator[bytes]) -> list[bytes]:
 def shape_of(head: list[bytes]) -> Literal["json", "jsonl", "either"]:
     """Guess from the first lines of a file whether it is JSON or JSONL.
 
-    A complete value on the first line means JSONL, unless it is the only line and a conversation. A complete value
+    A complete object on the first line means JSONL, unless it is the only line and not a message. A complete object
     further down is either a line of JSONL after bad lines, or part of a document that starts on an earlier line.
     """
     texts = [line for line in head if line.strip()]
     kinds = [_kind_of(line) for line in texts]
-    if not any(kinds) or kinds == [Context]:
+    if not any(kinds) or (len(kinds) == 1 and kinds[0] is not Message):
         return "json"
     return "either" if kinds[0] is None and _is_unfinished(texts[0]) else "jsonl"
 
 
-def conversations_follow(head: list[bytes]) -> bool:
-    """Whether the first complete value of a file is a conversation, and not a message."""
-    return next((kind for kind in map(_kind_of, head) if kind is not None), None) is Context
+def has_version(text: bytes) -> bool:
+    """Whether a document is certainly a conversation of segue: no other form has a version and messages."""
+    try:
+        probe = msgspec.json.decode(text.removeprefix(BYTE_ORDER_MARK), type=_Probe)
+    except UNREADABLE:
+        return False
+    return probe.version is not UNSET and probe.messages is not UNSET
+
+
+def messages_follow(head: list[bytes]) -> bool:
+    """Whether the first complete object of a JSONL file is a message, and not a whole document."""
+    return next((kind for kind in map(_kind_of, head) if kind is not None), None) is Message
 
 
 def _is_unfinished(text: bytes) -> bool:

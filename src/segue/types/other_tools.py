@@ -28,6 +28,9 @@ _OPTIONAL = frozenset(
         "prefixDigest",
         "isError",
         "synthetic",
+        "injected",
+        "meta",
+        "namespace",
     }
 )
 _EMPTY = (b'""', b"null")
@@ -72,4 +75,8 @@ def _plain_block(raw: Raw) -> Raw:
 
 
 def _without_empty(value: dict[str, Raw]) -> dict[str, Raw]:
-    return {name: item for name, item in value.items() if not (name in _OPTIONAL and bytes(item) in _EMPTY)}
+    return {name: item for name, item in value.items() if not (name in _OPTIONAL and _is_empty(name, bytes(item)))}
+
+
+def _is_empty(name: str, value: bytes) -> bool:
+    return value in _EMPTY or (name == "meta" and value == b"{}")

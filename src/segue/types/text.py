@@ -86,3 +86,8 @@ def scrub_json(value: dict[str, Any], clean: Callable[[str], str] = scrub, empty
                 copy = copies[id(item)]
             target[clean(key) if isinstance(key, str) else key] = copy
     return root
+
+
+def count_of(count: int, noun: str) -> str:
+    """A count with its noun, such as ``3 messages``."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,36 +1,59 @@
-"""Tool definitions. ``parameters`` is raw JSON text, so that numbers and the order of keys stay as they were written;
-only white space between tokens is removed, so that the schema fits on one line."""
+"""Tool definitions. ``parameters`` is raw JSON."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct, field
 from msgspec.structs import force_setattr
 
-from ..errors import FormatError
-from .numbers import refuse_non_finite
-from .text import scrub, scrub_escapes, scrub_json
+from .content import ToolKind, check_tool_kind
+from .raw import minified
+
+_NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
+_FREE_TEXT = Raw(b'{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}')
 
 
-class ToolDefinition(Struct, frozen=True, rename="camel"):
-    """A tool that the model may call. ``parameters`` is a JSON Schema, passed as a dict or as JSON text."""
+class ToolDefinition(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A tool that the model may call. ``parameters`` is a JSON Schema, passed as a dict or as JSON text.
+
+    A free-text tool has the ``kind`` ``custom`` and gets one text, as ``{"input": text}``; ``format`` may be the
+    grammar of that text, as OpenAI writes it. ``namespace`` groups tools.
+    """
 
     name: str
     description: str = field(default_factory=str)
-    parameters: Raw = field(default_factory=lambda: Raw(b'{"type":"object","properties":{}}'))
+    parameters: Raw = field(default_factory=lambda: _NO_PARAMETERS)
+    kind: ToolKind | None = None
+    format: dict[str, Any] | None = None
+    namespace: str | None = None
 
     if TYPE_CHECKING:
 
         def __init__(
-            self, name: str, description: str = "", parameters: Mapping[str, Any] | Raw | bytes | str = ...
+            self,
+            name: str,
+            description: str = "",
+            parameters: Mapping[str, Any] | Raw | bytes | str = ...,
+            kind: ToolKind | None = None,
+            format: dict[str, Any] | None = None,  # noqa: A002, the name of the field
+            namespace: str | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        force_setattr(self, "parameters", Raw(_minified(self.name, self.parameters)))
+        check_tool_kind(self.kind)
+        parameters = self.parameters
+        if self.kind == "custom" and parameters is _NO_PARAMETERS:
+            parameters = _FREE_TEXT
+        force_setattr(self, "parameters", Raw(minified(f"parameters of tool {self.name!r}", parameters, "are")))
+        if self.format is not None:
+            copied = msgspec.json.decode(minified(f"format of tool {self.name!r}", self.format))
+            force_setattr(self, "format", copied or None)
+        if self.namespace == "":
+            force_setattr(self, "namespace", None)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.description, bytes(self.parameters)))
+        return hash((self.name, self.description, bytes(self.parameters), self.kind, self.namespace))
 
     @property
     def schema(self) -> Any:
@@ -38,22 +61,9 @@ class ToolDefinition(Struct, frozen=True, rename="camel"):
         return msgspec.json.decode(self.parameters)
 
 
-def _minified(name: str, schema: Any) -> bytes:
-    """Write a schema on one line. Raises ``FormatError`` if it is not JSON."""
-    try:
-        if isinstance(schema, Mapping):
-            refuse_non_finite(schema)
-            return msgspec.json.encode(scrub_json(dict(schema)))
-        if not isinstance(schema, str | bytes | Raw):
-            raise TypeError(f"parameters of tool {name!r} must be a dict or JSON text, not {type(schema).__name__}")
-        data = scrub(schema).encode() if isinstance(schema, str) else bytes(schema)
-        data.decode()
-        return msgspec.json.format(scrub_escapes(data), indent=-1)
-    except FormatError as error:
-        raise FormatError(f"parameters of tool {name!r}: {error}") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"parameters of tool {name!r} are not UTF-8") from None
-    except RecursionError:
-        raise FormatError(f"parameters of tool {name!r} are nested too deeply") from None
-    except msgspec.DecodeError as error:
-        raise FormatError(f"parameters of tool {name!r} are not JSON: {error}") from None
+class ToolKey(NamedTuple):
+    """What identifies a tool in a conversation."""
+
+    name: str
+    kind: ToolKind | None = None
+    namespace: str | None = None

@@ -25,10 +25,23 @@ class UsageCost(Value, frozen=True):
         return amounts - amounts != 0.0
 
 
+def dollars(amount: float) -> str:
+    """An amount of money as text: cents, and up to four decimals below a dollar."""
+    if 0 < amount < 0.0001:
+        return "less than $0.0001"
+    if round(amount, 4) >= 1:
+        return f"${amount:,.2f}"
+    whole, _, decimals = f"{amount:.4f}".rstrip("0").partition(".")
+    return f"${whole}.{decimals:0<2}"
+
+
 class Usage(Struct, frozen=True, rename="camel", omit_defaults=True):
     """Tokens of an answer. For every provider, ``input`` excludes tokens that were read from or written to a cache.
 
-    ``cost`` is ``None`` if a price is not known. (Fields with a default factory are written even if they are zero.)
+    ``cache_write_long`` are those of ``cache_write`` whose cache lives for an hour or longer, which costs more.
+    ``service_tier`` is the provider's word for how the request was processed, such as ``flex``; ``None`` if it reports
+    none. ``cost`` is ``None`` if a price is not known. (Fields with a default factory are written even if they are
+    zero.)
     """
 
     input: int = field(default_factory=int)
@@ -37,27 +50,81 @@ class Usage(Struct, frozen=True, rename="camel", omit_defaults=True):
     cache_write: int = field(default_factory=int)
     total_tokens: int = field(default_factory=int)
     cost: UsageCost | None = None
+    cache_write_long: int = 0
+    service_tier: str | None = None
+
+    @property
+    def prompt(self) -> int:
+        """All tokens that were sent, whether a cache had them or not."""
+        return self.input + self.cache_read + self.cache_write
 
 
-class ModelCost(Struct, frozen=True, rename="camel"):
-    """Prices in dollars per million tokens; ``None`` if a price is not known."""
+def _unknown() -> None:
+    """The default of a price that is written even if it is not known."""
 
-    input: float | None = None
-    output: float | None = None
-    cache_read: float | None = None
-    cache_write: float | None = None
+
+class Rates(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """Prices in dollars per million tokens; ``None`` if a price is not known, which is not the same as zero."""
+
+    input: float | None = field(default_factory=_unknown)
+    output: float | None = field(default_factory=_unknown)
+    cache_read: float | None = field(default_factory=_unknown)
+    cache_write: float | None = field(default_factory=_unknown)
+    # For a cache that lives for an hour or longer.
+    cache_write_long: float | None = None
+
+    def _of(self, usage: Usage) -> UsageCost | None:
+        long = min(usage.cache_write_long, usage.cache_write)
+        amounts = [
+            _dollars((usage.input, self.input)),
+            _dollars((usage.output, self.output)),
+            _dollars((usage.cache_read, self.cache_read)),
+            _dollars((usage.cache_write - long, self.cache_write), (long, self.cache_write_long)),
+        ]
+        known = [amount for amount in amounts if amount is not None]
+        if len(known) < len(amounts):
+            return None
+        known.append(sum(known))
+        return UsageCost(*known)
+
+
+def _dollars(*parts: tuple[int, float | None]) -> float | None:
+    """The sum of tokens times their price; ``None`` if the price of tokens that were used is not known."""
+    if any(tokens and price is None for tokens, price in parts):
+        return None
+    return sum(tokens * (price or 0.0) / 1_000_000 for tokens, price in parts)
+
+
+class PriceStep(Rates, frozen=True, kw_only=True):
+    """The prices of all tokens of a request whose prompt has more than ``above`` tokens."""
+
+    above: int
+
+
+class Prices(Rates, frozen=True, kw_only=True):
+    """Prices, which may depend on the length of the prompt. ``steps`` are in rising order."""
+
+    steps: tuple[PriceStep, ...] = ()
+
+    def at(self, prompt: int) -> Rates:
+        """The prices for a prompt of that many tokens."""
+        return next((step for step in reversed(self.steps) if prompt > step.above), self)
+
+
+STANDARD_TIERS = frozenset({"standard", "default", "auto", "on_demand", "unspecified", "traffic_type_unspecified"})
+"""The words of providers for processing at list prices."""
+
+
+class ModelCost(Prices, frozen=True, kw_only=True):
+    """The prices of a model. ``tiers`` are those of other ways of processing: ``batch``, ``flex``, ``priority`` …"""
+
+    tiers: dict[str, Prices] = {}
 
     def of(self, usage: Usage) -> UsageCost | None:
-        """Return the cost of ``usage``, or ``None`` if the price of a category that was used is not known."""
-        amounts = []
-        for tokens, price in (
-            (usage.input, self.input),
-            (usage.output, self.output),
-            (usage.cache_read, self.cache_read),
-            (usage.cache_write, self.cache_write),
-        ):
-            if price is None and tokens:
-                return None
-            amounts.append(tokens * (price or 0.0) / 1_000_000)
-        amounts.append(sum(amounts))
-        return UsageCost(*amounts)
+        """Return the cost of ``usage``, or ``None`` if the price of something that was used is not known.
+
+        The length of the prompt decides the step, and the service tier that the answer reports decides the prices.
+        """
+        tier = usage.service_tier
+        prices = self if tier is None or tier in STANDARD_TIERS else self.tiers.get(tier)
+        return None if prices is None else prices.at(usage.prompt)._of(usage)

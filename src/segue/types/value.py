@@ -18,6 +18,14 @@ class _ValidatingMeta(StructMeta):
         return value
 
 
+class FlexibleMeta(_ValidatingMeta):
+    """The metaclass of values whose constructor accepts more than their JSON: ``_fields`` returns all fields."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        fields = cls._fields(*args, **kwargs)  # type: ignore[attr-defined] # defined by each class with this metaclass
+        return super().__call__(**fields)
+
+
 encode = msgspec.json.Encoder().encode
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -45,3 +53,6 @@ class Value(Struct, metaclass=_ValidatingMeta, frozen=True, rename="camel", gc=F
 
 Optional = Annotated[str, Meta(min_length=1)] | None
 """Text that may be absent. In JSON an empty text counts as absent: ``codec`` removes it and reads again."""
+
+JsonObject = Annotated[dict[str, Any], Meta(min_length=1)] | None
+"""A JSON object that may be absent. An empty one counts as absent, like an empty text."""

@@ -1,6 +1,6 @@
 """The interface of a protocol: a record of functions, one record per folder, listed in ``registry.py``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -12,8 +12,11 @@ from .common.answer import Answer
 from .common.frame import Framing
 from .common.outgoing import Outgoing
 from .common.reader import Reader
+from .common.requests import RequestForm
+from .common.seals import whole_signature
 from .common.sse import ServerSentEvents
 from .common.turns import Turns
+from .common.writing import AnswerForm
 
 Body = dict[str, Any]
 
@@ -62,9 +65,17 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # Read the conversation in a request body. The model is the origin of its answers; without one, their origin is
     # unknown and their signatures are never replayed. The last argument is the timestamp (Unix ms) of the answers.
     ingest: Callable[[Body, Model | None, int], Context]
+    # What else is read of a request: its options, and which fields are not read.
+    request: RequestForm
     # How much a body looks like one of this protocol: 0 for not at all.
     recognise: Callable[[Body], int]
+    # For protocols whose history is not called `messages`: whether a bare list of turns is certainly one of theirs.
+    is_own_list: Callable[[list[Body]], bool] | None = None
     rules: Sequence[Rule]
     # How a streamed answer is split into events, and the decoder that reads them.
     framing: Callable[[], Framing] = ServerSentEvents
     reader: Callable[[Answer], Reader]
+    # The opaque data in the signature of a block of an answer, in the form that all clients send back.
+    seals: Callable[[AssistantContent], Iterable[str]] = whole_signature
+    # How answers are written; None: only their reading is implemented.
+    answers: AnswerForm | None = None

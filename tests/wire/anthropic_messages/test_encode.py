@@ -506,13 +506,13 @@ def test_without_a_system_prompt_the_tools_are_marked() -> None:
         ),
         (
             {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": True}}},
-            {"type": "object", "properties": {"n": {"type": "integer", "minimum": 0, "exclusiveMinimum": 0}}},
+            {"type": "object", "properties": {"n": {"type": "integer", "exclusiveMinimum": 0}}},
         ),
         (
             {"type": "object", "properties": {"p": {"type": "array", "items": [{"type": "number"}, {"type": "any"}]}}},
             {
                 "type": "object",
-                "properties": {"p": {"type": "array", "items": True, "prefixItems": [{"type": "number"}, {}]}},
+                "properties": {"p": {"type": "array", "prefixItems": [{"type": "number"}, {}]}},
             },
         ),
         (

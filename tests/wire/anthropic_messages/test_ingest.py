@@ -15,9 +15,11 @@ from segue.render import encode
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
     Model,
     Options,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -143,14 +145,32 @@ def test_a_whole_exchange() -> None:
             {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": IMAGE.data}},
             ImageContent(IMAGE.data, "image/png"),
         ),
-        ({"type": "image", "source": {"type": "url", "url": "https://x/y.png"}}, "(image at https://x/y.png)"),
-        ({"type": "image", "source": {"type": "file", "file_id": "file_1"}}, "(image at file_1)"),
-        ({"type": "document", "source": {"type": "text", "data": "words"}, "title": "T"}, "T\nwords"),
-        ({"type": "document", "source": {"type": "content", "content": "words"}}, "words"),
-        ({"type": "document", "source": {"type": "url", "url": "https://x/y.pdf"}}, "(document at https://x/y.pdf)"),
         (
-            {"type": "document", "title": "T", "source": {"type": "base64", "media_type": "application/pdf"}},
-            "(document 'T', application/pdf)",
+            {"type": "image", "source": {"type": "url", "url": "https://x/y.png"}},
+            ImageContent(url="https://x/y.png"),
+        ),
+        ({"type": "image", "source": {"type": "url", "url": "y.png"}}, "(image at y.png)"),
+        ({"type": "image", "source": {"type": "file", "file_id": "file_1"}}, "(image at file_1)"),
+        (
+            {"type": "document", "source": {"type": "text", "data": "words"}, "title": "T"},
+            FileContent(b"words", "text/plain", name="T"),
+        ),
+        ({"type": "document", "source": {"type": "content", "content": "words"}}, "words"),
+        (
+            {"type": "document", "source": {"type": "url", "url": "https://x/y.pdf"}},
+            FileContent(url="https://x/y.pdf", mime_type="application/pdf"),
+        ),
+        (
+            {
+                "type": "document",
+                "title": "T",
+                "source": {"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="},
+            },
+            FileContent(b"%PDF-", "application/pdf", name="T"),
+        ),
+        (
+            {"type": "document", "title": "T", "source": {"type": "file", "file_id": "file_1"}},
+            "(document 'T', at file_1)",
         ),
         ({"type": "search_result", "title": "T", "source": "S", "content": [TEXT]}, "T (S)\nhi"),
         ({"type": "container_upload", "file_id": "file_1"}, "(file file_1)"),
@@ -165,21 +185,31 @@ def test_blocks_that_a_conversation_cannot_hold_become_text(block: Any, shown: A
 
 
 @pytest.mark.parametrize(
+    ("block", "text"),
+    [
+        ({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}}, "web_search: x"),
+        ({"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "https://x"}]}, "https://x"),
+    ],
+)
+def test_server_tools_and_their_results_are_kept_as_they_came(block: Any, text: str) -> None:
+    (answer,) = read(block | {"cache_control": {"type": "ephemeral"}}, role="assistant").messages
+    assert answer.content == [ProviderContent(block, block["type"], text)]
+
+
+def test_citations_of_a_text_are_its_signature() -> None:
+    cited = {"type": "char_location", "cited_text": "x"}
+    (answer,) = read({"type": "text", "text": "so", "citations": [cited]}, role="assistant").messages
+    assert isinstance(answer.content[0], TextContent) and answer.content[0].citations == [cited]
+
+
+@pytest.mark.parametrize(
     ("block", "shown"),
     [
-        (
-            {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "x"}},
-            '(the server ran web_search: {"query":"x"})',
-        ),
-        (
-            {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "https://x"}]},
-            '(web_search_tool_result: [{"url":"https://x"}])',
-        ),
         ({"type": "compaction", "content": "before"}, "(summary of what was said before) before"),
         ({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}, "(image block)"),
     ],
 )
-def test_server_tools_become_text_of_the_answer(block: Any, shown: str) -> None:
+def test_other_blocks_of_an_answer_become_text(block: Any, shown: str) -> None:
     (answer,) = read(block, role="assistant").messages
     assert isinstance(answer, AssistantMessage)
     assert answer.content == [TextContent(shown)]
@@ -193,7 +223,7 @@ def test_a_leading_system_message_is_the_prompt_and_a_later_one_a_user_message()
     ]
     context = ingest({"system": "First.", "messages": messages}, None, 0)
     assert context.system_prompt == "First.\n\nBe brief."
-    assert context.messages == [UserMessage("hi"), UserMessage("<system>\nBe kind.\n</system>")]
+    assert context.messages == [UserMessage("hi"), UserMessage("<system>\nBe kind.\n</system>", injected=True)]
 
 
 def test_messages_without_content_are_left_out() -> None:

@@ -17,7 +17,7 @@ from support.streams import StreamCase, cases, decoded
 
 import segue
 from segue.testing.eventstream import frame
-from segue.types import AssistantMessage, TextContent, ThinkingContent, ToolCall
+from segue.types import AssistantMessage, TextContent, ThinkingContent, ToolCall, ToolKey
 
 CASES = cases("bedrock-converse")
 STREAMED = [case for case in CASES if case.events is not None]
@@ -97,7 +97,7 @@ class Heard:
         return [block[key] for _, block in sorted(self.blocks.items()) if block.get(key)]
 
 
-def assert_same(heard: Heard, message: AssistantMessage, names: dict[str, str]) -> None:
+def assert_same(heard: Heard, message: AssistantMessage, names: dict[str, ToolKey]) -> None:
     assert message.text == "".join(heard.every("text"))
     thoughts = [block for block in message.content if isinstance(block, ThinkingContent)]
     assert [block.thinking for block in thoughts if block.thinking] == heard.every("thinking")
@@ -107,7 +107,8 @@ def assert_same(heard: Heard, message: AssistantMessage, names: dict[str, str]) 
     assert [block.thinking_signature for block in thoughts if block.redacted] == payloads
     calls = [block for _, block in sorted(heard.blocks.items()) if "toolUseId" in block and "type" not in block]
     for call, theirs in zip(message.tool_calls, calls, strict=True):
-        assert (call.id, call.name) == (theirs["toolUseId"], names.get(theirs["name"], theirs["name"]))
+        stored = names.get(theirs["name"], ToolKey(theirs["name"]))
+        assert (call.id, call.name) == (theirs["toolUseId"], stored.name)
         if not message.diagnostics:  # damaged arguments are for the cases themselves to judge
             assert call.arguments == json.loads(theirs["input"] or "{}")
     assert message.stop_reason == ("toolUse" if calls and heard.stop == "end_turn" else STOPPED.get(heard.stop, "stop"))

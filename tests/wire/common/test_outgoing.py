@@ -38,12 +38,23 @@ def test_the_fixed_texts_are_exactly_these() -> None:
         "BETWEEN": "Understood.",
         "ERROR": "Error: ",
         "EMPTY_RESULT": "(no output)",
+        "SYSTEM": "[System] {}",
         "ORPHAN": "[Result of an earlier call to {}]",
         "REASONING": "[Reasoning] ",
         "IMAGE_OMITTED": "(image omitted: model does not support images)",
         "TOOL_IMAGE_OMITTED": "(tool image omitted: model does not support images)",
+        "IMAGE_EMPTY": "(image omitted: it is empty)",
+        "IMAGE_TOO_LARGE": "(image omitted: it is larger than the model accepts)",
+        "FILE_OMITTED": "(file omitted: {}; model does not support it)",
+        "FILE_AS_TEXT": "[File {}]\n{}",
+        "IMAGE_NOT_ATTACHED": "(image not attached: {})",
+        "FILE_NOT_ATTACHED": "(file not attached: {})",
+        "PROVIDER_CONTENT": "[{}] {}",
         "IMAGES_BELOW": "(see the images below)",
+        "FILES_BELOW": "(see the files below)",
         "MOVED_IMAGES": "Images from the tool results above:",
+        "MOVED_FILES": "Files from the tool results above:",
+        "MOVED_BOTH": "Images and files from the tool results above:",
     }
 
 

@@ -32,7 +32,7 @@ GEMINI_3 = segue.get_model("google/gemini-3-pro-preview")
 
 def variants(model: Model) -> list[Model]:
     """The model, and the same with ids and with the subset of OpenAPI, which no row of the catalog has."""
-    cells: list[dict[str, Any]] = [{}, {"send_ids": True}, {"json_schema": False}]
+    cells: list[dict[str, Any]] = [{}, {"send_ids": True}, {"schema_form": "gemini-subset"}]
     return [msgspec.structs.replace(model, dialect=msgspec.structs.replace(model.dialect, **each)) for each in cells]
 
 

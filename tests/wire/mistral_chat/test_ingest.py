@@ -144,7 +144,7 @@ def test_results_have_the_name_of_their_call_or_otherwise_their_own() -> None:
             {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,aGk=", "detail": "low"}},
             ImageContent("aGk=", "image/jpeg"),
         ),
-        ({"type": "image_url", "image_url": "https://a.b/c.png"}, TextContent("(image at https://a.b/c.png)")),
+        ({"type": "image_url", "image_url": "https://a.b/c.png"}, ImageContent(url="https://a.b/c.png")),
         ({"type": "document_url", "document_url": "https://a.b/c.pdf"}, TextContent("(document at https://a.b/c.pdf)")),
         ({"type": "file", "file_id": "f1"}, TextContent("(file f1)")),
         ({"type": "input_audio", "input_audio": "aGk="}, TextContent("(audio omitted)")),

@@ -79,7 +79,7 @@ class TestVariants:
         assert message.content == [
             TextContent("look"),
             ImageContent("AAAA", "image/webp"),
-            TextContent("(image at https://example.org/a.png)"),
+            ImageContent(url="https://example.org/a.png"),
             TextContent("(file a.pdf)"),
             TextContent("(input_audio omitted)"),
             TextContent("bare"),

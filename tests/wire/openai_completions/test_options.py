@@ -154,7 +154,6 @@ def test_the_path_and_the_headers() -> None:
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({"type": "object"}, {"type": "object", "properties": {}}),
         (
             {"anyOf": [{"type": "object", "properties": {"a": {}}}, {"type": "object", "properties": {"b": {}}}]},
             {"type": "object", "properties": {"b": {}, "a": {}}},
@@ -167,6 +166,12 @@ def test_the_root_of_a_schema_is_an_object_without_alternatives(schema: Any, exp
     request = sent(GPT, [ToolDefinition("t", "", schema)])
     assert request.body["tools"][0]["function"]["parameters"] == expected
     assert [change.code for change in request.changes] == ["schema-adapted"]
+
+
+def test_an_object_without_properties_gets_them_which_changes_nothing() -> None:
+    request = sent(GPT, [ToolDefinition("t", "", {"type": "object"})])
+    assert request.body["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
+    assert request.changes == []
 
 
 def test_a_schema_that_is_not_an_object() -> None:

@@ -349,7 +349,7 @@ class TestTools:
                         "default": {"type": "array", "items": {}},
                     },
                 },
-                False,
+                True,
             ),
             ({"anyOf": [{"type": "object"}]}, {"type": "object", "properties": {}}, True),
             ({"type": "string"}, {"type": "object", "properties": {}}, True),

@@ -114,10 +114,15 @@ def _image(url: str) -> dict[str, Any]:
     return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
+def test_an_image_by_address_keeps_its_address() -> None:
+    found = read({"role": "user", "content": [_image("https://example.org/a.png")]})
+    assert found.messages == [UserMessage([ImageContent(url="https://example.org/a.png")])]
+
+
 @pytest.mark.parametrize(
     ("part", "text"),
     [
-        (_image("https://example.org/a.png"), "(image at https://example.org/a.png)"),
+        (_image("a.png"), "(image at a.png)"),
         ({"type": "input_image", "file_id": "file-1"}, "(image file file-1)"),
         ({"type": "input_file", "filename": "a.pdf", "file_data": "data:…"}, "(file a.pdf)"),
         ({"type": "input_audio", "input_audio": {}}, "(audio)"),

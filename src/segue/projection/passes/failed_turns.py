@@ -7,7 +7,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, AssistantMessage, ProviderContent, TextContent, ThinkingContent, ToolCall
 from ..policy import KEEPS
 from ..scan import FAILED
 from ..step import Pass, Step
@@ -31,7 +31,7 @@ class FailedTurns(Pass):
             elif type(block) is ToolCall:
                 stays = replace(block, thought_signature=None) if keeps_calls and answered[call] else None
                 call += 1
-            elif type(block) is ThinkingContent:
+            elif type(block) is ThinkingContent or type(block) is ProviderContent:
                 pass  # it may be incomplete
             else:
                 assert_never(block)

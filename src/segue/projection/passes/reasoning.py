@@ -9,7 +9,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from ...dialects import REASONING_FIELDS
-from ...types import AssistantMessage, Block, ImageContent, TextContent, ThinkingContent, ToolCall, plain_text
+from ...types import AssistantMessage, Block, ChangeCode, TextContent, ThinkingContent, ToolCall, plain_text
 from ...types.texts import REASONING
 from ..origin import same_account
 from ..scan import ODD, OPAQUE, UNSIGNED
@@ -144,19 +144,18 @@ class Reasoning(Pass):
             and self._still_bound(message)
         )
 
-    def _unsigned(self, index: int, at: int, block: TextContent | ToolCall | ImageContent) -> Block:
+    def _unsigned(self, index: int, at: int, block: Block) -> Block:
         """The block without its signature, which does not go to another model."""
         clean: Block = block
+        code: ChangeCode = "signature-dropped"
         if type(block) is TextContent:
             if block.text_signature is not None:
                 clean = replace(block, text_signature=None)
-        elif type(block) is ToolCall:
-            if block.thought_signature is not None:
-                clean = replace(block, thought_signature=None)
-        elif type(block) is not ImageContent:
-            assert_never(block)
+                code = "citations-dropped" if block.citations else code
+        elif type(block) is ToolCall and block.thought_signature is not None:
+            clean = replace(block, thought_signature=None)
         if clean is not block:
-            self.report.add("signature-dropped", index, at, "of another origin")
+            self.report.add(code, index, at, "of another origin")
         return clean
 
     def _as_text(self, index: int, at: int, thinking: str) -> TextContent | None:

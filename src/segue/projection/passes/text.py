@@ -12,7 +12,9 @@ from ...errors import FormatError
 from ...types import (
     AssistantMessage,
     Block,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -107,7 +109,15 @@ def _text(block: TextContent) -> TextContent | None:
 
 
 def _image(block: ImageContent) -> ImageContent:
-    return _scrubbed(block, "data", "mime_type")
+    return _scrubbed(block, "data", "mime_type", "url")
+
+
+def _file(block: FileContent) -> FileContent:
+    return _scrubbed(block, "data", "mime_type", "url", "name")
+
+
+def _provider(block: ProviderContent) -> ProviderContent:
+    return _scrubbed(block, "kind", "text")  # `raw` is clean
 
 
 def _thinking(block: ThinkingContent) -> ThinkingContent:
@@ -118,7 +128,7 @@ def _call(block: ToolCall) -> ToolCall | None:
     try:
         written = encode(block.arguments)
     except UnicodeEncodeError:
-        clean = replace(_scrubbed(block, "thought_signature"), arguments=scrub_json(block.arguments))
+        clean = replace(_scrubbed(block, "thought_signature", "namespace"), arguments=scrub_json(block.arguments))
         _call(clean)  # refuses anything else that JSON cannot represent
         return clean
     except RecursionError:
@@ -127,7 +137,9 @@ def _call(block: ToolCall) -> ToolCall | None:
         raise FormatError(f"cannot be sent as JSON: {error}") from None
     if b"null" in written:  # the encoder writes NaN and infinities as null
         refuse_non_finite(block.arguments)
-    return block if block.thought_signature is None else _scrubbed(block, "thought_signature")
+    if block.thought_signature is None and block.namespace is None:
+        return block
+    return _scrubbed(block, "thought_signature", "namespace")
 
 
 def _scrubbed(block: B, *names: str) -> B:
@@ -142,6 +154,8 @@ def _scrubbed(block: B, *names: str) -> B:
 _CLEANERS: dict[type[Block], Callable[[Any], Block | None]] = {
     TextContent: _text,
     ImageContent: _image,
+    FileContent: _file,
+    ProviderContent: _provider,
     ThinkingContent: _thinking,
     ToolCall: _call,
 }

@@ -5,23 +5,18 @@ Shapes: anthropic 2.8.0, types/raw_*_event.py (2026-11).
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, assert_never
 
-from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, Model, ThinkingContent
+from ...wire.anthropic_messages.write import Writer, block_body, error, whole
+from ...wire.common.writing import Head
 from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Voice
-from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
+from .common import answer_id, frames_of, head_of, message_of, refusal_in, route_to, sse, with_ids
 from .thinking_bindings import bind, bindings
 
-_STOPS: dict[StopReason, str] = {
-    "stop": "end_turn",
-    "length": "max_tokens",
-    "toolUse": "tool_use",
-    "error": "refusal",
-    "aborted": "end_turn",
-}
 _REDACTED = "redacted"
+_OWN = Head(id="", model="", created=0, own=True)
 
 
 def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> list[AssistantContent]:
@@ -37,15 +32,7 @@ def _signed(block: ThinkingContent, signer: Signer) -> ThinkingContent:
 
 
 def _block(block: AssistantContent) -> Body:
-    if isinstance(block, TextContent):
-        return {"type": "text", "text": block.text}
-    if isinstance(block, ThinkingContent):
-        if block.redacted:
-            return {"type": "redacted_thinking", "data": block.thinking_signature}
-        return {"type": "thinking", "thinking": block.thinking, "signature": block.thinking_signature}
-    if isinstance(block, ToolCall):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.arguments}
-    assert_never(block)
+    return block_body(_OWN, block)
 
 
 def _bind(content: list[AssistantContent], request: Body, signer: Signer, model: Model) -> list[AssistantContent]:
@@ -53,62 +40,27 @@ def _bind(content: list[AssistantContent], request: Body, signer: Signer, model:
     return bind(named, request, signer, model, _block)
 
 
-def _message(answer: Answer) -> Body:
-    reported = {} if answer.transformed is None else {"input_transformations": answer.transformed}
-    return reported | {
-        "id": f"msg_{answer_id(answer, 12)}",
-        "type": "message",
-        "role": "assistant",
-        "model": answer.model.id,
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": answer.usage.input,
-            "cache_creation_input_tokens": answer.usage.cache_write,
-            "cache_read_input_tokens": answer.usage.cache_read,
-        },
-    }
+def _head(answer: Answer) -> Head:
+    return head_of(answer, f"msg_{answer_id(answer, 12)}")
 
 
 def _whole(answer: Answer) -> Body:
-    message = _message(answer)
-    message["usage"]["output_tokens"] = answer.usage.output
-    return {**message, "content": [_block(block) for block in answer.content], "stop_reason": _STOPS[answer.stop]}
+    message = message_of(answer, answer.content)
+    return whole(_head(answer), message, refusal_in(message)) | _reported(answer)
 
 
 def _events(answer: Answer) -> Iterator[bytes]:
-    def event(name: str, **fields: Any) -> bytes:
-        return sse({"type": name, **fields}, name)
-
-    start = _message(answer)
-    start["usage"]["output_tokens"] = 1
-    yield event("message_start", message={**start, "content": [], "stop_reason": None})
-    yield event("ping")
-    for index, block in enumerate(answer.content):
-        empty, deltas = _opened(block)
-        yield event("content_block_start", index=index, content_block=empty)
-        for delta in deltas:
-            yield event("content_block_delta", index=index, delta=delta)
-        yield event("content_block_stop", index=index)
-    delta = {"stop_reason": _STOPS[answer.stop], "stop_sequence": None}
-    yield event("message_delta", delta=delta, usage={"output_tokens": answer.usage.output})
-    yield event("message_stop")
+    for name, data in frames_of(message_of(answer, answer.content), Writer(_head(answer))):
+        if name == "message_start":
+            data["message"] |= _reported(answer)
+        yield sse(data, name)
+        if name == "message_start":
+            yield sse({"type": "ping"}, "ping")
 
 
-def _opened(block: AssistantContent) -> tuple[Body, list[Body]]:
-    """A block at the start of its stream, and the deltas that fill it."""
-    whole = _block(block)
-    if isinstance(block, TextContent):
-        return {**whole, "text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces(block.text)]
-    if isinstance(block, ThinkingContent):
-        if block.redacted:
-            return whole, []
-        thoughts: list[Body] = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block.thinking)]
-        signed = {"type": "signature_delta", "signature": block.thinking_signature}
-        return {**whole, "thinking": "", "signature": ""}, [*thoughts, signed]
-    if isinstance(block, ToolCall):
-        parts = ["", *pieces(arguments_of(block))]
-        return {**whole, "input": {}}, [{"type": "input_json_delta", "partial_json": part} for part in parts]
-    assert_never(block)
+def _reported(answer: Answer) -> Body:
+    """What the provider reports that it left out of the request."""
+    return {} if answer.transformed is None else {"input_transformations": answer.transformed}
 
 
 def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
@@ -123,7 +75,7 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
 
 
 def _error(refusal: Refusal) -> Body:
-    return {"type": "error", "error": {"type": refusal.kind, "message": refusal.text}}
+    return error(refusal.status, refusal.kind, refusal.text)
 
 
 def _error_event(refusal: Refusal) -> bytes:

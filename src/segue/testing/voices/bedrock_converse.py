@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, Model, ProviderContent, StopReason, TextContent, ThinkingContent, ToolCall
 from ...wire.bedrock_converse.dialect import dialect_of
 from ...wire.bedrock_converse.encode import payload
 from ...wire.bedrock_converse.shapes import part, turns
@@ -71,6 +71,9 @@ def _block(block: AssistantContent) -> Body:
         return {"reasoningContent": {"reasoningText": text}}
     if isinstance(block, ToolCall):
         return {"toolUse": {"toolUseId": block.id, "name": block.name, "input": block.arguments}}
+    if isinstance(block, ProviderContent):
+        raw: Body = block.value
+        return raw
     assert_never(block)
 
 
@@ -123,6 +126,8 @@ def _deltas(block: AssistantContent) -> list[Body]:
         return [{"reasoningContent": thought} for thought in thoughts]
     if isinstance(block, ToolCall):
         return [{"toolUse": {"input": piece}} for piece in ("", *pieces(arguments_of(block)))]
+    if isinstance(block, ProviderContent):
+        return [_block(block)]
     assert_never(block)
 
 

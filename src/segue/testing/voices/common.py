@@ -1,15 +1,17 @@
-"""Functions that voices share: paths, deltas, server-sent events, ids, and the errors of OpenAI's two protocols."""
+"""Functions that voices share: paths, deltas, events, ids."""
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
-from ...types import AssistantContent, ToolCall
+from ...errors import RefusedError
+from ...render import events_of
+from ...types import AssistantContent, AssistantMessage, ToolCall
+from ...wire.common.writing import Frame, Head, StreamWriter, sse as event_bytes
 from ..signatures import Signer
-from ..voice import Answer, Body, Refusal, Route
+from ..voice import Answer, Route
 
 SIZE = 12
 """Characters of one delta: few, so that deltas cut words, numbers and escapes like real ones."""
@@ -28,8 +30,37 @@ def pieces(text: str) -> Iterator[str]:
 
 def sse(data: Any, name: str = "") -> bytes:
     """One server-sent event."""
-    head = f"event: {name}\n".encode() if name else b""
-    return head + b"data: " + msgspec.json.encode(data) + b"\n\n"
+    return event_bytes(name, data)
+
+
+def message_of(answer: Answer, content: list[AssistantContent], refusal: str = "") -> AssistantMessage:
+    """The answer as a message. ``refusal`` is the text of a refusal that is not in the content."""
+    return AssistantMessage(
+        content=content,
+        protocol=answer.model.protocol,
+        provider=answer.model.provider,
+        model=answer.model.id,
+        usage=answer.usage,
+        stop_reason="stop" if answer.stop == "aborted" else answer.stop,
+        error_message=f"refusal: {refusal}" if answer.stop == "error" else None,
+    )
+
+
+def refusal_in(message: AssistantMessage) -> str | None:
+    """The text of a refusal; ``None`` if the answer is not one."""
+    return None if message.error_message is None else message.error_message.removeprefix("refusal: ")
+
+
+def head_of(answer: Answer, response_id: str) -> Head:
+    """What the answer says besides its content."""
+    return Head(id=response_id, model=answer.model.id, created=answer.created, own=True, request=answer.request)
+
+
+def frames_of(message: AssistantMessage, writer: StreamWriter) -> Iterator[Frame]:
+    """The frames of a message that is streamed in small pieces."""
+    error = RefusedError(message.error_message or "") if message.failed else None
+    for event in events_of(message, error, SIZE):
+        yield from writer.write(event)
 
 
 def arguments_of(call: ToolCall) -> str:
@@ -58,20 +89,3 @@ def fresh_id(prefix: str, length: int, signer: Signer) -> str:
 def answer_id(answer: Answer, size: int) -> str:
     """The id of an answer, without the provider's prefix: ``size`` bytes in hex."""
     return blake2b(answer.id.encode(), digest_size=size).hexdigest()
-
-
-_path_of = re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[a-z_]+(?:\[\d+\])?)*): ").match
-
-
-def openai_error(refusal: Refusal, types: Mapping[str, str]) -> Body:
-    """An error in OpenAI's form. ``types`` maps the codes of errors to their types; a kind that is not in it is a type,
-    and its code is null."""
-    param = _path_of(refusal.text)
-    return {
-        "error": {
-            "message": refusal.text,
-            "type": types.get(refusal.kind, refusal.kind),
-            "param": param[1] if param is not None else None,
-            "code": refusal.kind if refusal.kind in types else None,
-        }
-    }

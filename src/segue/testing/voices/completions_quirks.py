@@ -10,21 +10,18 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ...wire.common.openai_errors import TYPES, openai_error
 from ..script import FaultKind
 from ..voice import Body, Refusal
-from .common import openai_error, sse
+from .common import sse
 
 # -- shapes of errors ------------------------------------------------------------------------------------------------
 
-_CODES = {
-    "invalid_api_key": "invalid_request_error",
-    "context_length_exceeded": "invalid_request_error",
+_CODES = TYPES | {
     "invalid_parameter_error": "invalid_request_error",
     "wrong_api_format": "invalid_request_error",
     "wrong_api_key": "invalid_request_error",
-    "rate_limit_exceeded": "tokens",
     "limit_requests": "limit_requests",
-    "server_is_overloaded": "service_unavailable_error",
     "token_quota_exceeded": "too_many_requests_error",
     "queue_exceeded": "too_many_requests_error",
 }
@@ -32,7 +29,7 @@ _CODES = {
 
 
 def _openai(refusal: Refusal) -> Body:
-    return openai_error(refusal, _CODES)
+    return openai_error(refusal.kind, refusal.text, _CODES, refusal.code, refusal.param)
 
 
 def _deepseek(refusal: Refusal) -> Body:

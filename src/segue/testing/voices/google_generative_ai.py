@@ -8,28 +8,18 @@ after it (claude-code-router#1275, 2026-03; opencode#43984, 2026-08). Texts: gem
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, assert_never
-
-import msgspec
 
 from ...dialects import GoogleGenerativeAI
-from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
-from ...wire.google_generative_ai.shapes import DUMMIES, every_part, get
+from ...types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
+from ...wire.common.writing import Head
+from ...wire.google_generative_ai.shapes import DUMMIES, every_part, get, standard_base64
+from ...wire.google_generative_ai.write import Writer, error, frame, whole
 from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Route, Voice
-from .common import pieces, with_ids
-
-Part = dict[str, Any]
+from .common import frames_of, head_of, message_of, refusal_in, with_ids
 
 _PATH = re.compile(r"/models/([^/]+):(generateContent|streamGenerateContent)$")
-_STOPS: dict[StopReason, str] = {
-    "stop": "STOP",
-    "length": "MAX_TOKENS",
-    "toolUse": "STOP",
-    "error": "SAFETY",
-    "aborted": "STOP",
-}
 # google.rpc.Code by HTTP status.
 _CODES = {400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE"}
 
@@ -78,53 +68,48 @@ def _signed(block: AssistantContent, signer: Signer) -> AssistantContent:
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _part(block: AssistantContent, dialect: GoogleGenerativeAI) -> Part:
-    part: Part
-    if isinstance(block, TextContent):
-        part, signature = {"text": block.text}, block.text_signature
-    elif isinstance(block, ThinkingContent):
-        part, signature = {"text": block.thinking, "thought": True}, block.thinking_signature
-    elif isinstance(block, ToolCall):
-        call: Body = {"name": block.name, "args": block.arguments}
-        if dialect.send_ids:  # clients that must not send ids back get none
-            call["id"] = block.id
-        part, signature = {"functionCall": call}, block.thought_signature
-    else:
-        assert_never(block)
-    return part if signature is None else {**part, "thoughtSignature": signature}
+def _whole(answer: Answer) -> Body:
+    message = message_of(answer, answer.content)
+    return _adapted(whole(_head(answer), message, refusal_in(message)), answer)
 
 
-def _chunks(answer: Answer) -> Iterator[list[Part]]:
-    """The parts of each event: text in pieces, then a signature on an empty text; adjacent calls in one event."""
-    calls: list[Part] = []
-    for block in answer.content:
-        part = _part(block, _dialect(answer.model))
-        if "functionCall" in part:
-            calls.append(part)
-            continue
-        if calls:
-            yield calls
-            calls = []
-        signature = part.pop("thoughtSignature", None)
-        for piece in pieces(part["text"]):
-            yield [{**part, "text": piece}]
-        if signature is not None:
-            yield [{**part, "text": "", "thoughtSignature": signature}]
-    if calls:
-        yield calls
+def _events(answer: Answer) -> Iterator[bytes]:
+    frames = frames_of(message_of(answer, answer.content), Writer(_head(answer)))
+    for response in _joined(response for _, response in frames):
+        yield frame("", _adapted(response, answer))
 
 
-def _response(answer: Answer, parts: list[Part], last: bool) -> Body:
-    content: Body = {"parts": parts, "role": "model"} if parts else {"role": "model"}
-    candidate: Body = {"content": content, "index": 0}
-    if last:
-        candidate["finishReason"] = _STOPS[answer.stop]
-    return {
-        "candidates": [candidate],
-        "usageMetadata": _usage(answer, last),
-        "modelVersion": answer.model.id,
-        "responseId": answer.id,
-    }
+def _head(answer: Answer) -> Head:
+    return head_of(answer, answer.id)
+
+
+def _joined(responses: Iterator[Body]) -> Iterator[Body]:
+    """The events: adjacent calls are in one, and the last content is in the one that ends the answer."""
+    held: Body | None = None
+    for response in responses:
+        candidate = response["candidates"][0]
+        parts, ends = candidate["content"]["parts"], "finishReason" in candidate
+        if ends and parts == [{"text": ""}]:
+            parts.clear()
+        before = [] if held is None else held["candidates"][0]["content"]["parts"]
+        if held is not None and (ends or ("functionCall" in parts[0] and "functionCall" in before[-1])):
+            parts[:0] = before
+        elif held is not None:
+            yield held
+        held = response
+    if held is not None:
+        yield held
+
+
+def _adapted(response: Body, answer: Answer) -> Body:
+    """An event as this provider sends it: with the usage in each, and ids only for clients that may send them back."""
+    candidate = response["candidates"][0]
+    if not candidate["content"]["parts"]:
+        del candidate["content"]["parts"]
+    for part in candidate["content"].get("parts", []):
+        if "functionCall" in part and not _dialect(answer.model).send_ids:
+            del part["functionCall"]["id"]
+    return response | {"usageMetadata": _usage(answer, last="finishReason" in candidate)}
 
 
 def _usage(answer: Answer, last: bool) -> Body:
@@ -144,18 +129,6 @@ def _usage(answer: Answer, last: bool) -> Body:
     return counts
 
 
-def _whole(answer: Answer) -> Body:
-    dialect = _dialect(answer.model)
-    parts = [_part(block, dialect) for block in answer.content]
-    return _response(answer, [part for part in parts if part != {"text": ""}], last=True)
-
-
-def _events(answer: Answer) -> Iterator[bytes]:
-    chunks = list(_chunks(answer)) or [[]]
-    for at, parts in enumerate(chunks):
-        yield b"data: " + msgspec.json.encode(_response(answer, parts, last=at == len(chunks) - 1)) + b"\r\n\r\n"
-
-
 # -- refusals --------------------------------------------------------------------------------------------------------
 
 
@@ -166,7 +139,7 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
         if signature is None or signature in DUMMIES:
             continue
         # Bytes in JSON are base64 of either alphabet; the SDK writes the one for URLs.
-        if not signer.verify(signature.replace("-", "+").replace("_", "/")):
+        if not signer.verify(standard_base64(signature)):
             yield (
                 "Unable to submit request because Thought signature is not valid.."
                 if vertex
@@ -177,13 +150,11 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
 def _error(refusal: Refusal) -> Body:
     """``status`` is Google's name for the kind, ``code`` its HTTP status, also after a 200."""
     code = 503 if refusal.status == 200 else refusal.status
-    return {"error": {"code": code, "message": refusal.text, "status": _CODES.get(code, refusal.kind)}}
+    return error(code, _CODES.get(code, refusal.kind), refusal.text)
 
 
 def _error_event(refusal: Refusal) -> bytes:
-    """Not an event, but bare JSON in lines: "When API returns an error message, it comes line by line" (google-genai
-    3.1.0, _api_client.py; vercel/ai#5217, 2025-03)."""
-    return msgspec.json.format(msgspec.json.encode(_error(refusal)), indent=2) + b"\n"
+    return frame("error", _error(refusal))
 
 
 def _invalid(text: str) -> Refusal:

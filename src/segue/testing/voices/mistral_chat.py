@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
-from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, Model, ProviderContent, StopReason, TextContent, ThinkingContent, ToolCall
 from ...wire.mistral_chat.rules_content import chunks_of
 from ...wire.mistral_chat.rules_order import turns
 from ..script import FaultKind
@@ -44,6 +44,8 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
         elif isinstance(block, ThinkingContent):
             text = "" if block.redacted else block.thinking
             blocks.append(ThinkingContent(text, block.thinking_signature or signer.issue(_SIGNED)))
+        elif isinstance(block, ProviderContent):
+            raise TypeError("answers of this protocol have no provider content")
         elif not isinstance(block, TextContent):
             assert_never(block)
         elif blocks and isinstance(blocks[-1], TextContent):
@@ -87,7 +89,7 @@ def _calls(answer: Answer) -> list[Body]:
 
 
 def _content_blocks(answer: Answer) -> list[TextContent | ThinkingContent]:
-    return [block for block in answer.content if not isinstance(block, ToolCall)]
+    return [block for block in answer.content if isinstance(block, TextContent | ThinkingContent)]
 
 
 def _usage(answer: Answer) -> Body:

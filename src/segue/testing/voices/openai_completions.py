@@ -11,22 +11,17 @@ from typing import Any, assert_never
 import msgspec
 
 from ...dialects import OpenAICompletions
-from ...types import AssistantContent, Model, StopReason, TextContent, ThinkingContent, ToolCall, Usage
-from ...wire.openai_completions.reasoning import DETAILS, EXTRA, extra_content
-from ...wire.openai_completions.walk import answers, calls, get, many, messages
+from ...types import AssistantContent, AssistantMessage, Model, ProviderContent, TextContent, ThinkingContent, ToolCall
+from ...wire.common.writing import Head
+from ...wire.openai_completions.reasoning import DETAILS, attached_entry, details_of
+from ...wire.openai_completions.walk import answers, calls, many, messages
+from ...wire.openai_completions.write import DONE, Writer, frame, usage_body, whole
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Voice
-from .common import answer_id, arguments_of, pieces, route_to, sse, with_id
+from .common import answer_id, frames_of, head_of, message_of, refusal_in, route_to, sse, with_id
 from .completions_quirks import FAULTS, QUIRKS, Quirks
 from .reasoning_details import call_entry, deltas, forged_entry, readable, thinking_entries
 
-_STOPS: dict[StopReason, str] = {
-    "stop": "stop",
-    "length": "length",
-    "toolUse": "tool_calls",
-    "error": "content_filter",
-    "aborted": "stop",
-}
 _TAGS = "think-tags"
 _BETWEEN = "\n\n"
 """Joins the texts of a reply, and its thoughts: a message has one of each."""
@@ -52,6 +47,8 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
             texts += [block.text] if block.text else []
         elif isinstance(block, ToolCall):
             tool_calls.append(block)
+        elif isinstance(block, ProviderContent):
+            raise TypeError("answers of this protocol have no provider content")
         else:
             assert_never(block)
     text, tool_calls = _BETWEEN.join(texts), _with_ids(tool_calls, signer, model)
@@ -88,160 +85,133 @@ def _with_ids(tool_calls: list[ToolCall], signer: Signer, model: Model) -> list[
 # -- the message -----------------------------------------------------------------------------------------------------
 
 
-def _calls(answer: Answer) -> list[Body]:
-    """The calls of an answer, as in a message."""
+def _content(answer: Answer) -> list[AssistantContent]:
+    """The blocks as they are sent: calls without an id get one that counts the calls of the conversation (Kimi), and
+    thinking in tags is part of the text."""
     before = sum(len(calls(message)) for _, message in messages(answer.request))
-    bodies: list[Body] = []
-    for call in answer.content:
-        if isinstance(call, ToolCall):
-            call_id = call.id or f"functions.{call.name}:{before + len(bodies)}"
-            function = {"name": call.name, "arguments": arguments_of(call)}
-            extra = None if call.thought_signature is None else extra_content(call.thought_signature)
-            attached = {} if extra is None else {EXTRA: extra}
-            bodies.append({"id": call_id, "type": "function", "function": function, **attached})
-    return bodies
-
-
-def _thought(answer: Answer) -> ThinkingContent | None:
-    return next((block for block in answer.content if isinstance(block, ThinkingContent)), None)
-
-
-def _text(answer: Answer) -> str:
-    """The text, after the thinking if that is in tags."""
+    tagged = _dialect(answer.model).reasoning_field == _TAGS
+    thought = next((block.thinking for block in answer.content if isinstance(block, ThinkingContent)), None)
     text = next((block.text for block in answer.content if isinstance(block, TextContent)), "")
-    thought = _thought(answer)
-    if thought is None or _dialect(answer.model).reasoning_field != _TAGS:
-        return text
-    return f"<think>\n{thought.thinking}\n</think>\n\n{text}"
-
-
-def _details(answer: Answer) -> list[Body]:
-    """The entries of all blocks, in their order."""
-    entries: list[Body] = []
+    content: list[AssistantContent] = []
+    if tagged and thought is not None:
+        content.append(TextContent(f"<think>\n{thought}\n</think>\n\n{text}"))
     for block in answer.content:
-        signature = block.thinking_signature if isinstance(block, ThinkingContent) else None
-        signature = block.thought_signature if isinstance(block, ToolCall) else signature
-        if signature is not None and signature.startswith("["):
-            entries += msgspec.json.decode(signature, type=list[dict[str, Any]])
-        elif signature is not None and signature.startswith('{"type":"reasoning.'):
-            entries.append(msgspec.json.decode(signature, type=dict[str, Any]))
-    return entries
+        if isinstance(block, ToolCall):
+            call_id = block.id or f"functions.{block.name}:{before}"
+            before += 1
+            content.append(ToolCall(call_id, block.name, block.arguments, block.thought_signature))
+        elif not (tagged and thought is not None):
+            content.append(block)
+    return content
 
 
-def _reasoning(answer: Answer) -> Body:
-    thought, field = _thought(answer), _dialect(answer.model).reasoning_field
-    if field == DETAILS:
-        entries = _details(answer)
-        return {"reasoning": "".join(map(readable, entries)) or None, DETAILS: entries} if entries else {}
-    return {} if thought is None or field is None or field == _TAGS else {field: thought.thinking}
+def _message(answer: Answer, quirks: Quirks) -> AssistantMessage:
+    """The answer. The text of a refusal is not content, if it has its own field."""
+    content = _content(answer)
+    text = "".join(block.text for block in content if isinstance(block, TextContent))
+    if not (answer.stop == "error" and quirks.refusals and text):
+        return message_of(answer, content)
+    return message_of(answer, [block for block in content if not isinstance(block, TextContent)], text)
 
 
-def _refuses(answer: Answer, quirks: Quirks) -> bool:
-    return answer.stop == "error" and quirks.refusals and bool(_text(answer))
+def _finish_reason(message: AssistantMessage, reason: str) -> str:
+    """The finish reason; a refusal in its own field ends with ``stop``."""
+    return "stop" if refusal_in(message) else reason
 
 
-def _finish(answer: Answer, quirks: Quirks) -> str:
-    return "stop" if _refuses(answer, quirks) else _STOPS[answer.stop]
-
-
-def _usage(usage: Usage) -> Body:
-    read: Body = {"cached_tokens": usage.cache_read}
-    if usage.cache_write:
-        read["cache_write_tokens"] = usage.cache_write
-    return {
-        "prompt_tokens": usage.input + usage.cache_read + usage.cache_write,
-        "completion_tokens": usage.output,
-        "total_tokens": usage.total_tokens,
-        "prompt_tokens_details": read,
-        "completion_tokens_details": {"reasoning_tokens": 0},
-    }
+def _head(answer: Answer, quirks: Quirks) -> Head:
+    head = head_of(answer, f"chatcmpl-{answer_id(answer, 14)}")
+    if quirks.usage != "always":
+        return head
+    return msgspec.structs.replace(head, request={**answer.request, "stream_options": {"include_usage": True}})
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _head(answer: Answer, kind: str, quirks: Quirks) -> Body:
-    return {
-        "id": f"chatcmpl-{answer_id(answer, 14)}",
-        "object": kind,
-        "created": answer.created,
-        "model": answer.model.id,
-        **quirks.marks,
-    }
-
-
 def _whole(answer: Answer, quirks: Quirks) -> Body:
-    text, tool_calls = _text(answer), _calls(answer)
-    message: Body = {"role": "assistant", "content": text or (None if tool_calls else "")}
-    if quirks.refusals:
-        message["refusal"] = None
-    if _refuses(answer, quirks):
-        message |= {"content": None, "refusal": text}
-    message |= _reasoning(answer)
-    if tool_calls:
-        message["tool_calls"] = tool_calls
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": _finish(answer, quirks)}
-    return {**_head(answer, "chat.completion", quirks), "choices": [choice], "usage": _usage(answer.usage)}
+    message = _message(answer, quirks)
+    body: Body = {**whole(_head(answer, quirks), message, refusal_in(message)), **quirks.marks}
+    choice = body["choices"][0]
+    choice["finish_reason"] = _finish_reason(message, choice["finish_reason"])
+    if not quirks.refusals:
+        del choice["message"]["refusal"]
+    return body
 
 
 def _events(answer: Answer, quirks: Quirks) -> Iterator[bytes]:
-    head = _head(answer, "chat.completion.chunk", quirks)
-    if _wants_usage(answer):
-        head["usage"] = None
-
-    def chunk(delta: Body, **of_choice: Any) -> Body:
-        return {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None, **of_choice}]}
-
     if quirks.opening:
         yield quirks.opening
-    first = chunk({"role": "assistant", "content": ""})
-    yield sse(first | {"x_groq": {"id": "req_standin"}} if quirks.usage == "x_groq" else first)
-    for delta in _deltas(answer, quirks):
-        yield sse(chunk(delta))
-    for last in _last(answer, quirks, chunk({}, finish_reason=_finish(answer, quirks))):
-        yield sse(last)
-    yield b"data: [DONE]\n\n"
+    message = _message(answer, quirks)
+    plain, entries = _without_details(message)
+    chunks = (chunk for _, chunk in frames_of(plain, Writer(_head(answer, quirks))))
+    for at, chunk in enumerate(_with_whole_calls(chunks) if quirks.whole_calls else chunks):
+        if chunk == DONE:
+            yield frame("", DONE)
+            continue
+        chunk |= quirks.marks
+        yield sse(_adapted(chunk, at, message, quirks))
+        if at == 0:
+            yield from (sse(each) for each in _detail_chunks(chunk, entries))
 
 
-def _wants_usage(answer: Answer) -> bool:
-    """Whether the request asks for the usage of a stream."""
-    return get(answer.request, "stream_options", "include_usage") is True
-
-
-def _last(answer: Answer, quirks: Quirks, chunk: Body) -> Iterator[Body]:
-    """The chunk that ends the answer, with the usage where this provider reports it."""
-    usage = _usage(answer.usage)
+def _adapted(chunk: Body, at: int, message: AssistantMessage, quirks: Quirks) -> Body:
+    """A chunk with what this provider adds: its mark on the first one, and the usage where it reports it."""
+    if at == 0 and quirks.usage == "x_groq":
+        return chunk | {"x_groq": {"id": "req_standin"}}
+    choice = chunk["choices"][0] if chunk["choices"] else {}
+    if choice.get("finish_reason") is None:
+        return chunk
+    choice["finish_reason"] = _finish_reason(message, choice["finish_reason"])
+    usage = usage_body(message)
     if quirks.usage == "choice":
-        chunk["choices"][0]["usage"] = usage
+        choice["usage"] = usage
     elif quirks.usage == "last":
-        chunk["usage"] = usage
+        return chunk | {"usage": usage}
     elif quirks.usage == "x_groq":
-        chunk["x_groq"] = {"id": "req_standin", "usage": usage}
-    yield chunk
-    if _wants_usage(answer) or quirks.usage == "always":
-        yield chunk | {"choices": [], "usage": usage}
+        return chunk | {"x_groq": {"id": "req_standin", "usage": usage}}
+    return chunk
 
 
-def _deltas(answer: Answer, quirks: Quirks) -> Iterator[Body]:
-    field, thought = _dialect(answer.model).reasoning_field, _thought(answer)
-    if field == DETAILS:
-        for entry in _details(answer):
-            for text, piece in deltas(entry):
-                yield {"content": "", "reasoning": text or None, DETAILS: [piece]}
-    elif thought is not None and field is not None and field != _TAGS:
-        yield from ({str(field): piece} for piece in pieces(thought.thinking))
-    field_of_text = "refusal" if _refuses(answer, quirks) else "content"
-    yield from ({field_of_text: piece} for piece in pieces(_text(answer)))
-    for index, call in enumerate(_calls(answer)):
-        yield from ({"tool_calls": [{"index": index, **piece}]} for piece in _call_pieces(call, quirks))
+def _with_whole_calls(chunks: Iterator[Any]) -> Iterator[Any]:
+    """The chunks, with each call in one of them."""
+    whole_call: Body | None = None
+    for chunk in chunks:
+        pieces = chunk["choices"][0]["delta"].get("tool_calls") if chunk != DONE and chunk["choices"] else None
+        if pieces and whole_call is not None and "id" not in pieces[0]:
+            function = whole_call["choices"][0]["delta"]["tool_calls"][0]["function"]
+            function["arguments"] += pieces[0]["function"]["arguments"]
+            continue
+        if whole_call is not None:
+            yield whole_call
+        whole_call = chunk if pieces else None
+        if whole_call is None:
+            yield chunk
 
 
-def _call_pieces(call: Body, quirks: Quirks) -> Iterator[Body]:
-    if quirks.whole_calls:
-        yield call
-        return
-    yield {**call, "function": {**call["function"], "arguments": ""}}
-    yield from ({"function": {"arguments": piece}} for piece in pieces(call["function"]["arguments"]))
+# -- reasoning_details -----------------------------------------------------------------------------------------------
+
+
+def _without_details(message: AssistantMessage) -> tuple[AssistantMessage, list[Body]]:
+    """The answer without ``reasoning_details``, which are streamed in their own form, and their entries."""
+    content: list[AssistantContent] = []
+    entries: list[Body] = []
+    for block in message.content:
+        if isinstance(block, ThinkingContent) and details_of(block):
+            entries += details_of(block)
+        elif isinstance(block, ToolCall) and (entry := attached_entry(block.thought_signature or "")) is not None:
+            entries.append(entry)
+            content.append(ToolCall(block.id, block.name, block.arguments))
+        else:
+            content.append(block)
+    return msgspec.structs.replace(message, content=content), entries
+
+
+def _detail_chunks(first: Body, entries: list[Body]) -> Iterator[Body]:
+    for entry in entries:
+        for text, piece in deltas(entry):
+            delta = {"content": "", "reasoning": text or None, DETAILS: [piece]}
+            yield first | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
 
 
 # -- forged signatures -----------------------------------------------------------------------------------------------

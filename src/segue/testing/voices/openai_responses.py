@@ -11,18 +11,17 @@ from typing import Any, assert_never
 import msgspec
 
 from ...dialects import OpenAIResponses
-from ...types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, AssistantMessage, Model, ProviderContent, TextContent, ThinkingContent, ToolCall
+from ...wire.common.openai_errors import openai_error
+from ...wire.common.writing import Head
 from ...wire.openai_responses.replay import message_of, message_signature
 from ...wire.openai_responses.walk import items, made_by_model, text
+from ...wire.openai_responses.write import APART, Writer, whole
 from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Voice
-from .common import answer_id, arguments_of, openai_error, pieces, route_to, sse, with_ids
+from .common import answer_id, frames_of, head_of, message_of as answer_message, refusal_in, route_to, sse, with_ids
 from .item_ids import encrypted, is_issued, new_id, owner_of, reasoning_of
-
-_APART = "\n\n"
-"""Joins the parts of a summary."""
-
 
 # -- ids and signatures ----------------------------------------------------------------------------------------------
 
@@ -43,6 +42,8 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
         elif isinstance(block, ToolCall):
             item_id = block.thought_signature or new_id("fc", block.id, after, signer)
             blocks.append(ToolCall(block.id, block.name, block.arguments, item_id))
+        elif isinstance(block, ProviderContent):
+            blocks.append(block)
         else:
             assert_never(block)
     return blocks
@@ -54,11 +55,11 @@ def _reasoning(block: ThinkingContent, signer: Signer) -> Body:
     if scripted is not None and _is_item(scripted):
         return _stored(scripted)
     item_id = new_id("rs", block.thinking, None, signer)
-    parts = [] if block.redacted or not block.thinking else block.thinking.split(_APART)
+    parts = [] if block.redacted or not block.thinking else block.thinking.split(APART)
     return {
         "id": item_id,
         "type": "reasoning",
-        "summary": [_summary(part) for part in (parts if all(parts) else [block.thinking])],
+        "summary": [{"type": "summary_text", "text": part} for part in (parts if all(parts) else [block.thinking])],
         "encrypted_content": scripted or encrypted(item_id, signer),
     }
 
@@ -82,174 +83,34 @@ def _message_signature(block: TextContent, last: bool, after: str | None, signer
     return message_signature({"id": item_id or new_id("msg", block.text, after, signer), "phase": phase})
 
 
-# -- items -----------------------------------------------------------------------------------------------------------
-
-
-def _summary(part: str) -> Body:
-    return {"type": "summary_text", "text": part}
-
-
-def _item(block: AssistantContent, status: str, refused: bool) -> Body:
-    if isinstance(block, TextContent):
-        item_id, phase = message_of(block.text_signature)
-        return {
-            "id": item_id,
-            "type": "message",
-            "status": status,
-            "role": "assistant",
-            "content": [_part(block.text, refused)],
-            **({"phase": phase} if phase else {}),
-        }
-    if isinstance(block, ThinkingContent):
-        return _stored(block.thinking_signature or "")
-    if isinstance(block, ToolCall):
-        return {
-            "id": block.thought_signature,
-            "type": "function_call",
-            "status": status,
-            "arguments": arguments_of(block),
-            "call_id": block.id,
-            "name": block.name,
-        }
-    assert_never(block)
-
-
-def _part(content: str, refused: bool) -> Body:
-    if refused:
-        return {"type": "refusal", "refusal": content}
-    return {"type": "output_text", "text": content, "annotations": [], "logprobs": []}
-
-
-def _items(answer: Answer) -> list[Body]:
-    """All items. If the answer was cut, the last one is incomplete; in a refusal, the last text is the refusal."""
-    texts = [at for at, block in enumerate(answer.content) if isinstance(block, TextContent)]
-    refusal = texts[-1] if texts and answer.stop == "error" else None
-    cut = len(answer.content) - 1 if answer.stop == "length" else None
-    return [
-        _item(block, "incomplete" if at == cut else "completed", at == refusal)
-        for at, block in enumerate(answer.content)
-    ]
-
-
 # -- answers ---------------------------------------------------------------------------------------------------------
 
 
-def _response(answer: Answer, status: str, output: list[Body]) -> Body:
-    """The response object of all events; the fields that repeat the request have their defaults."""
-    return {
-        "id": f"resp_{answer_id(answer, 24)}",
-        "object": "response",
-        "created_at": answer.created,
-        "status": status,
-        "background": False,
-        "error": None,
-        "incomplete_details": None,
-        "instructions": None,
-        "max_output_tokens": None,
-        "model": answer.model.id,
-        "output": output,
-        "parallel_tool_calls": True,
-        "previous_response_id": None,
-        "reasoning": {"effort": None, "summary": None},
-        "store": False,
-        "temperature": 1.0,
-        "text": {"format": {"type": "text"}},
-        "tool_choice": "auto",
-        "tools": [],
-        "top_p": 1.0,
-        "truncation": "disabled",
-        "usage": None,
-        "user": None,
-        "metadata": {},
-    }
+def _message(answer: Answer) -> AssistantMessage:
+    """The answer; in a refusal, the last text is the refusal."""
+    texts = [at for at, block in enumerate(answer.content) if isinstance(block, TextContent)]
+    if answer.stop != "error" or not texts:
+        return answer_message(answer, answer.content)
+    refusal = answer.content[texts[-1]]
+    assert isinstance(refusal, TextContent)
+    rest = [block for at, block in enumerate(answer.content) if at != texts[-1]]
+    return answer_message(answer, rest, refusal.text)
+
+
+def _head(answer: Answer) -> Head:
+    """Nothing is stored, whatever the request asks for."""
+    head = head_of(answer, f"resp_{answer_id(answer, 24)}")
+    return msgspec.structs.replace(head, request={**answer.request, "store": False})
 
 
 def _whole(answer: Answer) -> Body:
-    output = _items(answer)
-    reason = _why_incomplete(answer)
-    response = _response(answer, "incomplete" if reason else "completed", output)
-    if reason:
-        response["incomplete_details"] = {"reason": reason}
-    usage = answer.usage
-    response["usage"] = {
-        "input_tokens": usage.input + usage.cache_read + usage.cache_write,
-        "input_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
-        "output_tokens": usage.output,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": usage.total_tokens,
-    }
-    return response
-
-
-def _why_incomplete(answer: Answer) -> str | None:
-    if answer.stop == "length":
-        return "max_output_tokens"
-    refuses = any(isinstance(block, TextContent) for block in answer.content)
-    return "content_filter" if answer.stop == "error" and not refuses else None
-
-
-Events = Iterator[tuple[str, Body]]
-"""Events before they are numbered: the type and the other fields."""
+    message = _message(answer)
+    return whole(_head(answer), message, refusal_in(message))
 
 
 def _events(answer: Answer) -> Iterator[bytes]:
-    for number, (name, fields) in enumerate(_unnumbered(answer)):
-        yield sse({"type": name, "sequence_number": number, **fields}, name)
-
-
-def _unnumbered(answer: Answer) -> Events:
-    started = _response(answer, "in_progress", [])
-    yield "response.created", {"response": started}
-    yield "response.in_progress", {"response": started}
-    whole = _whole(answer)
-    for index, item in enumerate(whole["output"]):
-        announced, events = _KINDS[item["type"]]
-        yield "response.output_item.added", {"output_index": index, "item": {**item, **announced(item)}}
-        for name, fields in events(item):
-            yield f"response.{name}", {"item_id": item["id"], "output_index": index, **fields}
-        yield "response.output_item.done", {"output_index": index, "item": item}
-    yield f"response.{whole['status']}", {"response": whole}
-
-
-def _reasoning_events(item: Body) -> Events:
-    for at, part in enumerate(item["summary"]):
-        where = {"summary_index": at}
-        yield "reasoning_summary_part.added", {**where, "part": _summary("")}
-        for delta in pieces(part["text"]):
-            yield "reasoning_summary_text.delta", {**where, "delta": delta}
-        yield "reasoning_summary_text.done", {**where, "text": part["text"]}
-        yield "reasoning_summary_part.done", {**where, "part": part}
-
-
-def _message_events(item: Body) -> Events:
-    for at, part in enumerate(item["content"]):
-        refused = part["type"] == "refusal"
-        kind, field = ("refusal", "refusal") if refused else ("output_text", "text")
-        where = {"content_index": at}
-        more: Body = {} if refused else {"logprobs": []}
-        yield "content_part.added", {**where, "part": _part("", refused)}
-        for delta in pieces(part[field]):
-            yield f"{kind}.delta", {**where, "delta": delta, **more}
-        yield f"{kind}.done", {**where, field: part[field], **more}
-        yield "content_part.done", {**where, "part": part}
-
-
-def _call_events(item: Body) -> Events:
-    for delta in pieces(item["arguments"]):
-        yield "function_call_arguments.delta", {"delta": delta}
-    yield "function_call_arguments.done", {"arguments": item["arguments"]}
-
-
-_KINDS: dict[str, Any] = {
-    # The fields that differ when an item is announced, and the events that fill it. "The `encrypted_content` in
-    # `response.output_item.added` may be incomplete" (openai 3.49.0), and here it always is.
-    "reasoning": (
-        lambda item: {"summary": [], "encrypted_content": (item.get("encrypted_content") or "")[:12]},
-        _reasoning_events,
-    ),
-    "message": (lambda item: {"status": "in_progress", "content": []}, _message_events),
-    "function_call": (lambda item: {"status": "in_progress", "arguments": ""}, _call_events),
-}
+    for name, data in frames_of(_message(answer), Writer(_head(answer))):
+        yield sse(data, name)
 
 
 # -- forged ids and encrypted content --------------------------------------------------------------------------------
@@ -313,15 +174,6 @@ _STORED = {
 
 # -- errors ----------------------------------------------------------------------------------------------------------
 
-_CODES = {
-    "invalid_encrypted_content": "invalid_request_error",
-    "previous_response_not_found": "invalid_request_error",
-    "invalid_api_key": "invalid_request_error",
-    "context_length_exceeded": "invalid_request_error",
-    "rate_limit_exceeded": "tokens",
-    "server_is_overloaded": "service_unavailable_error",
-}
-"""The type of an error by its code."""
 _CODES_BY_PREFIX = {
     "The encrypted content": "invalid_encrypted_content",
     "Previous response": "previous_response_not_found",
@@ -329,7 +181,7 @@ _CODES_BY_PREFIX = {
 
 
 def _error(refusal: Refusal) -> Body:
-    return openai_error(refusal, _CODES)
+    return openai_error(refusal.kind, refusal.text, code=refusal.code, param=refusal.param)
 
 
 def _error_event(refusal: Refusal) -> bytes:

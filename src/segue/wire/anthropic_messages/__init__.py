@@ -10,8 +10,10 @@ from .decode import Reader
 from .encode import AnthropicTurns, body
 from .export import EXPORT_FORM
 from .ingest import ingest, recognise
+from .read import REQUEST_FORM
 from .rules import RULES
 from .shapes import SDK_FIELDS
+from .write import ANSWER_FORM
 
 
 def _path(model: Model, options: Options, body: Body) -> str:
@@ -45,5 +47,7 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    request=REQUEST_FORM,
     reader=Reader,
+    answers=ANSWER_FORM,
 )

@@ -7,8 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...types import Usage
-from ..common.answer import Answer, CallDraft, Draft, StopWords, ThinkingDraft
+from ..common.answer import Answer, CallDraft, Draft, ProviderDraft, StopWords, TextDraft, ThinkingDraft
+from ..common.arguments import read_arguments
 from ..common.reader import error_text
+from .replay import citations_signature
+from .server_tools import readable
 
 STOPS: StopWords = {
     "end_turn": "stop",
@@ -27,6 +30,8 @@ class Reader:
         self.answer = answer
         self.open: dict[Any, Draft | None] = {}  # by index; None for blocks that a message cannot hold
         self.inputs: dict[Any, Any] = {}  # by index: the input in the start event of a call, if any
+        self.citations: dict[Any, list[Any]] = {}  # by index, of texts
+        self.pieces: dict[Any, list[str]] = {}  # by index: the streamed input of a server tool
         self.usage: dict[str, Any] = {}
         self.transformed: list[Mapping[str, Any]] = []
         self.stop: str | None = None
@@ -70,12 +75,10 @@ class Reader:
 
     def block_start(self, data: Mapping[str, Any]) -> None:
         block, index = data["content_block"], data.get("index")
-        make = _BLOCKS.get(block.get("type"))
-        if make is None and block.get("type") not in _SILENT:
-            self.answer.left_out(f"blocks of type {block.get('type')}")
-        if block.get("citations"):
-            self.answer.left_out("citations")
-        self.open[index] = None if make is None else make(self.answer, block)
+        kind = block.get("type")
+        make: Callable[[Answer, Any], Draft] = _BLOCKS.get(kind, _provider)
+        self.open[index] = None if kind in _SILENT else make(self.answer, block)
+        self.citations[index] = list(block.get("citations") or ())
         if block.get("input"):
             self.inputs[index] = block["input"]
 
@@ -86,12 +89,21 @@ class Reader:
         if draft is None and (draft := self.open_late(index, kind)) is None:
             return
         field = _DELTAS.get(kind)
-        if field is not None:
+        if kind == "citations_delta" and type(draft) is TextDraft:
+            self.citations.setdefault(index, []).append(delta["citation"])
+        elif type(draft) is ProviderDraft:
+            if kind == "input_json_delta":
+                self.pieces.setdefault(index, []).append(str(delta.get("partial_json") or ""))
+            elif kind == "compaction_delta":
+                draft.set({**draft.raw, "content": delta.get("content")}, str(delta.get("content") or ""))
+            else:
+                self.answer.left_out(f"deltas of type {kind}")
+        elif field is not None:
             draft.add(delta.get(field) or "")
         elif kind == "signature_delta" and type(draft) is ThinkingDraft:
             draft.sign(delta.get("signature"))
         else:
-            self.answer.left_out("citations" if kind == "citations_delta" else f"deltas of type {kind}")
+            self.answer.left_out(f"deltas of type {kind}")
 
     def open_late(self, index: Any, kind: str) -> Draft | None:
         """Open a block whose start event is missing; ``None`` for a block that is left out on purpose."""
@@ -106,13 +118,23 @@ class Reader:
         if draft is not None:  # None: the block is left out
             del self.open[index]
             self.add_input(index, draft)
+            draft.sign(citations_signature(self.citations.pop(index, [])))
             draft.end()
 
     def add_input(self, index: Any, draft: Draft) -> None:
         """Use the input from the start event of a call if no deltas followed, as the SDK does."""
         value = self.inputs.pop(index, None)
-        if value and type(draft) is CallDraft and not draft.so_far:
+        if type(draft) is ProviderDraft:
+            self.complete(index, draft)
+        elif value and type(draft) is CallDraft and not draft.so_far:
             draft.whole(value)
+
+    def complete(self, index: Any, draft: ProviderDraft) -> None:
+        """Add the streamed input of a server tool to its block."""
+        pieces = "".join(self.pieces.pop(index, ()))
+        if pieces:
+            arguments, _ = read_arguments(pieces)
+            draft.set({**draft.raw, "input": arguments}, readable({**draft.raw, "input": arguments}))
 
     def message_delta(self, data: Mapping[str, Any]) -> None:
         delta = data.get("delta") or {}
@@ -124,12 +146,14 @@ class Reader:
         self.read_transformations(data)
 
     def message_stop(self, data: Mapping[str, Any]) -> None:
-        for index in list(self.inputs):
+        for index in [*self.inputs, *self.open]:  # blocks whose end is missing
             self.block_stop({"index": index})
         for entry in self.transformed:
             what = " ".join(str(entry[key]) for key in ("type", "reason") if entry.get(key))
             text = f"the provider changed the request before the model saw it: {what} at {entry.get('path')}"
             self.answer.note("input-transformed", text, dict(entry))
+        if self.stop == "pause_turn":
+            self.answer.note("paused", "the provider paused a long turn; the same history continues it")
         self.answer.finish(self.stop, STOPS, self.why)
 
     def error(self, data: Mapping[str, Any]) -> None:
@@ -153,7 +177,11 @@ class Reader:
             int(self.usage.get(name, 0))
             for name in ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         )
-        self.answer.usage = Usage(spent, made, read, written, spent + made + read + written)
+        long = int((self.usage.get("cache_creation") or {}).get("ephemeral_1h_input_tokens") or 0)
+        total = spent + made + read + written
+        self.answer.usage = Usage(spent, made, read, written, total, cache_write_long=long)
+        # `speed` is a tier of its own: fast answers have other prices (SDK anthropic 2.8.0, usage.py).
+        self.answer.served("fast" if self.usage.get("speed") == "fast" else self.usage.get("service_tier"))
 
 
 _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
@@ -176,8 +204,8 @@ _OPENED_BY: dict[str, Callable[[Answer], Draft]] = {
 }
 
 
-# Blocks are empty at their start in a stream, and complete in a whole answer. A message cannot hold tools that the
-# provider runs itself (server_tool_use and their results).
+# Blocks are empty at their start in a stream, and complete in a whole answer. Tools that the provider runs itself,
+# their results and all new kinds of blocks are kept as they came.
 _SILENT = frozenset({"fallback"})  # names the model that answers; it has no content
 
 
@@ -199,6 +227,10 @@ def _redacted(answer: Answer, block: Mapping[str, Any]) -> Draft:
 
 def _call(answer: Answer, block: Mapping[str, Any]) -> CallDraft:
     return answer.call(block.get("id"), block.get("name"))  # for its input see `Reader.add_input`
+
+
+def _provider(answer: Answer, block: Mapping[str, Any]) -> Draft:
+    return answer.provider(str(block.get("type")), dict(block), readable(block))
 
 
 _BLOCKS: dict[str, Callable[[Answer, Any], Draft]] = {

@@ -1,18 +1,21 @@
 """A projected conversation to the body of ``POST /v1/messages``, valid under API versions 2023-06-01 and 2026-10-21.
 
-This file encodes the messages; ``options.py`` adds the options of a request, and ``schema.py`` adapts tool schemas.
+This file encodes the messages; ``options.py`` adds the options of a request.
 Rules are cited where they are applied, by their numbers in ``rules.py``.
 """
 
 from typing import Any, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...dialects import AnthropicMessages
 from ...projection import same_origin
 from ...types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -22,14 +25,16 @@ from ...types import (
     UserMessage,
     plain_text,
 )
+from ...types.media import type_of_file
 from ...types.text import in_label
-from ...types.texts import CLOSING, MOVED_IMAGES, OPENING
+from ...types.texts import CLOSING, OPENING
 from ..common.outgoing import Outgoing
-from ..common.results import hold_images, mark_failed
-from ..common.turns import Turns
+from ..common.results import hold_media, mark_failed
+from ..common.turns import Mark, Turns
 from .media import media_type
 from .options import add_options, max_tokens
-from .schema import adapted
+from .replay import cited, sent_back
+from .shapes import SERVER_RESULTS
 
 Out = Outgoing[AnthropicMessages]
 Block = Any
@@ -89,12 +94,16 @@ def conversation(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
     running tool loop begin with thinking (text next to results does not end a loop); ``replays``: some answer contains
-    thinking."""
+    thinking; ``servers``: the number of calls of server tools; ``running``: the ids of those in the last turn that have
+    no result yet; ``paused``: the provider paused the last answer."""
 
     role: str = ""
     answered: bool = False
     loop_thinks: bool = True
     replays: bool = False
+    servers: int = 0
+    running: tuple[str, ...] = ()
+    paused: bool = False
 
 
 class AnthropicTurns(Turns[AnthropicMessages, State]):
@@ -102,10 +111,15 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
+        self._server_ids: dict[str, None] = {}  # in order, so that `back` can remove the last ones
+        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
 
     def add_result(self, message: ToolResultMessage) -> None:
-        state, content = self.state, self._shown(message.content)
-        if message.is_error or not self.dialect.images_in_results:
+        content = self._shown(message.content)
+        if self.state.running:
+            self._drop_running()
+        state = self.state
+        if message.is_error or not self._results_hold_all:
             result = self._text_result(message, content)
         else:
             result = Result(message.tool_call_id, content)
@@ -113,25 +127,33 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             self.turns[-1].content.append(result)
         else:
             self.turns.append(Turn("user", [result]))
-        self.state = State("user", True, state.loop_thinks, state.replays)
+        self.state = State("user", True, state.loop_thinks, state.replays, state.servers)
+
+    def back(self, mark: Mark) -> None:
+        super().back(mark)
+        while len(self._server_ids) > self.state.servers:
+            self._server_ids.popitem()
 
     def add_user(self, message: UserMessage) -> None:
+        if self.state.running:
+            self._drop_running()
         self._add("user", self._shown(message.content))
 
-    def add_images(self, images: list[Block], last: int) -> None:
-        self.turns[-1].content += [plain_text(MOVED_IMAGES), *images]
+    def add_moved(self, title: str, blocks: list[Block], last: int) -> None:
+        self.turns[-1].content += [plain_text(title), *blocks]
 
     def add_answer(self, message: AssistantMessage) -> None:
         blocks: list[Block] = []
         thoughts = 0
         called = behind = dropped = False
+        server: _ServerBlocks | None = None
         for block in message.content:
             if type(block) is TextContent:
                 behind = called
                 if block.text_signature is None:
                     blocks.append(block)
                 elif block.text.strip():
-                    blocks.append(plain_text(block.text))
+                    blocks.append(self._cited(block))
                 else:  # ANT-08, ANT-09: kept only for its signature, and texts have none in this protocol
                     dropped = True
             elif type(block) is ToolCall:
@@ -141,6 +163,13 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                 thoughts += 1
                 signature = block.thinking_signature or ""
                 blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
+            elif type(block) is ProviderContent:
+                server = server or _ServerBlocks(self._server_ids, self.state)
+                returned = server.add(block)
+                if returned is not None:
+                    blocks.append(returned)
+                elif text := self.text_instead(block):
+                    blocks.append(plain_text(text))
             else:
                 assert_never(block)
         if behind and not thoughts and not same_origin(message, self.out.model):
@@ -150,6 +179,37 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         if thoughts and thoughts == len(blocks):
             blocks = self._thinking_alone(blocks)
         self._add("assistant", blocks, thoughts > 0 and len(blocks) > 0)
+        if server is not None:
+            self._note_servers(server, message)
+
+    def _cited(self, block: TextContent) -> Block:
+        """A text with the citations in its signature."""
+        found = cited(block)
+        if found is None:
+            if block.citations:
+                self.note("citations-dropped", "they are not citations of this protocol")
+            return plain_text(block.text)
+        return found
+
+    def _note_servers(self, server: "_ServerBlocks", message: AssistantMessage) -> None:
+        """Remember which server tools are still running, and whether the provider paused the answer for them."""
+        paused = any(each.type == PAUSED for each in message.diagnostics)
+        self.state = replace(self.state, servers=len(self._server_ids), running=tuple(server.running), paused=paused)
+
+    def _drop_running(self) -> None:
+        """Leave out calls of server tools that never got a result: "Each `server_tool_use` block must have a
+        corresponding result block" (ANT-31)."""
+        state, turn = self.state, self.turns[-1]
+        kept = [block for block in turn.content if not (type(block) is dict and block.get("id") in state.running)]
+        answer = max(at for at in range(self.index + 1) if type(self.out.rendered.messages[at]) is AssistantMessage)
+        self.out.note("provider-content-dropped", answer, "a server tool without its result")
+        if any(type(block) not in THOUGHTS for block in kept):
+            turn.content = kept
+            role = state.role
+        else:
+            self.turns.pop()
+            role = self.turns[-1].role if self.turns else ""
+        self.state = State(role, False, state.loop_thinks, state.replays, state.servers)
 
     def _thinking_alone(self, blocks: list[Block]) -> list[Block]:
         """The blocks to send of an answer that contains only thinking."""
@@ -172,7 +232,8 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             if not state.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
             self.turns[-1].content += blocks
-        self.state = State(last, False, thinks, thinking or state.replays)
+        running = state.running if role == "assistant" else ()
+        self.state = State(last, False, thinks, thinking or state.replays, state.servers, running)
 
     def close(self) -> None:
         """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
@@ -183,11 +244,17 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         """
         if self.state.role == "user":
             return
+        if self.state.paused and self.turns and _has_server_blocks(self.turns[-1].content):
+            return  # it continues where the provider paused it
+        if self.state.running:
+            self._drop_running()
+            if self.state.role == "user":
+                return
         if self.turns and self.dialect.prefill and _may_be_continued(self.turns[-1].content):
             return
         self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
-        self.state = State("user", False, True, self.state.replays)
+        self.state = State("user", False, True, self.state.replays, self.state.servers)
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
@@ -201,7 +268,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def _text_result(self, message: ToolResultMessage, content: list[Block]) -> Result:
         """A result without images. ANT-28: 'all content must be type "text" if "is_error" is true'"""
-        content = hold_images(self, content, plain_text)
+        content = hold_media(self, message.content, content, plain_text, message.is_error)
         flagged = message.is_error and self.dialect.error_flag
         if message.is_error and not flagged and content:
             content = mark_failed(self.note, content, plain_text)
@@ -214,11 +281,18 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                 blocks.append(block if block.text_signature is None else plain_text(block.text))
             elif type(block) is ImageContent:
                 blocks.append(self._image(block))
+            elif type(block) is FileContent:
+                blocks.append(_document(block) or plain_text(self.text_instead(block)))
             else:
                 assert_never(block)
         return blocks
 
     def _image(self, block: ImageContent) -> Block:
+        if block.url is not None:
+            if not self.dialect.image_urls:
+                return plain_text(self.text_instead(block))
+            # URLImageSourceParam (SDK anthropic 2.8.0)
+            return {"type": "image", "source": {"type": "url", "url": block.url}}
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
             self.note("image-downgraded", f"the target does not read {block.mime_type}")
@@ -227,20 +301,64 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
 
 THOUGHTS = (Thinking, Redacted)
+PAUSED = "paused"
+"""The diagnostic of an answer that the provider paused: the same history is sent again, and the answer continues."""
+
+
+class _ServerBlocks:
+    """The calls and results of server tools in one answer. Both halves of a pair go back, or neither."""
+
+    def __init__(self, ids: dict[str, None], state: State) -> None:
+        self._ids = ids
+        self.running = list(state.running)
+
+    def add(self, block: ProviderContent) -> Block | None:
+        """The block as it came; ``None`` if the API would refuse it here."""
+        raw = sent_back(block)
+        if raw is None:
+            return None
+        if raw["type"] == "server_tool_use":
+            if raw["id"] in self._ids:
+                return None
+            self._ids[raw["id"]] = None
+            self.running.append(raw["id"])
+        elif raw["type"] in SERVER_RESULTS:
+            if raw["tool_use_id"] not in self.running:
+                return None
+            self.running.remove(raw["tool_use_id"])
+        return raw
+
+
+def _has_server_blocks(blocks: list[Block]) -> bool:
+    return any(type(block) is dict and block["type"] != "text" for block in blocks)
+
+
+def _document(block: FileContent) -> Block | None:
+    """A file as a document: a PDF, or plain text (DocumentBlockParam, SDK anthropic 2.8.0)."""
+    mime_type = type_of_file(block)
+    source: dict[str, Any]
+    if mime_type == "application/pdf" and block.url is not None:
+        source = {"type": "url", "url": block.url}
+    elif mime_type == "application/pdf":
+        source = {"type": "base64", "media_type": mime_type, "data": block.data}
+    elif mime_type == "text/plain" and (text := block.text) is not None:
+        source = {"type": "text", "media_type": mime_type, "data": text}
+    else:
+        return None
+    return {"type": "document", "source": source} | ({} if block.name is None else {"title": block.name})
 
 
 def _may_be_continued(blocks: list[Block]) -> bool:
     last = blocks[-1]
+    if type(last) is dict and last["type"] == "text":  # with citations
+        last = plain_text(last["text"])
     text = last.text if type(last) is TextContent else " "
     return not text[-1:].isspace() and not any([type(block) in THOUGHTS for block in blocks])
 
 
-def _tool(_: AnthropicMessages, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    stored = tool.schema
-    schema = adapted(stored)
+def _tool(_: AnthropicMessages, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
-    entry["input_schema"] = schema
-    # ANT-55
-    return entry, None if schema is stored else "rewritten for the target, with an object as root"
+    entry["input_schema"] = schema  # ANT-55
+    return entry

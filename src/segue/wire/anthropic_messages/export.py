@@ -1,9 +1,10 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import AnthropicMessages
-from ...types import ToolResultMessage
+from ...types import AssistantContent, TextContent, ToolResultMessage
 from ..protocol import ExportForm, signs_thinking
 from .encode import AnthropicTurns, Block, Result, State, Turn, conversation
+from .replay import cited
 
 
 class AnthropicHistory(AnthropicTurns):
@@ -23,9 +24,13 @@ class AnthropicHistory(AnthropicTurns):
         return Result(message.tool_call_id, content, message.is_error)
 
 
+def _holds_signature(block: AssistantContent, signature: str) -> bool:
+    return signs_thinking(block, signature) or (type(block) is TextContent and cited(block) is not None)
+
+
 EXPORT_FORM = ExportForm(
     dialect=AnthropicMessages(),
     turns=AnthropicHistory,
     body=conversation,
-    holds_signature=signs_thinking,
+    holds_signature=_holds_signature,
 )

@@ -1,10 +1,10 @@
 """Read the conversation in a body of ``POST /v1/messages``, written by any client.
 
-encode → ingest → encode gives the same body. Content that a conversation cannot hold becomes text that describes it:
-remote and uploaded images, documents, search results, tools that the server ran. Only these are left out: cache
-markers, citations, ``caller`` and other fields of blocks, tools that the server runs itself (they are an option of a
-request, not part of the conversation), and the options of the request: ``max_tokens``, ``stop_sequences``,
-``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
+encode → ingest → encode gives the same body. Tools that the server ran, with their results, are provider content. Other
+content that a conversation cannot hold becomes text that describes it: uploaded images and documents, search results.
+Only these are left out: cache markers, ``caller`` and other fields of blocks, tools that the server runs itself (they
+are an option of a request, not part of the conversation), and the options of the request: ``max_tokens``,
+``stop_sequences``, ``tool_choice``, ``thinking``, ``output_config``, ``metadata``, ``stream``.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,11 @@ from ...errors import FormatError
 from ...types import (
     AssistantContent,
     Context,
+    FileContent,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -27,7 +29,10 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import is_address
 from ..common.reading import Object, answer, as_list, as_object, as_text, text_in
+from .replay import citations_signature
+from .server_tools import readable
 from .shapes import BLOCKS, SERVER_RESULTS
 
 PROTOCOL_NAME = "anthropic-messages"
@@ -46,7 +51,7 @@ def ingest(body: Object, model: Model | None, now: int) -> Context:
         if role == "system":
             text = _texts(message.get("content"), f"{path}.content")
             if reader.messages:
-                reader.messages += [UserMessage([TextContent(f"<system>\n{text}\n</system>")])] if text else []
+                reader.messages += [_injected(text)] if text else []
             else:
                 prompts.append(text)
         elif role in ("user", "assistant"):
@@ -57,10 +62,15 @@ def ingest(body: Object, model: Model | None, now: int) -> Context:
     tools = [
         _tool(tool, f"tools[{index}]")
         for index, tool in enumerate(as_list(_or(body.get("tools"), []), "tools"))
-        if _is_own(as_object(tool, f"tools[{index}]"))
+        if is_own_tool(as_object(tool, f"tools[{index}]"))
     ]
     prompt = "\n\n".join(text for text in prompts if text)
     return Context(system_prompt=prompt or None, messages=reader.messages, tools=tools)
+
+
+def _injected(text: str) -> UserMessage:
+    """A system message in the middle of a conversation."""
+    return UserMessage([TextContent(f"<system>\n{text}\n</system>")], injected=True)
 
 
 class _Reader:
@@ -112,7 +122,16 @@ class _Reader:
 
 
 def _text(block: Object, path: str) -> list[AssistantContent]:
-    return [TextContent(text_in(block, "text", path))]
+    citations = as_list(_or(block.get("citations"), []), f"{path}.citations")
+    return [TextContent(text_in(block, "text", path), citations_signature(citations))]
+
+
+def _provider(block: Object, path: str) -> list[AssistantContent]:
+    kept = {name: value for name, value in block.items() if name != "cache_control"}
+    try:
+        return [ProviderContent(kept, block["type"], readable(block))]
+    except (FormatError, RecursionError, TypeError, OverflowError) as error:
+        raise FormatError(str(error), path=path) from None
 
 
 def _thinking(block: Object, path: str) -> list[AssistantContent]:
@@ -132,14 +151,17 @@ def _call(block: Object, path: str) -> list[AssistantContent]:
 
 
 def _as_text(block: Object, path: str) -> list[AssistantContent]:
-    return [TextContent(_description(block)) if type(part) is ImageContent else part for part in _shown(block, path)]
+    return [part if type(part) is TextContent else TextContent(_description(block)) for part in _shown(block, path)]
 
 
+PROVIDER_BLOCKS = ("server_tool_use", "container_upload", *SERVER_RESULTS)
+"""Blocks of an answer that are kept as they are."""
 _ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
     "tool_use": _call,
+    **dict.fromkeys(PROVIDER_BLOCKS, _provider),
 }
 
 
@@ -162,24 +184,34 @@ def _shown(block: Object, path: str) -> list[UserContent]:
 
 def _image(source: Object, path: str) -> list[UserContent]:
     if source.get("type") == "base64":
-        return [
-            ImageContent(text_in(source, "data", f"{path}.source"), text_in(source, "media_type", f"{path}.source"))
-        ]
-    return [TextContent(f"(image at {source.get('url') or source.get('file_id') or 'an unknown place'})")]
+        data, mime_type = (text_in(source, name, f"{path}.source") for name in ("data", "media_type"))
+        if not mime_type:
+            raise FormatError("it is empty; name a type such as image/png", path=f"{path}.source.media_type")
+        return [ImageContent(data, mime_type)]
+    url = source.get("url")
+    if isinstance(url, str) and is_address(url):
+        return [ImageContent(url=url)]
+    return [TextContent(f"(image at {url or source.get('file_id') or 'an unknown place'})")]
 
 
 def _document(block: Object, source: Object, path: str) -> list[UserContent]:
     kind, title = source.get("type"), block.get("title")
-    head = f"{title}\n" if title else ""
+    name = title if isinstance(title, str) else None
     if kind == "text":
-        return [TextContent(head + text_in(source, "data", f"{path}.source"))]
+        text = text_in(source, "data", f"{path}.source")
+        return [FileContent(text.encode("utf-8", "replace"), "text/plain", name=name)]
+    if kind == "base64" and isinstance(source.get("media_type"), str) and source["media_type"]:
+        return [FileContent(text_in(source, "data", f"{path}.source"), source["media_type"], name=name)]
+    url = source.get("url")
+    if isinstance(url, str) and is_address(url):
+        return [FileContent(url=url, mime_type="application/pdf", name=name)]
     if kind == "content":
         inner = _content(source.get("content"), f"{path}.source.content")
         parts = [part for at, one in enumerate(inner) for part in _shown(one, f"{path}.source.content[{at}]")]
         return [TextContent(str(title)), *parts] if title else parts
-    name = f"{title!r}, " if title else ""
+    shown = f"{title!r}, " if title else ""
     where = source.get("url") or source.get("file_id")
-    return [TextContent(f"(document {name}at {where})" if where else f"(document {name}{source.get('media_type')})")]
+    return [TextContent(f"(document {shown}at {where})" if where else f"(document {shown}{source.get('media_type')})")]
 
 
 def _description(block: Object) -> str:
@@ -206,7 +238,7 @@ def _json(value: Any) -> str:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _is_own(tool: Object) -> bool:
+def is_own_tool(tool: Object) -> bool:
     """Whether the caller runs the tool: tools that Anthropic defines have their own type and no schema."""
     return tool.get("type") in (None, "custom") or "input_schema" in tool
 

@@ -10,8 +10,18 @@ from msgspec import to_builtins
 from ...dialects import AnthropicMessages
 from ...types.text import scrub
 from ..common.binding import add_binding
-from ..common.options import BUDGETS, NOT_FORCED, ToolChoice, forbid_stub, limited_tokens, nearest_level, tool_choice
+from ..common.options import (
+    BUDGETS,
+    NOT_FORCED,
+    ToolChoice,
+    forbid_stub,
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    tool_choice,
+)
 from ..common.outgoing import Outgoing
+from ..common.output_schema import ANTHROPIC, closed_schema, wanted_format
 
 Out = Outgoing[AnthropicMessages]
 Body = dict[str, Any]
@@ -50,6 +60,7 @@ def add_options(out: Out, body: Body, prefilled: bool, thinks: bool, replays: bo
     if out.dialect.prefix_bound:
         add_binding(out, body, replays)
     _add_tool_choice(out, body)
+    _add_format(out, body, prefilled)
     _drop_sampling(out)
     _add_stops(out, body)
     _add_metadata(out, body)
@@ -112,18 +123,40 @@ def _add_tool_choice(out: Out, body: Body) -> None:
 
     # ANT-25: the placeholder tool is not to be called; ANT-27
     choice = forbid_stub(out) if out.stubbed else tool_choice(out, bool(out.tools), refusal)
+    alone = one_call_at_a_time(out, bool(out.tools) and not out.stubbed)
+    if choice is None and alone:
+        choice = ToolChoice("auto")
     if choice is not None:
         kind = "any" if choice.mode == "required" else choice.mode
         body["tool_choice"] = {"type": kind} if choice.name is None else {"type": kind, "name": choice.name}
+        if alone and kind != "none":
+            body["tool_choice"]["disable_parallel_tool_use"] = True
+
+
+# -- structured output -------------------------------------------------------------------------------------------------
+
+
+def _add_format(out: Out, body: Body, prefilled: bool) -> None:
+    wanted = wanted_format(out, bool(out.tools))
+    if wanted is None:
+        return
+    if prefilled:
+        # "Message prefilling: incompatible with JSON outputs" (platform.claude.com, "Structured outputs", 2026-11)
+        out.drop_option("response_format", "the answer to be continued began without it")
+        return
+    schema = closed_schema(out, wanted, ANTHROPIC)
+    if schema is not None:
+        body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
 def _drop_sampling(out: Out) -> None:
-    if out.options.temperature is not None:
-        # ANT-48: "temperature: Extra inputs are not permitted" from API version 2026-10-21 on.
-        out.drop_option("temperature", "the newest API version does not have it")
+    for option in ("temperature", "top_p"):
+        if getattr(out.options, option) is not None:
+            # ANT-48: "temperature: Extra inputs are not permitted" from API version 2026-10-21 on.
+            out.drop_option(option, "the newest API version does not have it")
 
 
 def _add_stops(out: Out, body: Body) -> None:
@@ -150,6 +183,9 @@ def _mark_cache(out: Out, body: Body) -> None:
     writes for the next request. All have the same lifetime (ANT-47), and none is inside a result (ANT-28).
     """
     if out.options.cache in (None, "none"):
+        return
+    if not out.dialect.cache_markers:
+        out.drop_option("cache", "the target refuses cache markers")
         return
     marker = {"type": "ephemeral"} | ({"ttl": "1h"} if out.options.cache == "long" else {})
     stable = body.get("system") or body.get("tools")

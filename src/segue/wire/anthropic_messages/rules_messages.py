@@ -53,7 +53,7 @@ def _user_first(body: Json, model: Model | None) -> Found:
         found = list(content(message, path))
         compacted = bool(found) and all(kind(block) == "compaction" for _, block in found)
         if message.get("role") == "assistant" and not compacted:
-            yield path, ""
+            yield path, "the conversation begins with an answer"
         return
 
 
@@ -85,25 +85,25 @@ def _empty_texts(body: Json, model: Model | None) -> Found:
     for path, role, block in nested(body):
         bare = path.endswith(".content")  # content that is a plain text: ANT-10 and ANT-12
         if role != "system" and kind(block) == "text" and block.get("text") == "" and not bare:
-            yield path, ""
+            yield path, "an empty text"
 
 
 def _blank_texts(body: Json, model: Model | None) -> Found:
     for path, role, block in nested(body):
         if role != "system" and kind(block) == "text" and text(block, "text").isspace():
-            yield path, ""
+            yield path, "a text that is only white space"
 
 
 def _empty_users(body: Json, model: Model | None) -> Found:
     for turn in turns(body):
         if turn.role == "user" and all(kind(block) == "text" and not block.get("text") for _, block in turn.blocks):
-            yield turn.path, ""
+            yield turn.path, "a user message without content"
 
 
 def _empty_results(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_result"):
         if block.get("content") == []:
-            yield f"{path}.content", ""
+            yield f"{path}.content", "a result with an empty list of blocks"
 
 
 # -- the end ---------------------------------------------------------------------------------------------------------
@@ -114,17 +114,19 @@ def _trailing_space(body: Json, model: Model | None) -> Found:
     if last and last[0].role == "assistant" and last[0].blocks:
         path, block = last[0].blocks[-1]
         if text(block, "text") != text(block, "text").rstrip():
-            yield path, ""
+            yield path, "the last answer ends in white space"
 
 
 def _no_prefill(body: Json, model: Model | None) -> Found:
     last = turns(body)[-1:]
     if last and last[0].role == "assistant" and not _is_paused(last[0].blocks) and "fallback_credit_token" not in body:
-        yield last[0].path, ""
+        yield last[0].path, "the last message is an answer, and this model does not continue one"
 
 
 def _is_paused(found: list[tuple[str, Json]]) -> bool:
-    """Whether a server tool is still running: such an answer is sent back unchanged."""
+    """Whether a server tool is still running, or has just run: such an answer is sent back unchanged."""
+    if found and kind(found[-1][1]) in shapes.SERVER_RESULTS:
+        return True
     answered = {text(block, "tool_use_id") for _, block in found if kind(block) in shapes.SERVER_RESULTS}
     return any(kind(block) == "server_tool_use" and text(block, "id") not in answered for _, block in found)
 

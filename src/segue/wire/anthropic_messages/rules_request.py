@@ -90,7 +90,7 @@ def _documents(body: Json, model: Model | None) -> Found:
         found = [(where, kind(block)) for where, block in objects(message.get("content"), f"{path}.content")]
         documents = [where for where, name in found if name == "document"]
         if documents and message.get("role") == "user" and "text" not in [name for _, name in found]:
-            yield documents[0], ""
+            yield documents[0], "a document in a message without a text"
 
 
 # -- cache markers ---------------------------------------------------------------------------------------------------
@@ -159,7 +159,7 @@ def _stops(body: Json, model: Model | None) -> Found:
     stops = body.get("stop_sequences")
     for at, stop in enumerate(stops if isinstance(stops, list) else []):
         if isinstance(stop, str) and not stop.strip():
-            yield f"stop_sequences[{at}]", ""
+            yield f"stop_sequences[{at}]", "a blank stop sequence"
 
 
 def _half_characters(body: Json, model: Model | None) -> Found:

@@ -25,7 +25,7 @@ def _signed(body: Json, model: Model | None) -> Found:
 def _redacted(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "redacted_thinking"):
         if not text(block, "data"):
-            yield f"{path}.data", ""
+            yield f"{path}.data", "redacted thinking without its data"
 
 
 def _loop(joined: list[Turn]) -> list[Turn]:

@@ -3,14 +3,14 @@
 import re
 from collections import Counter
 from itertools import pairwise
-from typing import Any
 
+from ...dialects import SCHEMA_SHAPES
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import repeated, shown
+from ..common.schema import refused
 from . import shapes
 from .rules_messages import ENCODER, UNQUOTED, dialect
-from .schema import adapted
 from .walk import Found, Json, Turn, content, kind, nested, objects, of_type, text, tools, turns
 
 INTERACTIONS = "projection/passes/tool_interactions.py"
@@ -85,7 +85,7 @@ def _id_pattern(body: Json, model: Model | None) -> Found:
 def _inputs(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use", "server_tool_use"):
         if not isinstance(block.get("input"), dict):
-            yield f"{path}.input", ""
+            yield f"{path}.input", "the input of a call is not an object"
 
 
 def _result_content(body: Json, model: Model | None) -> Found:
@@ -153,22 +153,14 @@ def _references(body: Json, model: Model | None) -> Found:
 
 
 def _schemas(body: Json, model: Model | None) -> Found:
-    strict = 0
+    strict, shape = 0, SCHEMA_SHAPES["2020-12" if model is None else model.dialect.schema_form]
     for path, tool in tools(body):
         if tool.get("type") not in (None, "custom"):
             continue
         strict += tool.get("strict") is True
-        if not _is_schema(tool.get("input_schema")):
-            yield f"{path}.input_schema", "not a valid schema of draft 2020-12 with an object as root"
+        yield from refused(tool.get("input_schema"), shape, f"{path}.input_schema")
     if strict > 20:
         yield "tools", f"{strict} strict tools; at most 20 are allowed"
-
-
-def _is_schema(schema: Any) -> bool:
-    try:
-        return adapted(schema) is schema
-    except RecursionError:
-        return False
 
 
 # -- server tools ----------------------------------------------------------------------------------------------------
@@ -376,7 +368,7 @@ TOOLS: tuple[Rule, ...] = (
         title="A tool's schema is valid and has an object without alternatives as root.",
         answers="tools.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
         source="claude-code#63673; claude-code#40075; Dokploy/mcp#74; homeassistant-ai/ha-mcp#2361, 2026-09",
-        prevented_by="wire/anthropic_messages/schema.py",
+        prevented_by="wire/common/schema",
         check=_schemas,
     ),
 )

@@ -11,6 +11,7 @@ from .export import EXPORT_FORM
 from .frames import EventStream
 from .ingest import ingest, recognise
 from .options import streams
+from .read import REQUEST_FORM
 from .rules import RULES
 from .sdk import sdk_kwargs
 
@@ -40,5 +41,6 @@ PROTOCOL = Protocol(
     recognise=recognise,
     rules=RULES,
     framing=EventStream,
+    request=REQUEST_FORM,
     reader=Reader,
 )

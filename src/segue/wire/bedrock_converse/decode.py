@@ -108,6 +108,7 @@ class Reader:
     def metadata(self, data: Mapping[str, Any]) -> None:
         """Read the usage, after ``messageStop``. There may be several such events (opencode#38712)."""
         self.add_usage(data.get("usage"))
+        self.answer.served((data.get("serviceTier") or {}).get("type"))
         trace = data.get("trace") or {}
         self.why = (trace.get("guardrail") or {}).get("actionReason") or self.why
         routed = (trace.get("promptRouter") or {}).get("invokedModelId")
@@ -133,7 +134,9 @@ class Reader:
             for name in ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
         )  # inputTokens is without the cache
         total = int(usage.get("totalTokens") or 0) or spent + made + read + written
-        self.answer.usage = Usage(spent, made, read, written, total)
+        details = usage.get("cacheDetails") or ()
+        long = sum(int(entry.get("inputTokens") or 0) for entry in details if entry.get("ttl") == "1h")
+        self.answer.usage = Usage(spent, made, read, written, total, cache_write_long=long)
 
     # -- blocks ------------------------------------------------------------------------------------------------------
 

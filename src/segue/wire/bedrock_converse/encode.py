@@ -16,7 +16,9 @@ from ...dialects import BedrockConverse
 from ...projection import same_origin
 from ...types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -25,10 +27,10 @@ from ...types import (
     UserMessage,
 )
 from ...types.text import in_label
-from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
+from ...types.texts import BETWEEN, CLOSING, OPENING
 from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
-from ..common.results import hold_images, mark_failed
+from ..common.results import hold_media, mark_failed
 from ..common.turns import Turns
 from .options import complete
 
@@ -107,6 +109,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         super().__init__(out, State())
         self._prompt = None if out.dialect.system_prompt else out.system  # a prompt that opens the conversation
         self._mixed = out.dialect.mixed_turns
+        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
 
     def add_result(self, message: ToolResultMessage) -> None:
         self._add("user", self._result(message), self.dialect.tools, packed=True)
@@ -123,13 +126,13 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 blocks = blocks[len(others) :]
         self._add("assistant", blocks, called)
 
-    def add_images(self, images: list[Block], last: int) -> None:
-        """Add images that are not allowed in results after the batch (BED-17)."""
+    def add_moved(self, title: str, blocks: list[Block], last: int) -> None:
+        """Add images and files that are not allowed in results after the batch (BED-17)."""
         if not self._mixed:
             other, filler = _separator("user")
             self.out.note("filler-inserted", last, ALONE.format(filler))
             self._add(other, [Text(filler)])
-        self._add("user", [Text(MOVED_IMAGES), *images], packed=True)
+        self._add("user", [Text(title), *blocks], packed=True)
 
     def _add(self, role: str, blocks: list[Block], tools: bool = False, packed: bool = False) -> None:
         """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: joining them is not reported."""
@@ -199,6 +202,10 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 if thinking is not None:
                     blocks.append(thinking)
                     late = late_thinking = called
+            elif type(block) is ProviderContent:
+                if text := self.text_instead(block):
+                    blocks.append(Text(text))
+                    late = called
             else:
                 assert_never(block)
         if late_thinking or (blocks and type(blocks[-1]) is Reasoning):
@@ -249,8 +256,9 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if not dialect.tools:
             return self._result_as_text(message, content)
         # ANT-28: 'all content must be type "text" if "is_error" is true'
-        if not dialect.images_in_results or (message.is_error and dialect.anthropic_backend):
-            content = hold_images(self, content, Text)
+        text_only = message.is_error and dialect.anthropic_backend
+        if text_only or not self._results_hold_all:
+            content = hold_media(self, message.content, content, Text, text_only)
         result = Result(message.tool_call_id, content)
         if message.is_error and dialect.error_flag:
             result.status = "error"
@@ -277,11 +285,15 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 blocks.append(Text(block.text))
             elif type(block) is ImageContent:
                 blocks.append(self._image(block))
+            elif type(block) is FileContent:
+                blocks.append(Text(self.text_instead(block)))
             else:
                 assert_never(block)
         return blocks
 
     def _image(self, block: ImageContent) -> Block:
+        if block.url is not None:
+            return Text(self.text_instead(block))
         kind = sendable(block.data, block.mime_type, tuple(FORMATS))
         if kind is None:
             # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).

@@ -25,6 +25,7 @@ class BedrockHistory(BedrockTurns):
 
 EXPORT_FORM = ExportForm(
     dialect=BedrockConverse(
+        schema_form="2020-12",
         own_reasoning="any",
         reasoning_signature=True,
         mixed_turns=True,

@@ -5,14 +5,27 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from ...dialects import BedrockConverse
+from ...dialects import BedrockConverse, valid_name
 from ...dialects.bedrock_converse import ReasoningSwitch
 from ...types import Model, Options, ReasoningLevel, ToolDefinition
 from ..common.binding import BETA, add_binding
-from ..common.options import BUDGETS, NOT_FORCED, Mode, ToolChoice, limited_tokens, nearest_level, tool_choice
+from ..common.options import (
+    BUDGETS,
+    NO_LIMIT,
+    NOT_FORCED,
+    Mode,
+    ToolChoice,
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    tool_choice,
+    top_p_within,
+)
 from ..common.outgoing import Outgoing
+from ..common.output_schema import ANTHROPIC, closed_schema, wanted_format
 
 Out = Outgoing[BedrockConverse]
 Fields = dict[str, Any]
@@ -36,11 +49,13 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
         # "Preserved thinking", 2026-11)
         fields["anthropic_beta"] = [BETA]
     _add_sampling(out, config, fields)
+    _add_top_p(out, config, fields)
     if config:
         body["inferenceConfig"] = config
     _add_tools(out, body, fields)
     if fields:
         body["additionalModelRequestFields"] = fields
+    _add_format(out, body)
     _add_metadata(out, body)
     _mark_cache(out, body)
     if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
@@ -96,6 +111,23 @@ def _add_sampling(out: Out, config: dict[str, Any], fields: Fields) -> None:
         config["temperature"] = min(max(wanted, 0), 1)  # from 0 to 1 (botocore 1.44.0)
         if config["temperature"] != wanted:
             out.drop_option("temperature", f"{wanted} is not between 0 and 1")
+
+
+def _add_top_p(out: Out, config: dict[str, Any], fields: Fields) -> None:
+    wanted = out.options.top_p
+    if wanted is None:
+        return
+    if not out.dialect.sampling:  # BED-24, ANT-48
+        out.drop_option("top_p", "this model does not accept it")
+    elif fields.get("thinking", {}).get("type") in ("enabled", "adaptive"):
+        # "Thinking isn't compatible with temperature or top_k modifications"; top_p only from 0.95 on
+        # (platform.claude.com, "Extended thinking", 2026-11)
+        out.drop_option("top_p", "it cannot be set while the model thinks")
+    elif out.dialect.anthropic_backend and "temperature" in config:
+        # "`temperature` and `top_p` cannot both be specified for this model" (Claude from Opus 4.1 on)
+        out.drop_option("top_p", "this model accepts either a temperature or top_p")
+    elif (top_p := top_p_within(out)) is not None:
+        config["topP"] = top_p
 
 
 # -- reasoning: fields that are passed to the model (BED-24) ---------------------------------------------------------
@@ -173,6 +205,8 @@ def _add_tools(out: Out, body: dict[str, Any], fields: Fields) -> None:
             out.drop_option("tool_choice", "no tool is defined")
         return
     body["toolConfig"] = {"tools": out.each_tool(_tool)}
+    if one_call_at_a_time(out, not out.stubbed):
+        out.drop_option("parallel_tool_calls", NO_LIMIT)
     choice = tool_choice(out, not out.stubbed, lambda choice: _refusal(out, choice, fields))
     if choice is not None:
         kind = _CHOICES[choice.mode]
@@ -195,25 +229,24 @@ def _refusal(out: Out, choice: ToolChoice, fields: Fields) -> str | None:
     return None
 
 
-def _tool(_: BedrockConverse, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    schema = tool.schema
-    adapted = _object_schema(schema)
-    # BED-11, ANT-55
-    why = None if adapted == schema else "the root of a schema is an object, without alternatives"
+def _tool(_: BedrockConverse, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():  # BED-10: at least one character
         entry["description"] = tool.description
-    return {"toolSpec": entry | {"inputSchema": {"json": adapted}}}, why
+    return {"toolSpec": entry | {"inputSchema": {"json": schema}}}  # BED-11, ANT-55
 
 
-def _object_schema(schema: Any) -> dict[str, Any]:
-    if not isinstance(schema, dict):
-        return {"type": "object", "properties": {}}
-    adapted = {key: value for key, value in schema.items() if key not in ("oneOf", "anyOf", "allOf")}
-    adapted["type"] = "object"
-    if not isinstance(adapted.get("properties", {}), dict):
-        adapted["properties"] = {}
-    return adapted
+# -- structured output -------------------------------------------------------------------------------------------------
+
+
+def _add_format(out: Out, body: dict[str, Any]) -> None:
+    """The schema is JSON text here (botocore 1.44.0). Bedrock refuses the constraints that Claude refuses (AWS, "Get
+    validated JSON results from models", and pydantic-ai 2.66.0, providers/bedrock.py, 2026-11)."""
+    wanted = wanted_format(out, "toolConfig" in body)
+    schema = None if wanted is None else closed_schema(out, wanted, ANTHROPIC)
+    if wanted is not None and schema is not None:
+        definition = {"name": valid_name(wanted.name, "dashes"), "schema": msgspec.json.encode(schema).decode()}
+        body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}}
 
 
 # -- the rest --------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ MAX_IMAGES, MAX_DOCUMENTS, MAX_DOCUMENT_BYTES = 20, 5, 4_718_592
 def _images_in_results(body: Body, model: Model | None) -> Found:
     for placed, _ in of_kind(body, "image"):
         if ".toolResult." in placed.path:
-            yield placed.path, ""
+            yield placed.path, "an image in a result, which this model does not accept"
 
 
 def _refused_media(body: Body, model: Model | None) -> Found:

@@ -51,11 +51,15 @@ def _misplaced_points(body: Body, model: Model | None) -> Found:
 
 
 def _any_point(body: Body, model: Model | None) -> Found:
-    return ((path, "") for path, _ in _points(body))
+    return ((path, "a cache point, which this model does not have") for path, _ in _points(body))
 
 
 def _long_points(body: Body, model: Model | None) -> Found:
-    return ((f"{path}.ttl", "") for path, point in _points(body) if point.get("ttl") == "1h")
+    return (
+        (f"{path}.ttl", "a cache point of an hour; this model caches for five minutes")
+        for path, point in _points(body)
+        if point.get("ttl") == "1h"
+    )
 
 
 def _long_after_short(body: Body, model: Model | None) -> Found:
@@ -82,16 +86,16 @@ def _unknown_parameters(body: Body, model: Model | None) -> Found:
 
 def _stops(body: Body, model: Model | None) -> Found:
     if items(part(body, "inferenceConfig").get("stopSequences")):
-        yield "inferenceConfig.stopSequences", ""
+        yield "inferenceConfig.stopSequences", "stop sequences, which this model does not accept"
 
 
 def _samplings(body: Body, model: Model | None) -> Found:
     for name in ("temperature", "topP"):
         if name in part(body, "inferenceConfig"):
-            yield f"inferenceConfig.{name}", ""
+            yield f"inferenceConfig.{name}", "a sampling option that this model does not accept"
     for name in ("top_k", "top_p", "temperature"):
         if name in part(body, "additionalModelRequestFields"):
-            yield f"additionalModelRequestFields.{name}", ""
+            yield f"additionalModelRequestFields.{name}", "a sampling option that this model does not accept"
 
 
 def _half_characters(body: Body, model: Model | None) -> Found:
@@ -102,13 +106,13 @@ def _warm_thinking(body: Body, model: Model | None) -> Found:
     thinks = part(body, "additionalModelRequestFields", "thinking").get("type") in ("enabled", "adaptive")
     temperature = part(body, "inferenceConfig").get("temperature")
     if thinks and temperature is not None and temperature != 1:
-        yield "inferenceConfig.temperature", f"{temperature} while the model thinks"
+        yield "inferenceConfig.temperature", f"a temperature of {temperature} while the model thinks"
 
 
 def _too_many_tokens(body: Body, model: Model | None) -> Found:
     wanted = part(body, "inferenceConfig").get("maxTokens")
     if model is not None and model.known and isinstance(wanted, int) and wanted > model.max_tokens:
-        yield "inferenceConfig.maxTokens", f"{wanted} > {model.max_tokens}"
+        yield "inferenceConfig.maxTokens", f"{wanted} is more than the {model.max_tokens} that the model can generate"
 
 
 REQUEST = (

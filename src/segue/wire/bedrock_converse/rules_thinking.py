@@ -51,7 +51,7 @@ def _blobs(body: Body, model: Model | None) -> Found:
 
 
 def _any_redacted(body: Body, model: Model | None) -> Found:
-    return ((path, "") for path, _ in _redacted(body))
+    return ((path, "redacted reasoning, which this model does not accept") for path, _ in _redacted(body))
 
 
 def _redacted(body: Body) -> Iterator[tuple[str, Any]]:
@@ -69,7 +69,7 @@ def _unsigned(body: Body, model: Model | None) -> Found:
 def _signed(body: Body, model: Model | None) -> Found:
     for path, text in _texts(body):
         if "signature" in text:
-            yield f"{path}.signature", ""
+            yield f"{path}.signature", "a signature, which this model does not accept"
 
 
 def _texts(body: Body) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -113,7 +113,7 @@ def _thought_at_the_end(body: Body, model: Model | None) -> Found:
         return
     for turn in turns(body)[-1:]:
         if turn.role == "assistant" and "reasoningContent" in turn.kinds():
-            yield f"{turn.path}.content", ""
+            yield f"{turn.path}.content", "the last answer contains thinking, but thinking is off"
 
 
 def _modes(body: Body, model: Model | None) -> Found:

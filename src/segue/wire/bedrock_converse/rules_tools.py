@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+from ...dialects import SCHEMA_SHAPES
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import empty_keys, repeated, shown
+from ..common.schema import refused
 from .dialect import claude, dialect_of, where
 from .shapes import blocks, ids, items, of_kind, part, tools, turns, with_results
 
@@ -66,11 +68,13 @@ def _all_ids(body: Body) -> Found:
 
 
 def _bad_ids(body: Body, model: Model | None) -> Found:
-    return ((path, f"{shown(name)!r}") for path, name in _all_ids(body) if not ID.fullmatch(name))
+    return ((path, f"{shown(name)!r} is not a valid id") for path, name in _all_ids(body) if not ID.fullmatch(name))
 
 
 def _bad_claude_ids(body: Body, model: Model | None) -> Found:
-    return ((path, f"{shown(name)!r}") for path, name in _all_ids(body) if not CLAUDE_ID.fullmatch(name))
+    return (
+        (path, f"{shown(name)!r} is not a valid id") for path, name in _all_ids(body) if not CLAUDE_ID.fullmatch(name)
+    )
 
 
 def _all_names(body: Body) -> Iterator[tuple[str, Any]]:
@@ -110,7 +114,7 @@ def _empty_keys(body: Body, model: Model | None) -> Found:
 def _empty_results(body: Body, model: Model | None) -> Found:
     for placed, result in of_kind(body, "toolResult"):
         if result.get("content") == [] and result.get("status") != "error":  # a failed one is BED-18b
-            yield f"{placed.path}.toolResult.content", ""
+            yield f"{placed.path}.toolResult.content", "a result without content"
 
 
 def _no_objects(body: Body, model: Model | None) -> Found:
@@ -128,14 +132,17 @@ def _no_objects(body: Body, model: Model | None) -> Found:
 
 def _bad_schemas(body: Body, model: Model | None) -> Found:
     for path, spec in tools(body):
-        schema = part(spec, "inputSchema", "json")
-        if schema.get("type") != "object":
-            yield f"{path}.inputSchema.json.type", "the root of a schema must be of type object"
-        if not isinstance(schema.get("properties", {}), dict):
-            yield f"{path}.inputSchema.json.properties", "properties must be an object"
-        for word in ("oneOf", "anyOf", "allOf"):
-            if word in schema:
-                yield f"{path}.inputSchema.json.{word}", "alternatives are not allowed at the root of a schema"
+        yield from refused(part(spec, "inputSchema", "json"), _CONVERSE, f"{path}.inputSchema.json")
+
+
+_CONVERSE = SCHEMA_SHAPES["2020-12"]
+
+
+def _nova_schemas(body: Body, model: Model | None) -> Found:
+    for path, spec in tools(body):
+        schema, path = part(spec, "inputSchema", "json"), f"{path}.inputSchema.json"
+        known = set(refused(schema, _CONVERSE, path))  # ANT-55
+        yield from (fault for fault in refused(schema, SCHEMA_SHAPES["nova"], path) if fault not in known)
 
 
 def _tool_blocks(body: Body) -> list[str]:
@@ -154,7 +161,7 @@ def _no_tools(body: Body, model: Model | None) -> Found:
 def _choices(body: Body, model: Model | None) -> Found:
     for kind in part(body, "toolConfig", "toolChoice"):
         if kind not in dialect_of(model).tool_choice:
-            yield f"toolConfig.toolChoice.{shown(kind)}", ""
+            yield f"toolConfig.toolChoice.{shown(kind)}", "a tool choice that this model does not support"
 
 
 def _absent_choice(body: Body, model: Model | None) -> Found:
@@ -166,7 +173,7 @@ def _absent_choice(body: Body, model: Model | None) -> Found:
 def _forced_while_thinking(body: Body, model: Model | None) -> Found:
     choice = part(body, "toolConfig", "toolChoice")
     if ("any" in choice or "tool" in choice) and _thinking_type(body) == "enabled":
-        yield "toolConfig.toolChoice", ""
+        yield "toolConfig.toolChoice", "a forced call while the model thinks by budget"
 
 
 def _thinking_type(body: Body) -> Any:
@@ -175,22 +182,22 @@ def _thinking_type(body: Body) -> Any:
 
 def _any_tools(body: Body, model: Model | None) -> Found:
     if "toolConfig" in body:
-        yield "toolConfig", ""
+        yield "toolConfig", "tools, which this model does not have"
     elif used := _tool_blocks(body):
-        yield used[0], ""
+        yield used[0], "a call or result, but this model does not have tools"
 
 
 def _statuses(body: Body, model: Model | None) -> Found:
     for placed in blocks(body):
         if "status" in part(placed.block, "toolResult"):
-            yield f"{placed.path}.toolResult.status", ""
+            yield f"{placed.path}.toolResult.status", "the status of a result, which this model does not support"
 
 
 def _empty_errors(body: Body, model: Model | None) -> Found:
     for placed in blocks(body):
         result = part(placed.block, "toolResult")
         if result.get("status") == "error" and not items(result.get("content")):
-            yield f"{placed.path}.toolResult.content", ""
+            yield f"{placed.path}.toolResult.content", "a failed result without content"
 
 
 def _results_first(body: Body, model: Model | None) -> Found:
@@ -389,10 +396,19 @@ TOOLS = (
     ),
     Rule(
         number="ANT-55",
-        title="the root of a schema is an object, without alternatives",
+        title="a schema is valid in draft 2020-12; its root is an object, without alternatives",
         answers="toolSpec.inputSchema.json.type must be one of the following: object.",
-        source="Anthropic's and Converse's error texts, as known 2026-11; wording not seen",
-        prevented_by=OPTIONS,
+        source="Anthropic's and Converse's error texts, as known 2026-11; wording not seen; claude-code#63673, 2026",
+        prevented_by="wire/common/schema",
         check=_bad_schemas,
+    ),
+    Rule(
+        number="BED-11c",
+        title="the root of a schema has only type, properties and required, so there are no definitions",
+        answers="The passed tool configuration does not comply to the required conventions.",
+        source="docs.aws.amazon.com, Nova, 'Troubleshooting tool calls'; pydantic-ai#1623, 2025-04",
+        prevented_by="wire/common/schema",
+        check=_nova_schemas,
+        only=lambda model: model.dialect.schema_form == "nova",
     ),
 )

@@ -41,12 +41,12 @@ def _roles(body: Body, model: Model | None) -> Found:
 def _system_turns(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         if turn.role == "system":
-            yield turn.path, ""
+            yield turn.path, "a system message, which this model does not accept"
 
 
 def _system_prompt(body: Body, model: Model | None) -> Found:
     if items(body.get("system")):
-        yield "system", ""
+        yield "system", "a system prompt, which this model does not accept"
 
 
 def _is_blank(text: Any) -> bool:
@@ -56,16 +56,16 @@ def _is_blank(text: Any) -> bool:
 def _blank_texts(body: Body, model: Model | None) -> Found:
     for placed in with_results(body):
         if _is_blank(placed.block.get("text")):
-            yield f"{placed.path}.text", ""
+            yield f"{placed.path}.text", "a blank text"
     for index, block in enumerate(items(body.get("system"))):
         if isinstance(block, dict) and _is_blank(block.get("text")):
-            yield f"system[{index}].text", ""
+            yield f"system[{index}].text", "a blank text"
 
 
 def _empty_turns(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
         if not turn.content:
-            yield f"{turn.path}.content", ""
+            yield f"{turn.path}.content", "a message without content"
 
 
 def _mixed(body: Body, model: Model | None) -> Found:
@@ -109,7 +109,7 @@ def _trailing_space(body: Body, model: Model | None) -> Found:
     for turn in turns(body)[-1:]:
         text = part(turn.content[-1] if turn.content else None).get("text")
         if turn.role == "assistant" and isinstance(text, str) and text != text.rstrip():
-            yield f"{turn.path}.content[{len(turn.content) - 1}].text", ""
+            yield f"{turn.path}.content[{len(turn.content) - 1}].text", "the last answer ends in white space"
 
 
 def _refuses_prefill(model: Model) -> bool:

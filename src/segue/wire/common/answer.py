@@ -5,7 +5,7 @@ events, ids, the stored names of tools, the arguments of calls, and the finished
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec.structs import replace
 
@@ -17,10 +17,13 @@ from ...types import (
     Diagnostic,
     Message,
     Model,
+    ProviderContent,
     StopReason,
     TextContent,
     ThinkingContent,
     ToolCall,
+    ToolKey,
+    ToolKind,
     Usage,
 )
 from ...types.codec import json_text
@@ -28,6 +31,9 @@ from ...types.events import (
     Done,
     Error,
     Event,
+    Failure as Failure,
+    ProviderEnd,
+    ProviderStart,
     Start,
     TextDelta,
     TextEnd,
@@ -53,9 +59,6 @@ def _text(value: str) -> str:
     return scrub(value)
 
 
-Failure = Literal["refused", "provider", "broken"]
-"""Whether the model refused to answer, the provider failed, or the stream broke."""
-
 CUT = "the stream ended before the answer was complete"
 _HIGH = ("\ud800", "\udbff")  # range of the first half of a surrogate pair
 
@@ -71,7 +74,19 @@ class Draft:
     _delta: ClassVar[Callable[..., Event]]
     _end: ClassVar[Callable[..., Event]]
 
-    __slots__ = ("_answer", "_block", "_chunks", "_emit", "_half", "_halved", "_join", "index", "open", "signed")
+    __slots__ = (
+        "_answer",
+        "_block",
+        "_chunks",
+        "_emit",
+        "_half",
+        "_halved",
+        "_join",
+        "index",
+        "item_id",
+        "open",
+        "signed",
+    )
 
     def __init__(self, answer: "Answer", signature: str | None) -> None:
         self._answer = answer
@@ -85,6 +100,7 @@ class Draft:
         self.sign(signature)
         self.open = True
         self.index = len(answer.blocks)
+        self.item_id: str | None = None
         answer.blocks.append(self)
         self._emit(self._start(self.index, answer))
 
@@ -209,14 +225,17 @@ class ThinkingDraft(Draft):
 
 
 class CallDraft(Draft):
-    """A call as it grows. Decoders may set ``id`` and ``name`` late; ``ordinal`` is its number among the calls."""
+    """A call as it grows. Decoders may set ``id``, ``name``, ``kind`` and ``namespace`` late; ``ordinal`` is its number
+    among the calls. Of a free-text call, the deltas are its text."""
 
-    __slots__ = ("id", "name", "ordinal", "reading")
+    __slots__ = ("id", "kind", "name", "namespace", "ordinal", "reading")
     _start, _delta, _end = ToolCallStart, ToolCallDelta, ToolCallEnd
 
     def __init__(self, answer: "Answer", signature: str | None, call_id: str, name: str, ordinal: int) -> None:
         self.id = call_id
         self.name = name
+        self.kind: ToolKind | None = None
+        self.namespace: str | None = None
         self.ordinal = ordinal
         self.reading: Reading = "strict"
         super().__init__(answer, signature)
@@ -233,11 +252,41 @@ class CallDraft(Draft):
 
     def _build(self) -> ToolCall:
         call_id, name = scrub(str(self.id)), scrub(str(self.name))
-        name = self._answer.names.get(name, name)
+        name, kind, namespace = self._answer.names.get(name) or (name, self.kind, self.namespace)
         if self.open:
-            return ToolCall(call_id, name, read_so_far(self.so_far), self.signature)
+            return ToolCall(call_id, name, self._so_far(), self.signature, kind, namespace)
+        arguments = self._arguments()
+        return ToolCall(call_id, name, arguments, self.signature, kind, namespace)
+
+    def _so_far(self) -> dict[str, Any]:
+        return {"input": self.so_far} if self.kind == "custom" else read_so_far(self.so_far)
+
+    def _arguments(self) -> dict[str, Any]:
+        if self.kind == "custom":
+            return {"input": self.so_far}
         arguments, self.reading = read_arguments(self.so_far)
-        return ToolCall(call_id, name, arguments, self.signature)
+        return arguments
+
+
+class ProviderDraft(Draft):
+    """A block that only its provider can read back. It has no deltas: ``raw`` is set whole. ``text`` is what a person
+    would read of it."""
+
+    __slots__ = ("kind", "raw", "text")
+    _start, _end = ProviderStart, ProviderEnd
+
+    def __init__(self, answer: "Answer", kind: str, raw: Any, text: str) -> None:
+        self.kind = kind
+        self.raw = raw
+        self.text = text
+        super().__init__(answer, None)
+
+    def set(self, raw: Any, text: str) -> None:
+        """Replace the block and its text."""
+        self.raw, self.text, self._block = raw, text, None
+
+    def _build(self) -> ProviderContent:
+        return ProviderContent(json_text(self.raw), scrub(str(self.kind)), scrub(self.text))
 
 
 _READINGS: dict[Reading, str] = {
@@ -247,15 +296,15 @@ _READINGS: dict[Reading, str] = {
 }
 
 
-_COUNTS = ("input", "output", "cache_read", "cache_write", "total_tokens")
+_COUNTS = ("input", "output", "cache_read", "cache_write", "total_tokens", "cache_write_long")
 
 
 class SentRequest(Protocol):
     """The parts of a request that its answer needs."""
 
     @property
-    def names(self) -> Mapping[str, str]:
-        """The stored name for each rendered tool name that differs from it."""
+    def names(self) -> Mapping[str, ToolKey]:
+        """The stored tool for each rendered name, where they differ."""
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -276,13 +325,14 @@ class Answer:
     ) -> None:
         self.model = model
         self.secrets = secrets
-        self.names: Mapping[str, str] = {} if request is None else request.names
+        self.names: Mapping[str, ToolKey] = {} if request is None else request.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
         self._usage: Usage | None = None
         self.response_id: str | None = None
         self.response_model: str | None = None
         self.upstream: str | None = None  # behind a router
+        self._service_tier: str | None = None
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
         self._request = request
@@ -318,6 +368,11 @@ class Answer:
         self._calls += 1
         return draft
 
+    def provider(self, kind: str, raw: Any, text: str = "") -> ProviderDraft:
+        """Open a block that only the provider can read back. ``raw`` is JSON as Python values."""
+        self.begin()
+        return ProviderDraft(self, kind, raw, text)
+
     @property
     def usage(self) -> Usage | None:
         """The tokens so far, without their cost; ``None`` if the provider has not reported any."""
@@ -329,6 +384,11 @@ class Answer:
         if max(counts.values()) >= 2**53:
             raise ValueError("more tokens than can be counted")
         self._usage = replace(usage, **counts)
+
+    def served(self, tier: object) -> None:
+        """Record the provider's word for how the request was processed, if it reports one; it decides the prices."""
+        if isinstance(tier, str) and tier:
+            self._service_tier = self._shown(tier.lower())
 
     def note(self, kind: str, message: str, details: dict[str, Any] | None = None) -> None:
         """Add a diagnostic for a problem that did no harm."""
@@ -381,6 +441,10 @@ class Answer:
         """The blocks so far."""
         return [block.block() for block in self.blocks]
 
+    def item_id(self, index: int) -> str | None:
+        """The provider's id of a block, if it has sent one before the end of the block."""
+        return self.blocks[index].item_id
+
     def message(self) -> AssistantMessage:
         """The answer as a message. Until it is finished, the message is an aborted one."""
         return self._message("aborted", "not finished") if self.finished is None else self.finished
@@ -407,7 +471,7 @@ class Answer:
         self.events.append(kind(self.finished, self))
 
     def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:
-        usage = self.usage or Usage()
+        usage = replace(self.usage or Usage(), service_tier=self._service_tier)
         cost = None if self.usage is None else self.model.cost.of(usage)
         digest = None if self._request is None else self._request.prefix_digest()
         return replace(

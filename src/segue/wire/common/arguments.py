@@ -77,3 +77,47 @@ def _without_cut_escape(text: str) -> str:
     """Remove half an escape at the end: there the text was cut, which is not a fault."""
     before = len(text) - len(text.rstrip("\\"))
     return text if before and before % 2 == 0 else _CUT_ESCAPE.sub("", text)
+
+
+_IN_STRING = re.compile(
+    r'[^"\\\x00-\x1f]+|"|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(?P<cut>\\(?:u[0-9a-fA-F]{0,3})?\Z)|(?P<fault>[\\\x00-\x1f])'
+)
+_UNUSUAL = re.compile(r"[\\\x00-\x1f]")
+
+
+class Mender:
+    """Repairs arguments while they are streamed, in the same way as ``read_arguments`` repairs them at their end."""
+
+    def __init__(self) -> None:
+        self._in_string = False
+        self._held = ""  # possibly half of an escape
+
+    def feed(self, delta: str) -> str:
+        """The repaired text of the next piece. Half of an escape at its end is held back."""
+        text, self._held = self._held + delta, ""
+        if _UNUSUAL.search(text) is None:
+            self._in_string ^= text.count('"') % 2 == 1
+            return text
+        written: list[str] = []
+        at = 0
+        while at < len(text):
+            if not self._in_string:
+                quote = text.find('"', at)
+                end = len(text) if quote < 0 else quote + 1
+                written.append(text[at:end])
+                self._in_string, at = quote >= 0, end
+                continue
+            found = _IN_STRING.match(text, at)
+            assert found is not None
+            at = found.end()
+            if found["cut"] is not None:
+                self._held = found["cut"]
+            else:
+                written.append(found[0] if found["fault"] is None else _mended(found))
+                self._in_string = found[0] != '"'
+        return "".join(written)
+
+    def close(self) -> str:
+        """The rest, as it arrived: the arguments broke off in it."""
+        held, self._held = self._held, ""
+        return held

@@ -23,6 +23,7 @@ BUDGETS: dict[ReasoningLevel, int] = {
 }
 """Tokens of thinking for each level, on models of Anthropic that think by budget."""
 NOT_FORCED = "this model cannot be forced to call a tool"
+NO_LIMIT = "the protocol cannot limit the number of calls"
 
 
 def nearest_level(wanted: str, known: Sequence[str]) -> str | None:
@@ -50,11 +51,26 @@ def limited_tokens(out: Out, limit: int) -> int | None:
 
 def temperature_within(out: Out, lowest: float, highest: float) -> float | None:
     """The temperature, if the options set one in this range; one outside is reported."""
-    wanted = out.options.temperature
+    return _within(out, "temperature", lowest, highest)
+
+
+def top_p_within(out: Out) -> float | None:
+    """``top_p``, if the options set one between 0 and 1; one outside is reported."""
+    return _within(out, "top_p", 0, 1)
+
+
+def _within(out: Out, option: str, lowest: float, highest: float) -> float | None:
+    wanted: float | None = getattr(out.options, option)
     if wanted is None or lowest <= wanted <= highest:
         return wanted
-    out.drop_option("temperature", f"{wanted} is not between {lowest} and {highest}")
+    out.drop_option(option, f"{wanted} is not between {lowest} and {highest}")
     return None
+
+
+def one_call_at_a_time(out: Out, defined: bool) -> bool:
+    """Whether the options forbid several calls in one answer. ``defined``: the request has tools; without any, the
+    option has no meaning. Several calls are allowed by default, so nothing is written for that."""
+    return defined and out.options.parallel_tool_calls is False
 
 
 Mode = Literal["auto", "none", "required", "tool"]

@@ -7,19 +7,26 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from ...dialects import Dialect
+from ...dialects import Dialect, SchemaShape
 from ...projection import STUB_TOOL, Rendering, Report
 from ...types import ChangeCode, Model, Options, ToolDefinition
+from .refused import without_keywords
+from .schema import Adapted, adapt, shape_of
 
 D = TypeVar("D", bound=Dialect)
-Convert = Callable[[D, ToolDefinition], tuple[dict[str, Any], str | None]]
-"""Converts a tool; also returns how its schema was adapted, or ``None``."""
+Convert = Callable[[D, ToolDefinition, dict[str, Any]], dict[str, Any]]
+"""Writes a tool with its schema as the target accepts it."""
 
 
 @lru_cache(maxsize=1024)
-def _converted(convert: Convert[D], dialect: D, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    """Cached, because tools rarely change between requests and schemas are slow to convert."""
-    return convert(dialect, tool)
+def _adapted(shape: SchemaShape, refused: tuple[str, ...], tool: ToolDefinition) -> Adapted:
+    """Cached, because tools rarely change between requests and schemas are slow to adapt."""
+    schema = tool.schema
+    smaller = without_keywords(schema, refused) if refused else schema
+    adapted = adapt(smaller, shape)
+    if smaller is schema:
+        return adapted
+    return adapted._replace(changes=(*adapted.changes, f"the target refuses the keywords {', '.join(refused)}"))
 
 
 class Outgoing(Generic[D]):
@@ -55,13 +62,14 @@ class Outgoing(Generic[D]):
         """The converted tools. They are converted once, as long as the conversation has the same tools."""
         known = self.rendered.frame.tools_as.get(convert)
         if known is None:
-            before = len(self.report.pending)
+            before, shape = len(self.report.pending), shape_of(self.dialect)
             entries = []
             for tool in self.tools:
-                entry, adapted = _converted(convert, self.dialect, tool)
-                entries.append(entry)
-                if adapted is not None:
-                    self.note("schema-adapted", None, f"{tool.name}: {adapted}")
+                adapted = _adapted(shape, self.dialect.refused_keywords, tool)
+                entries.append(convert(self.dialect, tool, adapted.schema))
+                if adapted.text is not None:
+                    detail = f"{tool.name}: {adapted.text}"
+                    self.report.add("schema-adapted", None, None, detail, lossy=bool(adapted.loosened))
             known = self.rendered.frame.tools_as[convert] = entries, self.report.pending[before:]
         else:
             self.report.pending += known[1]

@@ -2,12 +2,22 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Generic, Self, TypeVar, assert_never
+from typing import Any, Generic, Literal, Self, TypeVar, assert_never
 
 from msgspec import Struct
 
 from ...dialects import Dialect
-from ...types import AssistantMessage, ChangeCode, ToolResultMessage, UserMessage
+from ...projection import file_as_text, image_as_text, provider_content_as_text
+from ...types import (
+    AssistantMessage,
+    ChangeCode,
+    FileContent,
+    ImageContent,
+    ProviderContent,
+    ToolResultMessage,
+    UserMessage,
+)
+from ...types.texts import MOVED_BOTH, MOVED_FILES, MOVED_IMAGES
 from .outgoing import Outgoing
 
 D = TypeVar("D", bound=Dialect)
@@ -21,20 +31,30 @@ OPEN = 4
 """How many turns at the end may still change: the last one, and user turns that get cache markers."""
 
 
+Held = tuple[Literal["image", "file"], Any]
+"""An image or file in the shape of a protocol."""
+
+_TITLES = {
+    frozenset({"image"}): MOVED_IMAGES,
+    frozenset({"file"}): MOVED_FILES,
+    frozenset({"image", "file"}): MOVED_BOTH,
+}
+
+
 class Mark(Struct, frozen=True):
     """A checkpoint of the turns."""
 
     turns: list[Turn]
     index: int
     changes: int
-    held: list[Any]
+    held: list["Held"]
     state: Any
 
 
 class Turns(Generic[D, S]):
     """The rendered messages in the shape of a protocol: a fold that continues where it stopped.
 
-    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_images`` and ``close``. What it remembers from
+    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. What it remembers from
     one message to the next is ``state``, a small frozen struct. Only the last turn may change when a message is added;
     contents are shared with what is stored wherever they can be.
     """
@@ -46,8 +66,10 @@ class Turns(Generic[D, S]):
         self.head: list[Turn] = []
         """Turns before all others that may differ between requests."""
         self.turns: list[Turn] = []
-        self.held: list[Any] = []
-        """Images of tool results that are held back until the end of the batch."""
+        self.held: list[Held] = []
+        """Images and files of tool results that are held back until the end of the batch."""
+        self.added = False
+        """Whether a turn has a placeholder that no stored message has, such as a signature that the target requires."""
         self.index = -1
         """Index of the rendered message that is being added, or was added last."""
 
@@ -65,8 +87,9 @@ class Turns(Generic[D, S]):
         """Add an answer."""
         raise NotImplementedError
 
-    def add_images(self, images: list[Any], last: int) -> None:
-        """Add the images that were held back, after the batch of results; ``last`` is the index of its last result."""
+    def add_moved(self, title: str, blocks: list[Any], last: int) -> None:
+        """Add the images and files that were held back, after the batch of results, under a title; ``last`` is the
+        index of its last result."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -107,6 +130,19 @@ class Turns(Generic[D, S]):
         """Report a change of the message that is being added."""
         self.out.note(code, self.index, detail)
 
+    def text_instead(self, block: ImageContent | FileContent | ProviderContent) -> str:
+        """The text in place of a block that the protocol has no form for, which is reported. It may be empty."""
+        if type(block) is ImageContent:
+            code, detail, text = image_as_text(block)
+        elif type(block) is FileContent:
+            code, detail, text = file_as_text(block)
+        elif type(block) is ProviderContent:
+            code, detail, text = provider_content_as_text(block)
+        else:
+            assert_never(block)
+        self.note(code, detail)
+        return text
+
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
         final = self.turns[:-OPEN]
@@ -123,8 +159,8 @@ class Turns(Generic[D, S]):
         self.out.report.back(mark.changes)
 
     def _release(self, last: int) -> None:
-        images, self.held = self.held, []
-        self.add_images(images, last)
+        held, self.held = self.held, []
+        self.add_moved(_TITLES[frozenset(kind for kind, _ in held)], [block for _, block in held], last)
 
     def _own_last(self) -> None:
         """Copy the last turn, because it may change from here on and may be shared with a request or a mark."""

@@ -5,12 +5,16 @@ from typing import Any
 
 from ...dialects import GoogleGenerativeAI
 from ...types import Model, Options
+from ..common.seals import whole_signature
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import GoogleTurns, body
 from .export import EXPORT_FORM
-from .ingest import NAME, ingest, recognise
+from .ingest import NAME, ingest, is_own_list, recognise
+from .read import REQUEST_FORM
 from .rules import RULES
+from .shapes import standard_base64
+from .write import ANSWER_FORM
 
 
 def path(model: Model, options: Options, body: Body) -> str:
@@ -30,6 +34,11 @@ def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
     flat config, and base64 is decoded."""
     config = dict(body.get("generationConfig", {}))
     config |= {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
+    if options.extra:  # the SDK refuses what its types do not have, and adds this to the body as it is
+        others = {name: value for name, value in options.extra.items() if name != "generationConfig"}
+        wanted = options.extra.get("generationConfig", {})
+        config = {name: value for name, value in config.items() if name not in others and name not in wanted}
+        config["httpOptions"] = {"extraBody": dict(options.extra)}
     contents = [{**content, "parts": [_raw(part) for part in content["parts"]]} for content in body["contents"]]
     return {"model": model.id, "contents": contents, "config": config}
 
@@ -63,6 +72,10 @@ PROTOCOL = Protocol(
     sdk_kwargs=sdk_kwargs,
     ingest=ingest,
     recognise=recognise,
+    is_own_list=is_own_list,
     rules=RULES,
+    request=REQUEST_FORM,
     reader=Reader,
+    answers=ANSWER_FORM,
+    seals=lambda block: [standard_base64(signature) for signature in whole_signature(block)],
 )

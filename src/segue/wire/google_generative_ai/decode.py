@@ -204,6 +204,9 @@ class Reader:
         total = counts.get("totalTokenCount") or spent + cached + made
         if total:  # may be empty or zero during the stream (Portkey gateway#934, 2025-02; CLIProxyAPI#4964, 2026-08)
             self.answer.usage = Usage(spent, made, cached, 0, total)
+        # `serviceTier` on the Gemini API, `trafficType` (ON_DEMAND, ON_DEMAND_FLEX …) on Vertex (google-genai 3.1.0).
+        tier = counts.get("serviceTier") or counts.get("trafficType")
+        self.answer.served(tier.lower().removeprefix("on_demand_") if isinstance(tier, str) else None)
 
     def note(self, kind: str, message: str) -> None:
         if message not in self.noted:

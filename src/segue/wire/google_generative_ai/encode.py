@@ -11,7 +11,9 @@ from ...dialects import GoogleGenerativeAI
 from ...projection import same_origin
 from ...types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -20,13 +22,13 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.texts import CLOSING, IMAGES_BELOW, MOVED_IMAGES, OPENING
+from ...types.texts import CLOSING, IMAGES_BELOW, OPENING
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.results import hold
 from ..common.turns import Turns
 from .options import add_options
-from .schema import from_openapi, object_schema, to_openapi
+from .schema import to_openapi
 from .shapes import is_base64
 
 Out = Outgoing[GoogleGenerativeAI]
@@ -130,14 +132,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             self._add("user", [part], in_batch=True)
 
     def add_user(self, message: UserMessage) -> None:
-        parts = shown(message.content)
+        parts = self.shown(message.content)
         if parts:
             self._add("user", parts)
         else:
             self.state = State(self.state.role, False, self.state.filled)
 
-    def add_images(self, images: list[Part], last: int) -> None:
-        self._add("user", [Text(MOVED_IMAGES), *images])
+    def add_moved(self, title: str, blocks: list[Part], last: int) -> None:
+        self._add("user", [Text(title), *blocks])
 
     def add_answer(self, message: AssistantMessage) -> None:
         parts, role = self._answer(message), self.state.role
@@ -193,6 +195,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 signature = block.thought_signature
                 if signature is None or not self._may_send(signature):
                     signature = dummy
+                    self.added = self.added or dummy is not None
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
                 parts.append(CallPart(call, signature))
                 dummy, readable = None, True
@@ -202,6 +205,10 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                     signature = None
                 if signature is not None or (block.thinking and not block.thinking.isspace()):
                     parts.append(Thought(block.thinking, True, signature))
+            elif type(block) is ProviderContent:
+                if text := self.text_instead(block):
+                    parts.append(Text(text))
+                    readable = True
             else:
                 assert_never(block)
         return parts if readable or not parts else self._thinking_alone(parts)
@@ -220,7 +227,21 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             self.note("signature-dropped", "signatures of this protocol are base64, and this one is not")
         return valid
 
-    # -- results -----------------------------------------------------------------------------------------------------
+    # -- users and results -------------------------------------------------------------------------------------------
+
+    def shown(self, content: list[UserContent]) -> list[Part]:
+        """The content of a user message as parts."""
+        parts: list[Part] = []
+        for block in content:
+            if type(block) is TextContent:
+                parts.append(Text(block.text))
+            elif type(block) is FileContent or (type(block) is ImageContent and block.url is not None):
+                parts.append(Text(self.text_instead(block)))
+            elif type(block) is ImageContent:
+                parts.append(_image(block))
+            else:
+                assert_never(block)
+        return parts
 
     def _response(self, message: ToolResultMessage) -> Response:
         texts: list[str] = []
@@ -228,6 +249,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         for block in message.content:
             if type(block) is TextContent:
                 texts.append(block.text)
+            elif type(block) is FileContent or (type(block) is ImageContent and block.url is not None):
+                texts.append(self.text_instead(block))
             elif type(block) is ImageContent:
                 images.append(_image(block))
             else:
@@ -243,12 +266,12 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             response.parts = images
             self._note_order(message)
         elif images:
-            hold(self, images)  # GEM-14
+            hold(self, [("image", image) for image in images])  # GEM-14
         return response
 
     def _note_order(self, message: ToolResultMessage) -> None:
         kinds = [type(block) for block in message.content]
-        if TextContent not in kinds:
+        if TextContent not in kinds and FileContent not in kinds:
             self.note("empty-filled", f"a result that has only images gets the text {IMAGES_BELOW!r}")
         elif TextContent in kinds[kinds.index(ImageContent) :]:
             self.note("blocks-reordered", "the text of a result comes before its images")
@@ -258,19 +281,6 @@ def _may_be_continued(last: Part) -> bool:
     return type(last) is Text or (type(last) is SignedText and bool(last.text) and not last.text.isspace())
 
 
-def shown(content: list[UserContent]) -> list[Part]:
-    """The content of a user message as parts."""
-    parts: list[Part] = []
-    for block in content:
-        if type(block) is TextContent:
-            parts.append(Text(block.text))
-        elif type(block) is ImageContent:
-            parts.append(_image(block))
-        else:
-            assert_never(block)
-    return parts
-
-
 def _image(block: ImageContent) -> Part:
     return {"inlineData": {"mimeType": kind_of(block.data) or block.mime_type, "data": block.data}}
 
@@ -278,17 +288,12 @@ def _image(block: ImageContent) -> Part:
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _declaration(dialect: GoogleGenerativeAI, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
+def _declaration(dialect: GoogleGenerativeAI, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
-    schema = tool.schema
-    adapted = object_schema(schema)
-    if dialect.json_schema:
-        entry["parametersJsonSchema"] = adapted
-        return entry, None if adapted == schema else "parameters are an object"
-    subset = to_openapi(adapted)  # GEM-16
-    if "properties" in subset:  # "should be non-empty for OBJECT type": empty parameters are left out
-        entry["parameters"] = subset
-    whole = from_openapi(entry.get("parameters")) in (schema, {"properties": {}, **adapted})
-    return entry, None if whole else "the target accepts only a part of JSON Schema"
+    if dialect.schema_form != "gemini-subset":
+        entry["parametersJsonSchema"] = schema
+    elif "properties" in schema:  # "should be non-empty for OBJECT type": empty parameters are left out
+        entry["parameters"] = to_openapi(schema)  # GEM-16
+    return entry

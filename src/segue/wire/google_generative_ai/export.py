@@ -3,7 +3,7 @@
 from ...dialects import GoogleGenerativeAI
 from ...types import AssistantMessage, TextContent, ToolResultMessage, UserMessage
 from ..protocol import ExportForm
-from .encode import GoogleTurns, Part, conversation, shown
+from .encode import GoogleTurns, Part, conversation
 from .shapes import is_base64
 
 
@@ -13,7 +13,7 @@ class GoogleHistory(GoogleTurns):
     no_text = ""
 
     def add_user(self, message: UserMessage) -> None:
-        self._add("user", shown(message.content))
+        self._add("user", self.shown(message.content))
 
     def add_answer(self, message: AssistantMessage) -> None:
         self._add("model", self._answer(message))

@@ -45,6 +45,11 @@ def recognise(body: dict[str, Any]) -> int:
     return 20 if "contents" in body else 0
 
 
+def is_own_list(contents: list[dict[str, Any]]) -> bool:
+    """Whether a list holds contents of this protocol: only these have ``parts``."""
+    return any(many(get(content, "parts")) for content in contents)
+
+
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:
     """The conversation; its answers are of ``model``, at ``now``."""
     contents = get(body, "contents")

@@ -5,8 +5,20 @@ from typing import Any
 
 from ...dialects import GoogleGenerativeAI
 from ...types import ReasoningLevel
-from ..common.options import Mode, limited_tokens, nearest_level, temperature_within, tool_choice
+from ..common.options import (
+    NO_LIMIT,
+    Mode,
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    temperature_within,
+    tool_choice,
+    top_p_within,
+)
 from ..common.outgoing import Outgoing
+from ..common.output_schema import note_changes, wanted_format
+from ..common.schema import adapt, shape_of
+from .schema import to_openapi
 
 Out = Outgoing[GoogleGenerativeAI]
 
@@ -34,8 +46,10 @@ def add_options(out: Out, body: dict[str, Any]) -> None:
     config: dict[str, Any] = {}
     _add_max_tokens(out, config)
     _add_temperature(out, config)
+    _add_top_p(out, config)
     _add_stop(out, config)
     _add_thinking(out, config)
+    _add_format(out, config)
     if config:
         body["generationConfig"] = config
     _add_labels(out, body)
@@ -57,6 +71,13 @@ def _add_temperature(out: Out, config: dict[str, Any]) -> None:
     temperature = temperature_within(out, 0, 2)
     if temperature is not None:
         config["temperature"] = temperature
+
+
+def _add_top_p(out: Out, config: dict[str, Any]) -> None:
+    if out.options.top_p is not None and not out.dialect.sampling:
+        out.drop_option("top_p", "this model does not accept it any more")
+    elif (top_p := top_p_within(out)) is not None:
+        config["topP"] = top_p
 
 
 def _add_stop(out: Out, config: dict[str, Any]) -> None:
@@ -98,6 +119,24 @@ def _level(out: Out, wanted: ReasoningLevel) -> dict[str, Any]:
     return ({} if nearest is None else {"thinkingLevel": nearest.upper()}) | thoughts
 
 
+def _add_format(out: Out, config: dict[str, Any]) -> None:
+    wanted = wanted_format(out, bool(out.tools))
+    if wanted is None:
+        return
+    if out.tools and not out.dialect.json_with_tools:
+        # "Function calling with a response mime type: 'application/json' is unsupported" (ai-manus#101)
+        out.drop_option("response_format", "this model does not accept it together with tools")
+        return
+    config["responseMimeType"] = "application/json"
+    if out.dialect.schema_form != "gemini-subset":
+        config["responseJsonSchema"] = wanted.schema
+        return
+    adapted = adapt(wanted.schema, shape_of(out.dialect))
+    config["responseSchema"] = to_openapi(adapted.schema)
+    if adapted.text is not None:
+        note_changes(out, [adapted.text])
+
+
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
     choice = tool_choice(out, bool(out.tools))
     if choice is not None:
@@ -105,6 +144,8 @@ def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
         if choice.name is not None:
             config["allowedFunctionNames"] = [choice.name]
         body["toolConfig"] = {"functionCallingConfig": config}
+    if one_call_at_a_time(out, bool(out.tools)):
+        out.drop_option("parallel_tool_calls", NO_LIMIT)
 
 
 def _add_labels(out: Out, body: dict[str, Any]) -> None:

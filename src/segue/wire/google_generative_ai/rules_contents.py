@@ -20,7 +20,7 @@ def only(condition: Callable[[GoogleGenerativeAI], bool]) -> Callable[[Model], b
 
 def _contents(body: dict[str, Any], model: Model | None) -> Found:
     if not contents(body):
-        yield "contents", ""
+        yield "contents", "no contents"
 
 
 def _roles(body: dict[str, Any], model: Model | None) -> Found:
@@ -95,19 +95,19 @@ def _signatures(body: dict[str, Any], model: Model | None) -> Found:
 def _names(body: dict[str, Any], model: Model | None) -> Found:
     for path, name, held in parts_with(body, "functionCall", "functionResponse"):
         if isinstance(held, dict) and not get(held, "name"):
-            yield f"{path}.{name}.name", ""
+            yield f"{path}.{name}.name", "a name is missing"
 
 
 def _ids(body: dict[str, Any], model: Model | None) -> Found:
     for path, name, held in parts_with(body, "functionCall", "functionResponse"):
         if get(held, "id") is not None:
-            yield f"{path}.{name}.id", ""
+            yield f"{path}.{name}.id", "an id, which Vertex does not accept here"
 
 
 def _images(body: dict[str, Any], model: Model | None) -> Found:
     for path, name, held in parts_with(body, "functionResponse"):
         if many(get(held, "parts")):
-            yield f"{path}.{name}.parts", ""
+            yield f"{path}.{name}.parts", "parts in a function response, which models before Gemini 3 do not accept"
 
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 import re
 from typing import Any
 
+from ...dialects import SCHEMA_SHAPES
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import Place, path_of, repeated, schema_fault, shown
+from ..common.schema import refused
 from .rules_contents import ENCODER, Found, only
 from .schema import FORMATS, TYPES
 from .shapes import declarations, get, many, parts_with, snake
@@ -66,6 +68,13 @@ def _schemas(body: dict[str, Any], model: Model | None) -> Found:
             yield from _schema(schema, f"{path}.parameters")
             if get(declaration, "parametersJsonSchema") is not None:
                 yield f"{path}.parametersJsonSchema", "not allowed together with parameters"
+
+
+def _json_schemas(body: dict[str, Any], model: Model | None) -> Found:
+    for path, declaration in declarations(body):
+        schema, path = get(declaration, "parametersJsonSchema"), f"{path}.parametersJsonSchema"
+        if isinstance(schema, dict) and schema_fault(schema) == "":  # otherwise GEM-27
+            yield from refused(schema, SCHEMA_SHAPES["gemini"], path)
 
 
 def _schema(root: Any, path: str) -> Found:
@@ -144,7 +153,10 @@ def _roots(body: dict[str, Any], model: Model | None) -> Found:
 def _json_answers(body: dict[str, Any], model: Model | None) -> Found:
     config = get(body, "generationConfig")
     if get(config, "responseMimeType") == "application/json" and any(True for _ in declarations(body)):
-        yield "generationConfig.responseMimeType", ""
+        yield (
+            "generationConfig.responseMimeType",
+            "JSON answers together with functions, which models before Gemini 3 do not accept",
+        )
 
 
 def _cached(body: dict[str, Any], model: Model | None) -> Found:
@@ -170,7 +182,7 @@ RULES: tuple[Rule, ...] = (
         answers="Invalid JSON payload received. Unknown name: Cannot find field.",
         source="IBM/mcp-cli#170, zed-industries/zed#44875, musistudio/llms#20, azure-devops-mcp#145, 2025-2026; "
         "google-genai 3.1.0, types.Schema",
-        prevented_by="wire/google_generative_ai/schema.py",
+        prevented_by="wire/common/schema",
         check=_schemas,
     ),
     Rule(
@@ -178,8 +190,16 @@ RULES: tuple[Rule, ...] = (
         title="parameters are a schema of type object",
         answers="functionDeclaration parameters schema should be of type OBJECT",
         source="spring-projects/spring-ai#1373, 2024; diegosouzapw/OmniRoute#3360, 2026-06",
-        prevented_by="wire/google_generative_ai/schema.py",
+        prevented_by="wire/common/schema",
         check=_roots,
+    ),
+    Rule(
+        number="GEM-30",
+        title="parametersJsonSchema is a JSON Schema, in which nothing is beside a reference",
+        answers="Schema.ref was set alongside unsupported fields.",
+        source="gemini-cli-mcp-openai-bridge#10, 2026-05; hermes-agent#98928, 2026-08",
+        prevented_by="wire/common/schema",
+        check=_json_schemas,
     ),
     Rule(
         number="GEM-29",

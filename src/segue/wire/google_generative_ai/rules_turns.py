@@ -9,6 +9,7 @@ from typing import Any
 
 from ...rules import Rule
 from ...types import Model
+from ...types.text import count_of
 from ..common.checks import shown
 from .rules_contents import ENCODER, Found, only
 from .shapes import contents, get, held, kinds, parts, role
@@ -39,7 +40,10 @@ def _counts(body: dict[str, Any], model: Model | None) -> Found:
         calls = len(held(content, CALL)) if role(content) == "model" else 0
         answered = len(held(found[index + 1], RESPONSE)) if index + 1 < len(found) else 0
         if calls and calls != answered:
-            yield f"contents[{index}]", f"{calls} calls, but {answered} responses in the next content"
+            yield (
+                f"contents[{index}]",
+                f"{count_of(calls, 'call')}, but {count_of(answered, 'response')} in the next content",
+            )
 
 
 def _matches(body: dict[str, Any], model: Model | None) -> Found:
@@ -74,7 +78,7 @@ def _mixed(body: dict[str, Any], model: Model | None) -> Found:
 def _last(body: dict[str, Any], model: Model | None) -> Found:
     found = contents(body)
     if found and role(found[-1]) == "model":
-        yield f"contents[{len(found) - 1}]", ""
+        yield f"contents[{len(found) - 1}]", "the last content is of the model"
 
 
 def _signed(body: dict[str, Any], model: Model | None) -> Found:

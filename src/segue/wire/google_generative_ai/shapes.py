@@ -40,6 +40,11 @@ def is_base64(text: str) -> bool:
     return len(text) % 4 == 0 and _BASE64(text) is not None
 
 
+def standard_base64(text: str) -> str:
+    """Base64 of either alphabet in the standard one."""
+    return text.replace("-", "+").replace("_", "/")
+
+
 def snake(name: str) -> str:
     """The name of a field in snake case."""
     return _HUMP.sub(lambda match: "_" + match[0].lower(), name)

@@ -9,6 +9,7 @@ from .decode import Reader
 from .encode import MistralTurns, body
 from .export import EXPORT_FORM
 from .ingest import ingest, recognise
+from .read import REQUEST_FORM
 from .rules import RULES
 
 
@@ -38,5 +39,6 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    request=REQUEST_FORM,
     reader=Reader,
 )

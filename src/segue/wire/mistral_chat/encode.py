@@ -11,7 +11,9 @@ from msgspec import Struct
 from ...dialects import MistralChat
 from ...types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -21,15 +23,22 @@ from ...types import (
     UserMessage,
     plain_text,
 )
-from ...types.texts import BETWEEN, CLOSING, MOVED_IMAGES, OPENING
+from ...types.texts import BETWEEN, CLOSING, OPENING
 from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
-from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
+from ..common.options import (
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    temperature_within,
+    tool_choice,
+    top_p_within,
+)
 from ..common.outgoing import Outgoing
-from ..common.results import hold_images, mark_failed
+from ..common.output_schema import MISTRAL, named_format, wanted_format
+from ..common.results import hold_media, mark_failed
 from ..common.turns import Turns
-from .schema import repaired
 
 Out = Outgoing[MistralChat]
 Chunk = Any
@@ -78,24 +87,45 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
+        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
         if out.system is not None:
             self.turns.append(RoleMessage("system", out.system))
 
     def add_result(self, message: ToolResultMessage) -> None:
-        chunks = _shown(message.content)
-        if not self.dialect.images_in_results:
+        chunks = self._shown(message.content)
+        if not self._results_hold_all:
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            chunks = hold_images(self, chunks, plain_text)
+            chunks = hold_media(self, message.content, chunks, plain_text)
         if message.is_error:
             chunks = mark_failed(self.note, chunks, plain_text)
         self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
         self.state = AFTER_RESULT
 
     def add_user(self, message: UserMessage) -> None:
-        self._add_user_content(_content(_shown(message.content)), self.index)
+        self._add_user_content(_content(self._shown(message.content)), self.index)
 
-    def add_images(self, images: list[Chunk], last: int) -> None:
-        self._add_user_content([plain_text(MOVED_IMAGES), *images], last)
+    def add_moved(self, title: str, blocks: list[Chunk], last: int) -> None:
+        self._add_user_content([plain_text(title), *blocks], last)
+
+    def _shown(self, content: list[UserContent]) -> list[Chunk]:
+        chunks: list[Chunk] = []
+        for block in content:
+            if type(block) is TextContent:
+                chunks.append(block if block.text_signature is None else plain_text(block.text))
+            elif type(block) is ImageContent:
+                chunks.append(self._image(block))
+            elif type(block) is FileContent:
+                chunks.append(plain_text(self.text_instead(block)))
+            else:
+                assert_never(block)
+        return chunks
+
+    def _image(self, block: ImageContent) -> Chunk:
+        if block.url is None:
+            return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
+        if self.dialect.image_urls:
+            return {"type": "image_url", "image_url": block.url}
+        return plain_text(self.text_instead(block))
 
     def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""
@@ -135,6 +165,10 @@ class MistralTurns(Turns[MistralChat, State]):
             elif type(block) is ThinkingContent:
                 thoughts.append(block)
                 in_order = in_order and not texts and not calls
+            elif type(block) is ProviderContent:
+                if text := self.text_instead(block):
+                    texts.append(plain_text(text))
+                    in_order = in_order and not calls
             else:
                 assert_never(block)
         if signed:
@@ -195,19 +229,6 @@ def _content(chunks: list[Any]) -> str | list[Chunk]:
     return chunks
 
 
-def _shown(content: list[UserContent]) -> list[Chunk]:
-    chunks: list[Chunk] = []
-    for block in content:
-        if type(block) is TextContent:
-            chunks.append(block if block.text_signature is None else plain_text(block.text))
-        elif type(block) is ImageContent:
-            url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
-            chunks.append({"type": "image_url", "image_url": url})
-        else:
-            assert_never(block)
-    return chunks
-
-
 def _thinking(block: ThinkingContent) -> Chunk:
     """The chunk as the API sends it; ``signature`` is new in mistralai 3.7, and is sent back if there is one."""
     parts = [plain_text(block.thinking)] if block.thinking else []
@@ -220,16 +241,12 @@ def _thinking(block: ThinkingContent) -> Chunk:
 # -- the rest --------------------------------------------------------------------------------------------------------
 
 
-def _tool(_: MistralChat, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    schema = tool.schema
-    adapted = repaired(schema)
+def _tool(_: MistralChat, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     function: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         function["description"] = tool.description
-    function["parameters"] = adapted
-    # MIS-11: "Invalid tool schema: …"
-    why = None if adapted is schema else "keywords that are not valid in JSON Schema draft 7 are left out"
-    return {"type": "function", "function": function}, why
+    function["parameters"] = schema  # MIS-11
+    return {"type": "function", "function": function}
 
 
 def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
@@ -237,6 +254,8 @@ def _add_tool_choice(out: Out, body: dict[str, Any]) -> None:
     if choice is not None:
         named = {"type": "function", "function": {"name": choice.name}}
         body["tool_choice"] = choice.mode if choice.name is None else named
+    if one_call_at_a_time(out, bool(out.tools)):
+        body["parallel_tool_calls"] = False
 
 
 def _add_reasoning(out: Out, body: dict[str, Any]) -> None:
@@ -262,11 +281,17 @@ def _add_rest(out: Out, body: dict[str, Any]) -> None:
     temperature = temperature_within(out, *TEMPERATURES)
     if temperature is not None:
         body["temperature"] = temperature
+    top_p = top_p_within(out)
+    if top_p is not None:
+        body["top_p"] = top_p
     stops = [text for text in options.stop if text]
     if len(stops) < len(options.stop):
         out.drop_option("stop", "a stop sequence must not be empty")
     if stops:
         body["stop"] = stops
+    wanted = wanted_format(out, bool(out.tools))
+    if wanted is not None:
+        body["response_format"] = {"type": "json_schema", "json_schema": named_format(out, wanted, MISTRAL)}
     if options.cache in ("short", "long"):
         out.drop_option("cache", "the provider decides what it caches")
     if options.metadata:

@@ -28,6 +28,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import is_address
 from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
@@ -145,7 +146,7 @@ def _image(chunk: Object, path: str) -> UserContent:
     url = _url(chunk, "image_url", path)
     match = DATA_URL.fullmatch(url)
     if match is None:
-        return TextContent(f"(image at {_short(url)})")
+        return ImageContent(url=url) if is_address(url) else TextContent(f"(image at {_short(url)})")
     return ImageContent(match[2], match[1] or "image/png")
 
 

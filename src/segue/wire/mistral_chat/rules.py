@@ -120,7 +120,7 @@ RULES: tuple[Rule, ...] = (
         title="The parameters of a tool are a JSON Schema of draft 7",
         answers="Invalid tool schema: 'objct' is not valid under any of the given schemas",
         source="mistral-common 1.13 validator.py, 2026-11",
-        prevented_by="wire/mistral_chat/schema.py",
+        prevented_by="wire/common/schema",
         check=content.schemas,
     ),
     Rule(

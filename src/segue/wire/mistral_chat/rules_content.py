@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ...dialects import MistralChat
+from ...dialects import SCHEMA_SHAPES, MistralChat
 from ...types import Model
 from ..common.checks import arguments_fault, half_characters, shown
 from ..common.images import data_fault
+from ..common.schema import refused
 from .rules_order import Body, Found, calls_of, role_of, turns
-from .schema import faults
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
@@ -104,7 +104,7 @@ def schemas(body: Body, model: Model | None) -> Found:
         if not isinstance(parameters, dict):
             yield f"{path}.parameters", "the parameters must be an object"
         else:
-            yield from faults(parameters, f"{path}.parameters")
+            yield from refused(parameters, SCHEMA_SHAPES["draft-7"], f"{path}.parameters")
 
 
 def thinking(body: Body, model: Model | None) -> Found:

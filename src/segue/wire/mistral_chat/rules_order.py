@@ -6,6 +6,7 @@ from typing import Any
 
 from ...rules import shared
 from ...types import Model
+from ...types.text import count_of
 from ..common.checks import shown
 
 Body = dict[str, Any]
@@ -92,10 +93,10 @@ def counts(body: Body, model: Model | None) -> Found:
                 yield path, "more results than calls before it"
         elif at and role == "assistant":
             if awaited > 0:
-                yield asked, f"{awaited} calls have no result before {path}"
+                yield asked, f"{count_of(awaited, 'call')} without a result before {path}"
             awaited, asked = len(calls_of(message)), path
     if awaited > 0:
-        yield asked, f"{awaited} calls have no result"
+        yield asked, f"{count_of(awaited, 'call')} without a result"
 
 
 def pairs(body: Body, model: Model | None) -> Found:

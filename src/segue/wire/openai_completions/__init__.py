@@ -9,10 +9,13 @@ from .decode import Reader
 from .encode import body
 from .export import EXPORT_FORM
 from .ingest import ingest
+from .read import REQUEST_FORM
+from .reasoning import seals
 from .recognise import recognise
 from .rules import RULES
 from .sdk import sdk_kwargs
 from .turns import ChatTurns
+from .write import ANSWER_FORM
 
 
 def _path(model: Model, options: Options, body: Body) -> str:
@@ -40,5 +43,8 @@ PROTOCOL = Protocol(
     ingest=ingest,
     recognise=recognise,
     rules=RULES,
+    request=REQUEST_FORM,
     reader=Reader,
+    answers=ANSWER_FORM,
+    seals=seals,
 )

@@ -81,6 +81,8 @@ class Reader:
         choices = data.get("choices")
         if data.get("usage"):
             self.count_usage(data["usage"])
+        if "service_tier" in data:
+            self.answer.served(data["service_tier"])
         for choice in choices or ():  # Copilot sends the calls of Claude in a second choice (mini-swe-agent#804)
             delta = choice.get("delta")
             if delta:

@@ -42,6 +42,8 @@ class ChatHistory(ChatTurns):
         return True
 
     def _image(self, block: ImageContent, placeholder: str) -> Part:
+        if block.url is not None:
+            return super()._image(block, placeholder)
         return {"type": "image_url", "image_url": {"url": DataUrl(block.mime_type, block.data)}}
 
 
@@ -65,6 +67,8 @@ EXPORT_FORM = ExportForm(
         empty_content="null",
         tool_name_field=True,
         images_in_results=True,
+        image_urls=True,
+        schema_refs=None,
         own_reasoning="any",
         reasoning_field="reasoning_content",
         reasoning_accepts=("reasoning", "reasoning_text", "reasoning_details"),

@@ -29,6 +29,8 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import is_address
+from ...types.texts import SYSTEM
 from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
@@ -69,7 +71,7 @@ class _Reader:
         blocks = _blocks(message.get("content"), f"{path}.content")
         text = "\n\n".join(block.text for block in blocks if type(block) is TextContent)
         if self.messages:
-            self.messages.append(UserMessage(f"[System] {text}"))
+            self.messages.append(UserMessage(SYSTEM.format(text)))
         elif text:
             self.system.append(text)
 
@@ -114,7 +116,6 @@ class _Reader:
         """The text of the content, and a text in place of a refusal or audio."""
         blocks: list[AssistantContent] = []
         for block in _blocks(message.get("content"), f"{path}.content"):
-            assert type(block) is TextContent or type(block) is ImageContent
             blocks += self._untagged(block.text if type(block) is TextContent else "(image)")
         refusal = optional_text(message, "refusal", path)
         audio = message.get("audio")
@@ -185,7 +186,9 @@ def _image_part(part: Object, path: str) -> UserContent:
         image if isinstance(image, str) else text_in(as_object(image, f"{path}.image_url"), "url", f"{path}.image_url")
     )
     match = DATA_URL.fullmatch(url)
-    return TextContent(f"(image at {url})") if match is None else ImageContent(match[2], match[1] or "image/png")
+    if match is not None:
+        return ImageContent(match[2], match[1] or "image/png")
+    return ImageContent(url=url) if is_address(url) else TextContent(f"(image at {url})")
 
 
 def _file_part(part: Object, path: str) -> UserContent:

@@ -6,8 +6,9 @@ from typing import Any
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningSwitch
 from ..common.chat import RoleMessage
-from ..common.options import limited_tokens, nearest_level
+from ..common.options import limited_tokens, nearest_level, one_call_at_a_time, top_p_within
 from ..common.outgoing import Outgoing
+from ..common.output_schema import OPENAI, named_format, wanted_format
 from .shapes import Turn, last_user
 
 Out = Outgoing[OpenAICompletions]
@@ -20,12 +21,19 @@ def add_options(out: Out, body: Body) -> None:
     """Add everything other than messages and tools to the body."""
     _add_reasoning(out, body)
     _add_limits(out, body)
+    _add_format(out, body)
     _add_user(out, body)
     _add_cache(out, body)
     if out.options.stream:
         body["stream"] = True
         if out.dialect.stream_usage:  # OAC-15
             body["stream_options"] = {"include_usage": True}
+
+
+def _add_format(out: Out, body: Body) -> None:
+    wanted = wanted_format(out, "tools" in body)
+    if wanted is not None:
+        body["response_format"] = {"type": "json_schema", "json_schema": named_format(out, wanted, OPENAI)}
 
 
 # -- reasoning -------------------------------------------------------------------------------------------------------
@@ -102,6 +110,12 @@ def _add_limits(out: Out, body: Body) -> None:
             body["temperature"] = options.temperature
         else:
             out.drop_option("temperature", "this model has a fixed temperature")  # OAC-14, KIM-09
+    if options.top_p is not None and not dialect.sampling:
+        out.drop_option("top_p", "this model does not accept it")  # OAC-14
+    elif (top_p := top_p_within(out)) is not None:
+        body["top_p"] = top_p
+    if one_call_at_a_time(out, "tools" in body):
+        body["parallel_tool_calls"] = False
     stops = [text for text in options.stop if text][:MAX_STOPS]
     if stops and not dialect.stop:
         out.drop_option("stop", "this model accepts no stop sequences")  # OAC-14, XAI-03

@@ -15,6 +15,7 @@ from ...dialects.openai_completions import ReasoningField
 from ...types import AssistantContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.outgoing import Outgoing
+from ..common.seals import signature_of
 from ..common.turns import Note
 
 Out = Outgoing[OpenAICompletions]
@@ -45,8 +46,11 @@ class Reasoning:
         self._required = dialect.reasoning_required
         # Without a field of its own: the name in the error texts of Kimi and DeepSeek (KIM-01, DSK-03).
         self._placeholder_field = _PLAIN[dialect.reasoning_field] or "reasoning_content"
-        self._dummy = dialect.dummy_signature
-        self.is_idle = self._required == "never" and self._dummy is None
+        self._dummy = dialect.dummy_signature if dialect.dummy_in == "reasoning_details" else None
+        self._call_dummy: str | None = None
+        if dialect.dummy_signature is not None and dialect.dummy_in == "extra_content":
+            self._call_dummy = attached({"google": {"thought_signature": dialect.dummy_signature}})
+        self.is_idle = self._required == "never" and self._dummy is None and self._call_dummy is None
         """Whether an answer without thinking and signatures needs no reasoning field."""
 
     def as_text(self, block: ThinkingContent) -> str | None:
@@ -54,7 +58,7 @@ class Reasoning:
         if (
             "think-tags" in self._accepted
             and block.thinking.strip()
-            and not (DETAILS in self._accepted and _details(block))
+            and not (DETAILS in self._accepted and details_of(block))
         ):
             return f"<think>\n{block.thinking}\n</think>"
         return None
@@ -64,7 +68,7 @@ class Reasoning:
         plain: dict[str, list[str]] = {}
         details: list[Any] = []
         for block in thoughts:
-            name, entries = self._plain, _details(block)
+            name, entries = self._plain, details_of(block)
             if block.thinking_signature in REASONING_FIELDS and block.thinking_signature in self._accepted:
                 name = block.thinking_signature
             if entries and DETAILS in self._accepted:
@@ -85,6 +89,12 @@ class Reasoning:
             fields[DETAILS] = details
         return fields or self.placeholder(bool(calls))
 
+    def signed_calls(self, calls: list[ToolCall]) -> list[ToolCall]:
+        """The calls of an answer; if none is signed, the first has the placeholder, where the target requires one."""
+        if self._call_dummy is None or not calls or any([call.thought_signature is not None for call in calls]):
+            return calls
+        return [replace(calls[0], thought_signature=self._call_dummy), *calls[1:]]
+
     def placeholder(self, has_calls: bool) -> Fields:
         """The placeholder for missing reasoning (KIM-01, DSK-02, DSK-03). It does not depend on later messages, so that
         rendered turns never change."""
@@ -94,7 +104,7 @@ class Reasoning:
 
     def _add_attached(self, note: Note, signature: str, details: list[Any]) -> None:
         """Add the entry of ``reasoning_details`` that a call was signed with (ORT-02)."""
-        entry = _attached_entry(signature) if DETAILS in self._accepted else None
+        entry = attached_entry(signature) if DETAILS in self._accepted else None
         if entry is not None:
             if entry not in details:
                 details.append(entry)
@@ -157,15 +167,24 @@ def is_signature(block: AssistantContent, signature: str) -> bool:
     """Whether the signature of thinking or of a call has one of the forms above."""
     if type(block) is ThinkingContent:
         return signature in REASONING_FIELDS or bool(_parsed(signature))
-    return type(block) is ToolCall and (_attached_entry(signature) is not None or extra_content(signature) is not None)
+    return type(block) is ToolCall and (attached_entry(signature) is not None or extra_content(signature) is not None)
 
 
-def _attached_entry(signature: str) -> dict[str, Any] | None:
+def seals(block: AssistantContent) -> list[str]:
+    """The signatures and the encrypted data of the entries, or the signature in ``extra_content``."""
+    signature = signature_of(block) or ""
+    found = [entry.get(name) for entry in _parsed(signature) for name in ("signature", "data")]
+    google = (extra_content(signature) or {}).get("google")
+    found.append(google.get("thought_signature") if isinstance(google, dict) else None)
+    return [seal for seal in found if isinstance(seal, str) and seal]
+
+
+def attached_entry(signature: str) -> dict[str, Any] | None:
     """The entry of ``reasoning_details`` that a call was signed with, if there is one."""
     return next((entry for entry in _parsed(signature) if str(entry.get("type")).startswith("reasoning.")), None)
 
 
-def _details(block: ThinkingContent) -> list[dict[str, Any]]:
+def details_of(block: ThinkingContent) -> list[dict[str, Any]]:
     """The entries of ``reasoning_details`` in a signature, if there are any."""
     return _parsed(block.thinking_signature or "")
 

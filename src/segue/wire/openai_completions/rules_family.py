@@ -107,7 +107,7 @@ def _alternating(body: Object, model: Model | None) -> Found:
 def _developer(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         if message.get("role") == "developer":
-            yield f"{path}.role", ""
+            yield f"{path}.role", "the role developer, which this provider does not have"
 
 
 def _one_system(body: Object, model: Model | None) -> Found:

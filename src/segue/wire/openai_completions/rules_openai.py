@@ -28,7 +28,7 @@ _PAIRING = "projection/passes/tool_interactions.py"
 
 def _messages(body: Object, model: Model | None) -> Found:
     if not many(body.get("messages")):
-        yield "messages", ""
+        yield "messages", "no messages"
 
 
 def _roles(body: Object, model: Model | None) -> Found:
@@ -89,13 +89,13 @@ def _unique(body: Object, model: Model | None) -> Found:
 def _id_length(body: Object, model: Model | None) -> Found:
     for path, call in walk.history_calls(body):
         if isinstance(get(call, "id"), str) and len(call["id"]) > 40:
-            yield f"{path}.id", f"{len(call['id'])} characters"
+            yield f"{path}.id", f"an id of {len(call['id'])} characters, at most 40"
 
 
 def _no_calls(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         if message.get("tool_calls") == []:
-            yield f"{path}.tool_calls", ""
+            yield f"{path}.tool_calls", "an empty list of calls"
         elif len(walk.calls(message)) > MAX_CALLS:
             yield f"{path}.tool_calls", f"{len(walk.calls(message))} calls, at most {MAX_CALLS}"
 
@@ -117,7 +117,7 @@ def _content(body: Object, model: Model | None) -> Found:
 def _no_parts(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         if message.get("content") == []:
-            yield f"{path}.content", ""
+            yield f"{path}.content", "an empty list of parts"
 
 
 _VIDEO = {"video_url", "input_video"}  # Kimi and llama.cpp
@@ -170,7 +170,7 @@ def _reasoning_model(body: Object, model: Model | None) -> Found:
 
 def _modes(body: Object, model: Model | None) -> Found:
     if body.get("stream_options") is not None and body.get("stream") is not True:
-        yield "stream_options", "only with stream"
+        yield "stream_options", "set, but stream is not"
     wanted = get(body.get("response_format"), "type") == "json_object"
     if wanted and not any("json" in text.lower() for text in walk.texts(body.get("messages"))):
         yield "response_format", "a message must contain the word json"
@@ -219,7 +219,7 @@ def _no_reasoning(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         for name in ("reasoning_content", "reasoning", "reasoning_details", "thinking"):
             if message.get(name) is not None:
-                yield f"{path}.{name}", ""
+                yield f"{path}.{name}", "a field with reasoning, which is ignored or refused"
 
 
 def _surrogates(body: Object, model: Model | None) -> Found:

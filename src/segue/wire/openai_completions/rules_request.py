@@ -18,7 +18,7 @@ _OPTIONS = "wire/openai_completions/options.py"
 def _one_switch(body: Object, model: Model | None) -> Found:
     thinking = body.get("thinking")
     if thinking is not None and body.get("reasoning_effort") is not None:
-        yield "reasoning_effort", "not together with thinking"
+        yield "reasoning_effort", "set together with thinking"
     if thinking is not None and not isinstance(thinking, dict):
         yield "thinking", "must be an object"
 
@@ -26,12 +26,12 @@ def _one_switch(body: Object, model: Model | None) -> Found:
 def _forced(body: Object, model: Model | None) -> Found:
     choice = body.get("tool_choice")
     if choice == "required" or isinstance(choice, dict):
-        yield "tool_choice", ""
+        yield "tool_choice", "a forced call, which this model does not accept"
 
 
 def _temperature(body: Object, model: Model | None) -> Found:
     if body.get("temperature") is not None:
-        yield "temperature", "fixed on this model"
+        yield "temperature", "set, but fixed on this model"
 
 
 def _efforts(body: Object, model: Model | None) -> Found:
@@ -52,7 +52,7 @@ def _grok(body: Object, model: Model | None) -> Found:
 def _strict(body: Object, model: Model | None) -> Found:
     for path, function in walk.functions(body):
         if "strict" in function:
-            yield f"{path}.strict", ""
+            yield f"{path}.strict", "strict, which this provider does not support"
 
 
 def _disabled(body: Object, model: Model | None) -> Found:
@@ -62,7 +62,7 @@ def _disabled(body: Object, model: Model | None) -> Found:
 
 def _no_tools(body: Object, model: Model | None) -> Found:
     if body.get("tools") == []:
-        yield "tools", ""
+        yield "tools", "an empty list of tools"
 
 
 def _template_flags(body: Object, model: Model | None) -> Found:

@@ -39,7 +39,7 @@ def _user_after_tool(body: Object, model: Model | None) -> Found:
     listed = list(walk.messages(body))
     for (_, before), (path, message) in pairwise(listed):
         if before.get("role") == "tool" and message.get("role") == "user":
-            yield path, ""
+            yield path, "a user message directly after a tool message"
 
 
 _nine = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -54,7 +54,7 @@ def _nine_characters(body: Object, model: Model | None) -> Found:
     ]
     for path, value in ids:
         if not isinstance(value, str) or not _nine(value):
-            yield path, f"{value!r}"
+            yield path, f"{value!r} is not nine letters and digits"
 
 
 def _parallel(body: Object, model: Model | None) -> Found:

@@ -1,11 +1,11 @@
-"""What OpenAI itself refuses in tools: their names, schemas and number, and ``tool_choice``."""
+"""What OpenAI itself refuses in tools: their names and number, and ``tool_choice``."""
 
 import re
 
 from ...dialects import NAME_SHAPES
 from ...rules import Rule
 from ...types import Model
-from ..common.checks import openai_schema_fault, repeated, schema_fault, shown
+from ..common.checks import repeated, shown
 from . import walk
 from .walk import Found, Object, get, many, where
 
@@ -21,11 +21,11 @@ def _names(body: Object, model: Model | None) -> Found:
             named.append((f"{path}.function.name", call["function"].get("name")))
     for path, name in named:
         if not isinstance(name, str) or not fits(name):
-            yield path, f"{shown(name)!r}"
+            yield path, f"{shown(name)!r} is not a valid name"
     for path, message in walk.messages(body):
         name = message.get("name")
         if name is not None and not (isinstance(name, str) and re.fullmatch(r"[^\s<|\\/>]{1,64}", name)):
-            yield f"{path}.name", f"{shown(name)!r}"
+            yield f"{path}.name", f"{shown(name)!r} is not a valid name"
 
 
 def _tools(body: Object, model: Model | None) -> Found:
@@ -36,7 +36,7 @@ def _tools(body: Object, model: Model | None) -> Found:
     if not tools:
         for name in ("tool_choice", "parallel_tool_calls"):
             if body.get(name) is not None and not body.get("functions"):
-                yield name, "only with tools"
+                yield name, "set, but there are no tools"
     forced = get(body.get("tool_choice"), "function", "name")
     if tools and forced is not None and forced not in [function.get("name") for _, function in walk.functions(body)]:
         yield "tool_choice", f"no tool has the name {shown(forced)!r}"
@@ -44,20 +44,6 @@ def _tools(body: Object, model: Model | None) -> Found:
 
 def _single_tools(body: Object, model: Model | None) -> Found:
     return repeated(((f"{path}.name", function.get("name")) for path, function in walk.functions(body)), "the tool")
-
-
-def _schemas(body: Object, model: Model | None) -> Found:
-    for path, function in walk.functions(body):
-        fault = schema_fault(function["parameters"]) if function.get("parameters") is not None else ""
-        if fault:
-            yield f"{path}.parameters", fault
-
-
-def _openai_schemas(body: Object, model: Model | None) -> Found:
-    for path, function in walk.functions(body):
-        schema = function.get("parameters")
-        if not schema_fault(schema) and (fault := openai_schema_fault(schema, function.get("strict") is True)):
-            yield f"{path}.parameters", fault
 
 
 def _tools_with_reasoning(body: Object, model: Model | None) -> Found:
@@ -105,23 +91,5 @@ RULES: tuple[Rule, ...] = (
         "their own texts; for OpenAI the stricter reading",
         prevented_by="projection/pipeline.py",
         check=_single_tools,
-    ),
-    Rule(
-        number="OAC-22",
-        title="The parameters of a function are a schema of type object",
-        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"'",
-        source="error text of OpenAI, many reports until 2026",
-        prevented_by=_TOOLS,
-        check=_schemas,
-    ),
-    Rule(
-        number="OAC-22b",
-        title="No alternatives at the root of a schema; a strict schema is closed",
-        answers="schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level / "
-        "'additionalProperties' is required to be supplied and to be false.",
-        source="nspady/google-calendar-mcp#39, 2025-06; letta-ai/letta#3137, 2026-01",
-        prevented_by=_TOOLS,
-        check=_openai_schemas,
-        only=where(lambda dialect: dialect.strict_keys),
     ),
 )

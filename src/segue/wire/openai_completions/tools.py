@@ -1,10 +1,9 @@
-"""Write tools and ``tool_choice``. Schemas are adapted on a copy: the root is an object, without alternatives."""
+"""Write tools and ``tool_choice``."""
 
 from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...types import ToolDefinition
-from ..common.checks import ALTERNATIVES
 from ..common.options import NOT_FORCED, ToolChoice, forbid_stub, tool_choice
 from ..common.outgoing import Outgoing
 
@@ -23,40 +22,14 @@ def add_tools(out: Out, body: Body) -> None:
     _add_choice(out, body)
 
 
-def function(dialect: OpenAICompletions, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
-    """The definition of a tool, and how its schema was adapted."""
-    schema = tool.schema
-    adapted = object_schema(schema)
-    if dialect.parameter_descriptions:
-        adapted = described(adapted)
+def function(dialect: OpenAICompletions, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
+    """The definition of a tool."""
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
-    why = None if adapted == schema else "the root is an object, without alternatives"
-    # MMX-06: "function parameters is empty"
-    return {"type": "function", "function": entry | {"parameters": adapted}}, why
-
-
-def object_schema(schema: Any) -> dict[str, Any]:
-    """Return ``schema`` if its root is a plain object, otherwise an object schema made from its parts.
-
-    "schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level" (OpenAI),
-    "object schema missing properties" (OpenAI and Azure; both in public clients, collected 2026-11).
-    """
-    if not isinstance(schema, dict):
-        return {"type": "object", "properties": {}}
-    if schema.get("type") == "object" and not any(key in schema for key in ALTERNATIVES):
-        return schema if isinstance(schema.get("properties"), dict) else schema | {"properties": {}}
-    root = {key: value for key, value in schema.items() if key not in ALTERNATIVES} | {"type": "object"}
-    properties: dict[str, Any] = {}
-    for key in ("oneOf", "anyOf", "allOf"):
-        branches = schema.get(key)
-        for branch in branches if isinstance(branches, list) else []:
-            below = branch.get("properties") if isinstance(branch, dict) else None
-            properties = (below if isinstance(below, dict) else {}) | properties
-    own = root.get("properties")
-    root["properties"] = properties | (own if isinstance(own, dict) else {})
-    return root
+    # OAC-22; MMX-06: "function parameters is empty"
+    entry["parameters"] = described(schema) if dialect.parameter_descriptions else schema
+    return {"type": "function", "function": entry}
 
 
 def described(schema: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from ...projection import upstream_of
 from ...types import (
     AssistantMessage,
     ChangeCode,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -30,7 +32,6 @@ from ...types.texts import (
     EMPTY_RESULT,
     IMAGE_OMITTED,
     IMAGES_BELOW,
-    MOVED_IMAGES,
     OPENING,
     TOOL_IMAGE_OMITTED,
 )
@@ -132,9 +133,9 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         else:
             self.note("empty-dropped", "the message is empty")
 
-    def add_images(self, images: list[Part], last: int) -> None:
-        """Add the images of a batch of results in one user message after all of them (OAC-09)."""
-        self._add_user_content([{"type": "text", "text": MOVED_IMAGES}, *images])
+    def add_moved(self, title: str, blocks: list[Part], last: int) -> None:
+        """Add images and files of a batch of results in one user message after all of them (OAC-09)."""
+        self._add_user_content([{"type": "text", "text": title}, *blocks])
 
     def _pack(self, parts: list[Part]) -> Content:
         """The parts of a message as its content."""
@@ -170,11 +171,17 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                     parts.append({"type": "text", "text": block.text})
             elif type(block) is ImageContent:
                 parts.append(self._image(block, placeholder))
+            elif type(block) is FileContent:
+                parts.append({"type": "text", "text": self.text_instead(block)})
             else:
                 assert_never(block)
         return parts
 
     def _image(self, block: ImageContent, placeholder: str) -> Part:
+        if block.url is not None:
+            if self.dialect.image_urls and self.dialect.image_parts:
+                return {"type": "image_url", "image_url": {"url": block.url}}
+            return {"type": "text", "text": self.text_instead(block)}
         kind = media_type(block.data, block.mime_type)
         if kind is not None and self.dialect.image_parts:
             return {"type": "image_url", "image_url": {"url": DataUrl(kind, block.data)}}
@@ -210,6 +217,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                     texts.append(shown)
                     if calls:
                         late_text = True
+            elif type(block) is ProviderContent:
+                if text := self.text_instead(block):
+                    texts.append(text)
+                    late_text = late_text or bool(calls)
             else:
                 assert_never(block)
         if not texts and not calls and not self._may_be_empty(thoughts):
@@ -217,7 +228,11 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         fields = NO_FIELDS
         if thoughts or signed or self._adds_reasoning:
             thoughts, calls = self._of_one_upstream(message, thoughts, calls)
-            fields = self._reasoning.fields(self.note, thoughts, calls)
+            signed_calls = self._reasoning.signed_calls(calls)
+            fields = self._reasoning.fields(self.note, thoughts, signed_calls)
+            filled = self._adds_reasoning and bool(fields) and not thoughts
+            self.added = self.added or filled or signed_calls is not calls
+            calls = signed_calls
         if late_text or (late_thinking and fields):
             self.note("blocks-reordered", "the fields have the order reasoning, text, calls")
         content = self._joined_texts(texts)
@@ -302,6 +317,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                     texts.append(part["text"])
                 else:
                     images.append(part)
+            elif type(block) is FileContent:
+                texts.append(self.text_instead(block))
             else:
                 assert_never(block)
         text = "\n".join(texts)
@@ -321,7 +338,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
     def _with_images(self, text: str, images: list[Part]) -> Content:
         if self.dialect.images_in_results:
             return self._pack([*_as_parts(text), *images])
-        hold(self, images)
+        hold(self, [("image", image) for image in images])
         return text
 
 

@@ -8,8 +8,11 @@ from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import ResponsesTurns, body
 from .export import EXPORT_FORM
-from .ingest import ingest, recognise
+from .ingest import ingest, is_own_list, recognise
+from .read import REQUEST_FORM
+from .replay import seals
 from .rules import RULES
+from .write import ANSWER_FORM
 
 __all__ = ["PROTOCOL"]
 
@@ -23,8 +26,10 @@ def _headers(model: Model, options: Options) -> dict[str, str]:
 
 
 def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
-    """Arguments of ``openai.OpenAI().responses.create``, which has one for every field that we send."""
-    return dict(body)
+    """Arguments of ``openai.OpenAI().responses.create``. Extra fields go into ``extra_body``."""
+    others = {name: body[name] for name in options.extra}
+    known = {name: value for name, value in body.items() if name not in others}
+    return known | ({"extra_body": others} if others else {})
 
 
 PROTOCOL = Protocol(
@@ -39,6 +44,10 @@ PROTOCOL = Protocol(
     sdk_kwargs=_sdk_kwargs,
     ingest=ingest,
     recognise=recognise,
+    is_own_list=is_own_list,
     rules=RULES,
+    request=REQUEST_FORM,
     reader=Reader,
+    answers=ANSWER_FORM,
+    seals=seals,
 )

@@ -204,6 +204,7 @@ class Reader:
         answer.response_model = response.get("model") or answer.response_model
         if response.get("usage"):
             answer.usage = _usage(response["usage"])
+        answer.served(response.get("service_tier"))
 
     def read_end(self, word: str, response: Mapping[str, Any]) -> None:
         """Read the last event. Some servers name it `completed`, with another status in the response."""
@@ -267,7 +268,9 @@ def _usage(counts: Mapping[str, Any]) -> Usage:
     read, written = int(details.get("cached_tokens") or 0), int(details.get("cache_write_tokens") or 0)
     prompt, output = int(counts.get("input_tokens") or 0), int(counts.get("output_tokens") or 0)
     total = int(counts.get("total_tokens") or prompt + output)
-    return Usage(max(prompt - read - written, 0), output, read, written, total)
+    # A cache lives for 30 minutes or 12 hours (SDK openai 3.49.0, response_usage.py).
+    long = int((details.get("cache_write_tokens_details") or {}).get("ttl_12h_tokens") or 0)
+    return Usage(max(prompt - read - written, 0), output, read, written, total, cache_write_long=long)
 
 
 _EVENTS: dict[str, Callable[[Reader, Any], None]] = {

@@ -13,7 +13,9 @@ from ...projection import same_origin
 from ...types import (
     AssistantContent,
     AssistantMessage,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -22,15 +24,14 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.texts import CLOSING, MOVED_IMAGES
+from ...types.texts import CLOSING
 from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
-from ..common.results import hold_images, mark_failed
+from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
 from .options import add_options
 from .replay import items_of, message_of, names_item
-from .schema import adapt
 
 Out = Outgoing[OpenAIResponses]
 Item = Any
@@ -92,12 +93,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
+        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
         self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
         parts = self._shown(message.content)
-        if not self.dialect.images_in_results:
-            parts = hold_images(self, parts, InputText)
+        if not self._results_hold_all:
+            parts = hold_media(self, message.content, parts, InputText)
         if message.is_error:  # `status` is not a flag for it: it shows how far an item has come
             parts = mark_failed(self.note, parts, InputText)
         text_alone = len(parts) == 1 and type(parts[0]) is InputText
@@ -106,8 +108,8 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def add_user(self, message: UserMessage) -> None:
         self.turns.append(Message("user", self._shown(message.content)))
 
-    def add_images(self, images: list[Item], last: int) -> None:
-        self.turns.append(Message("user", [InputText(MOVED_IMAGES), *images]))
+    def add_moved(self, title: str, blocks: list[Item], last: int) -> None:
+        self.turns.append(Message("user", [InputText(title), *blocks]))
 
     def add_answer(self, message: AssistantMessage) -> None:
         if _are_items(message.content) and same_origin(message, self.out.model):
@@ -171,6 +173,9 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                 items.append(FunctionCall(block.id, block.name, to_json(block.arguments).decode()))
             elif type(block) is ThinkingContent:
                 dropped = True
+            elif type(block) is ProviderContent:
+                if text := self.text_instead(block):
+                    items.append(Message("assistant", text))
             else:
                 assert_never(block)
         if dropped:
@@ -184,10 +189,19 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             if type(block) is TextContent:
                 parts.append(InputText(block.text))
             elif type(block) is ImageContent:
-                parts.append(_image(block))
+                parts.append(self._image(block))
+            elif type(block) is FileContent:
+                parts.append(InputText(self.text_instead(block)))
             else:
                 assert_never(block)
         return parts
+
+    def _image(self, block: ImageContent) -> Any:
+        if block.url is not None and not self.dialect.image_urls:
+            return InputText(self.text_instead(block))
+        url = block.url or DataUrl(kind_of(block.data) or block.mime_type, block.data)
+        # OAR-13: strict servers require `detail`.
+        return {"type": "input_image", "image_url": url, "detail": "auto"}
 
 
 def _are_items(content: list[AssistantContent]) -> bool:
@@ -201,26 +215,21 @@ def _are_items(content: list[AssistantContent]) -> bool:
                 return True
         elif type(block) is ThinkingContent:
             return True
+        elif type(block) is ProviderContent:
+            pass
         else:
             assert_never(block)
     return False
 
 
-def _image(block: ImageContent) -> dict[str, Any]:
-    # OAR-13: strict servers require `detail`.
-    url = DataUrl(kind_of(block.data) or block.mime_type, block.data)
-    return {"type": "input_image", "image_url": url, "detail": "auto"}
-
-
 # -- tools -----------------------------------------------------------------------------------------------------------
 
 
-def _tool(_: OpenAIResponses, tool: ToolDefinition) -> tuple[dict[str, Any], str | None]:
+def _tool(_: OpenAIResponses, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     """A flat definition (OAR-14) that is not strict, because strict schemas must require every property."""
-    parameters, changed = adapt(tool.schema)
     entry: dict[str, Any] = {"type": "function", "name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
-    entry["parameters"] = parameters
+    entry["parameters"] = schema  # OAR-22
     entry["strict"] = False
-    return entry, "the root of a schema is an object, without alternatives" if changed else None
+    return entry

@@ -31,6 +31,7 @@ from ..common.reading import answer, text_in
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
+from .walk import objects
 
 NAME = "openai-responses"
 # The prefix of a system or developer message in mid-conversation: there is only one system prompt.
@@ -50,6 +51,14 @@ def recognise(body: dict[str, Any]) -> int:
     if isinstance(items, list):
         return 10 if any(isinstance(item, dict) and str(kind_of(item)) in ITEMS for item in items) else 4
     return 5
+
+
+def is_own_list(items: list[dict[str, Any]]) -> bool:
+    """Whether a list holds items of this protocol: items with a type, or messages whose parts are input or output."""
+    parts = [part for item in items for _, part in objects(item.get("content"), "")]
+    return any(str(item.get("type")) in ITEMS for item in items) or any(
+        str(part.get("type")) in ("input_text", "input_image", "output_text") for part in parts
+    )
 
 
 def ingest(body: dict[str, Any], model: Model | None, now: int) -> Context:

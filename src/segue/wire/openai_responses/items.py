@@ -5,7 +5,7 @@ Ids are stored in the signature fields, where ``replay.py`` reads them: all ids 
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...types.codec import UNREADABLE, json_text, read_json
 from ...types.text import scrub
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from .decode import Reader
 
 _TEXTS = {"output_text": "text", "refusal": "refusal"}
+D = TypeVar("D", bound=Draft)
+
 _TEXT_DIFFERS = ("text-differs", "the finished text differs from the streamed one")
 _ARGUMENTS_DIFFER = ("arguments-differ", "the finished arguments differ from the streamed ones")
 _APART = "\n\n"  # between the parts of a summary, like in ingested requests
@@ -36,6 +38,12 @@ class Item:
     def identified(self) -> bool:
         """Whether an item with another id cannot be the same."""
         return False
+
+    def named(self, draft: D) -> D:
+        """A new block of this item, with the id that is known so far."""
+        item_id = self.announced.get("id")
+        draft.item_id = item_id if isinstance(item_id, str) else None
+        return draft
 
     def add(self, part: Any, delta: Any) -> None:
         """Add a delta of a part."""
@@ -95,7 +103,7 @@ class Message(Item):
 
     def _open(self, part: int) -> Draft:
         self.reader.end_waiting(True)
-        draft = self.drafts[part] = self.reader.answer.text()
+        draft = self.drafts[part] = self.named(self.reader.answer.text())
         return draft
 
     def _finish(self, item: Mapping[str, Any]) -> None:
@@ -146,7 +154,7 @@ class Reasoning(Item):
         if not delta:
             return
         if self.draft is None:
-            self.draft = self.reader.answer.thinking()
+            self.draft = self.named(self.reader.answer.thinking())
         self.texts.setdefault(part, []).append(delta)
         self.draft.add(_APART + delta if self.part not in (None, part) else delta)
         self.part = part
@@ -165,7 +173,7 @@ class Reasoning(Item):
         if self.final is not None:
             self._close()
         elif self.draft is None:  # its block comes before those of the next item
-            self.draft = self.reader.answer.thinking()
+            self.draft = self.named(self.reader.answer.thinking())
 
     def _finish(self, item: Mapping[str, Any]) -> None:
         self.final = item
@@ -174,7 +182,7 @@ class Reasoning(Item):
         if not text and self.has_complete_part:
             text = _APART.join("".join(pieces) for pieces in self.texts.values())
         if text:
-            self.draft = self.draft or self.reader.answer.thinking()
+            self.draft = self.draft or self.named(self.reader.answer.thinking())
             self.draft.complete(text, _TEXT_DIFFERS)
         if self.recorded is not None:
             self._close()
@@ -185,7 +193,7 @@ class Reasoning(Item):
         if signature is None:
             self.reader.drops_ids = True
         elif self.draft is None:
-            self.draft = self.reader.answer.thinking()
+            self.draft = self.named(self.reader.answer.thinking())
         if self.draft is not None:
             self.draft.sign(signature)
             self.draft.end()
@@ -199,7 +207,7 @@ class Call(Item):
     def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
         super().__init__(reader, announced)
         reader.end_waiting(True)
-        self.draft = reader.answer.call(announced.get("call_id"), announced.get("name"))
+        self.draft = self.named(reader.answer.call(announced.get("call_id"), announced.get("name")))
 
     @property
     def identified(self) -> bool:

@@ -3,8 +3,16 @@
 from typing import Any
 
 from ...dialects import OpenAIResponses
-from ..common.options import limited_tokens, nearest_level, temperature_within, tool_choice
+from ..common.options import (
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    temperature_within,
+    tool_choice,
+    top_p_within,
+)
 from ..common.outgoing import Outgoing
+from ..common.output_schema import OPENAI, named_format, wanted_format
 
 Out = Outgoing[OpenAIResponses]
 Body = dict[str, Any]
@@ -22,6 +30,8 @@ def add_options(out: Out, body: Body) -> None:
     _add_reasoning(out, body)
     _add_tool_choice(out, body)
     _add_temperature(out, body)
+    _add_top_p(out, body)
+    _add_format(out, body)
     if out.options.stop:
         out.drop_option("stop", "the protocol has no stop sequences")
     _add_cache(out, body)
@@ -61,6 +71,8 @@ def _add_tool_choice(out: Out, body: Body) -> None:
     choice = tool_choice(out, bool(out.tools))  # OAR-14
     if choice is not None:
         body["tool_choice"] = choice.mode if choice.name is None else {"type": "function", "name": choice.name}
+    if one_call_at_a_time(out, bool(out.tools)):
+        body["parallel_tool_calls"] = False
 
 
 def _add_temperature(out: Out, body: Body) -> None:
@@ -70,6 +82,19 @@ def _add_temperature(out: Out, body: Body) -> None:
     temperature = temperature_within(out, 0, 2)
     if temperature is not None:
         body["temperature"] = temperature
+
+
+def _add_top_p(out: Out, body: Body) -> None:
+    if out.options.top_p is not None and not out.dialect.sampling:
+        out.drop_option("top_p", "this model does not accept it")
+    elif (top_p := top_p_within(out)) is not None:
+        body["top_p"] = top_p
+
+
+def _add_format(out: Out, body: Body) -> None:
+    wanted = wanted_format(out, bool(out.tools))
+    if wanted is not None:
+        body["text"] = {"format": {"type": "json_schema"} | named_format(out, wanted, OPENAI)}
 
 
 def _add_cache(out: Out, body: Body) -> None:

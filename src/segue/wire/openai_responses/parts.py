@@ -5,14 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import FormatError
-from ...types import ImageContent, TextContent
+from ...types import ImageContent, TextContent, UserContent
+from ...types.media import is_address
 
 Part = dict[str, Any]
 
 _DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 
 
-def blocks(content: Any, path: str) -> list[TextContent | ImageContent]:
+def blocks(content: Any, path: str) -> list[UserContent]:
     """The blocks of content that is a string or a list of parts."""
     if isinstance(content, str):
         return [TextContent(content)]
@@ -26,7 +27,7 @@ def texts(content: Any, path: str) -> list[str]:
     return [block.text if type(block) is TextContent else "(image)" for block in blocks(content, path)]
 
 
-def _block(part: Any, path: str) -> TextContent | ImageContent:
+def _block(part: Any, path: str) -> UserContent:
     if isinstance(part, str):
         return TextContent(part)
     kind = part.get("type") if isinstance(part, dict) else None
@@ -54,6 +55,8 @@ def _image(part: Part, path: str) -> TextContent | ImageContent:
         found = _DATA_URL.fullmatch(url)
         if found is not None:
             return ImageContent(found[2], found[1])
+        if is_address(url):
+            return ImageContent(url=url)
         return TextContent("(image in a form that cannot be read)" if url.startswith("data:") else f"(image at {url})")
     file = part.get("file_id")
     if isinstance(file, str):
@@ -72,7 +75,7 @@ def _audio(part: Part, path: str) -> TextContent:
     return TextContent("(audio)")
 
 
-_PARTS: dict[str, Callable[[Part, str], TextContent | ImageContent]] = {
+_PARTS: dict[str, Callable[[Part, str], UserContent]] = {
     "input_text": _text("text"),
     "output_text": _text("text"),
     "text": _text("text"),

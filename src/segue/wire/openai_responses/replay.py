@@ -9,9 +9,10 @@ from typing import Any, assert_never
 
 import msgspec
 
-from ...types import AssistantContent, AssistantMessage, TextContent, ThinkingContent, ToolCall
+from ...types import AssistantContent, AssistantMessage, ProviderContent, TextContent, ThinkingContent, ToolCall
 from ...types.codec import json_text
 from ..common.dataurl import to_json
+from ..common.seals import signature_of
 from .shapes import PHASES, STATUSES, Item, is_item_id
 
 _read = msgspec.json.Decoder().decode
@@ -51,6 +52,8 @@ def _item(block: AssistantContent, phases: bool) -> Item | None:
         return _message(block, phases)
     if type(block) is ToolCall:
         return _call(block) if is_item_id("function_call", block.thought_signature) else None
+    if type(block) is ProviderContent:
+        return None
     assert_never(block)
 
 
@@ -80,6 +83,13 @@ def _is_summary(part: Any) -> bool:
         and part.get("type") == "summary_text"
         and isinstance(part.get("text"), str)
     )
+
+
+def reasoning_item(block: ThinkingContent) -> Item | None:
+    """The stored item with all of its members, if the signature of a thought is one."""
+    stored = _object(block.thinking_signature)
+    is_item = stored is not None and stored.get("type") == "reasoning" and is_item_id("reasoning", stored.get("id"))
+    return stored if is_item else None
 
 
 def _message(block: TextContent, phases: bool) -> Item | None:
@@ -147,6 +157,18 @@ def is_signature(block: AssistantContent, signature: str) -> bool:
     return _item(block, phases=True) is not None or (
         type(block) is TextContent and message_of(signature)[1] is not None
     )
+
+
+def seals(block: AssistantContent) -> list[str]:
+    """The encrypted content of reasoning, or the id of a message or a call: clients may send each without the other."""
+    if type(block) is ThinkingContent:
+        stored = _object(block.thinking_signature) or {}
+        return [stored["encrypted_content"]] if isinstance(stored.get("encrypted_content"), str) else []
+    if type(block) is TextContent:
+        item_id, _ = message_of(block.text_signature)
+    else:
+        item_id = signature_of(block)
+    return [] if item_id is None else [item_id]
 
 
 def names_item(signature: str) -> bool:

@@ -57,13 +57,13 @@ def _parts_by_role(body: Body, model: Model | None) -> Found:
 def _some_parts(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, "message"):
         if item.get("content") == []:
-            yield f"{path}.content", ""
+            yield f"{path}.content", "an empty list of parts"
 
 
 def _call_ids(body: Body, model: Model | None) -> Found:
     for path, item in of_kind(body, *_CALLS, *_OUTPUTS):
         if len(text(item, "call_id")) > MAX_ID:
-            yield f"{path}.call_id", f"{len(text(item, 'call_id'))} characters"
+            yield f"{path}.call_id", f"an id of {len(text(item, 'call_id'))} characters, at most {MAX_ID}"
         elif item.get("call_id") == "":
             yield f"{path}.call_id", "an empty string"
 
@@ -75,7 +75,7 @@ def _item_ids(body: Body, model: Model | None) -> Found:
             if kind in _NEED_ID and not item.get("encrypted_content"):
                 yield path, f"a {kind} must have its id"
         elif isinstance(item_id, str) and len(item_id) > MAX_ID:
-            yield f"{path}.id", f"{len(item_id)} characters"
+            yield f"{path}.id", f"an id of {len(item_id)} characters, at most {MAX_ID}"
         elif not isinstance(item_id, str) or not item_id.startswith(ID_PREFIXES.get(kind, "")):
             yield f"{path}.id", f"{shown(item_id)!r} does not begin with {ID_PREFIXES.get(kind, '')!r}"
 
@@ -100,7 +100,7 @@ def _phases(body: Body, model: Model | None) -> Found:
         if phase is None:
             continue
         if item.get("role") != "assistant":
-            yield f"{path}.phase", "only assistant messages have a phase"
+            yield f"{path}.phase", "a phase in a message that is not an answer"
         elif shown(phase) not in PHASES:
             yield f"{path}.phase", f"{shown(phase)!r} is not a phase"
 

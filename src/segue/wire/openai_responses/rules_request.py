@@ -1,13 +1,14 @@
 """Rules about tools and parameters."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...dialects import OpenAIResponses
-from ...rules import Rule
+from ...dialects import SCHEMA_SHAPES, OpenAIResponses, SchemaForm
+from ...rules import Check, Rule
 from ...types import Model
 from ..common.checks import half_characters, openai_schema_fault, repeated, schema_fault, shown
+from ..common.schema import refused
 from .options import MIN_TOKENS
 from .rules_items import ENCODER, PROBED
 from .rules_shape import shape
@@ -17,6 +18,10 @@ OPTIONS = "wire/openai_responses/options.py"
 MAX_TOOLS = 128
 _is_name = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
 _SAMPLING = ("temperature", "top_p", "top_logprobs")
+
+
+def _has_form(form: SchemaForm) -> Callable[[Model], bool]:
+    return lambda model: model.dialect.schema_form == form
 
 
 def _dialect(model: Model | None) -> OpenAIResponses | None:
@@ -45,7 +50,7 @@ def _choice(body: Body, tools: Any) -> Found:
     if choice is None:
         return
     if not tools:
-        yield "tool_choice", "only with tools"
+        yield "tool_choice", "set, but there are no tools"
     elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
         yield "tool_choice.name", f"no tool has the name {shown(choice.get('name'))!r}"
 
@@ -78,6 +83,18 @@ def _schemas(body: Body, model: Model | None) -> Found:
                 schema = tool["parameters"]
                 if fault := schema_fault(schema) or openai_schema_fault(schema, tool.get("strict") is True):
                     yield f"{path}.parameters", fault
+
+
+def _details(form: SchemaForm) -> Check:
+    """The faults that ``_schemas`` does not report."""
+
+    def check(body: Body, model: Model | None) -> Found:
+        for path, tool in (each for scope in _scopes(body) for each in scope):
+            if tool.get("type") == "function" and schema_fault(tool.get("parameters")) == "":
+                found = refused(tool["parameters"], SCHEMA_SHAPES[form], f"{path}.parameters")
+                yield from (fault for fault in found if not fault[1].startswith("the root of a schema"))
+
+    return check
 
 
 def _half_characters(body: Body, model: Model | None) -> Found:
@@ -159,8 +176,18 @@ REQUEST: tuple[Rule, ...] = (
         "have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level",
         source="error text of OpenAI, many reports until 2026; nspady/google-calendar-mcp#39, 2025-06; "
         "letta-ai/letta#3137, 2026-01",
-        prevented_by="wire/openai_responses/schema.py",
+        prevented_by="wire/common/schema",
         check=_schemas,
+    ),
+    Rule(
+        number="OAR-22b",
+        title="A schema is valid in draft 2020-12; arrays have items, and patterns are regular expressions of Python",
+        answers="Invalid schema for function '…': In context=('properties', '…'), array schema missing items. / "
+        "[{'type': 'number'}, …] is not of type 'object', 'boolean' / '…' is not a 'regex'",
+        source="vercel/ai#2271; fastcore#798, 2026-04; litellm#40485, 2026-09; vercel/ai#20021, 2026-08",
+        prevented_by="wire/common/schema",
+        check=_details("openai"),
+        only=_has_form("openai"),
     ),
     Rule(
         number="OAR-23",

@@ -1,0 +1,179 @@
+"""What the transport adds to a call of an SDK: the first request of a conversation, one that extends it, a torn one."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import anthropic
+import httpx2
+import openai
+
+import segue
+from segue.transport.http import transports
+from segue.types import Context, Options
+from segue.wire import protocol_of
+
+from .conversations import tool_history
+from .measure import Effort, Figure, measured
+from .own_history import own_history
+from .report import Part, Section, Table, cell
+
+COUNT = 100
+EFFORT = Effort(25, 20)
+STEP = 4
+"""Messages by which each request extends the one before."""
+
+ABOUT = (
+    f"A call of the provider's SDK with {COUNT + 1} messages, without network: the HTTP client answers itself. CPU "
+    "time of the whole call, and beside it the same HTTP request sent through `segue.transport.client()`, minus what "
+    "the client below needs: for the first request of a conversation, which is read and rendered as a whole; for one "
+    f"that extends the request before by {STEP} messages; and for a first request in which a result is missing, so "
+    "that its body is written again. Reading the short answer for the ledger is included."
+)
+
+
+class Sdk(NamedTuple):
+    """An SDK: its protocol, the model, how it is called, and a whole answer."""
+
+    name: str
+    ref: str
+    protocol: str
+    call: Callable[[Any, dict[str, Any]], object]
+    answer: dict[str, Any]
+
+
+def _anthropic(http: Any, kwargs: dict[str, Any]) -> object:
+    client = _clients.setdefault(http, anthropic.Anthropic(api_key="k", http_client=http, max_retries=0))
+    return client.messages.create(max_tokens=100, **kwargs)
+
+
+def _chat(http: Any, kwargs: dict[str, Any]) -> object:
+    client = _clients.setdefault(http, openai.OpenAI(api_key="k", http_client=http, max_retries=0))
+    return client.chat.completions.create(**kwargs)
+
+
+def _responses(http: Any, kwargs: dict[str, Any]) -> object:
+    client = _clients.setdefault(http, openai.OpenAI(api_key="k", http_client=http, max_retries=0))
+    return client.responses.create(**kwargs)
+
+
+_clients: dict[Any, Any] = {}
+_CHOICE = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Fine."}}
+_PART = {"type": "output_text", "text": "Fine.", "annotations": []}
+SDKS = (
+    Sdk(
+        "anthropic",
+        "anthropic/claude-opus-4-7",
+        "anthropic-messages",
+        _anthropic,
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-opus-4-7",
+            "content": [{"type": "text", "text": "Fine."}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        },
+    ),
+    Sdk(
+        "openai, chat completions",
+        "openai/gpt-4.1",
+        "openai-completions",
+        _chat,
+        {"id": "c", "object": "chat.completion", "created": 1, "model": "gpt-4.1", "choices": [_CHOICE]},
+    ),
+    Sdk(
+        "openai, responses",
+        "openai/gpt-5.1",
+        "openai-responses",
+        _responses,
+        {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "status": "completed",
+            "model": "gpt-5.1",
+            "output": [
+                {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [_PART]}
+            ],
+        },
+    ),
+)
+
+
+def run() -> Iterator[Part]:
+    rows = []
+    for sdk in SDKS:
+        figures = measured(_candidates(sdk), EFFORT, time.thread_time)
+        below = figures.pop("below")
+        whole = figures.pop("sdk")
+        added = [Figure.of(a - b for a, b in zip(each.rounds, below.rounds, strict=True)) for each in figures.values()]
+        rows.append((sdk.name, cell(whole.times(1e3), "ms"), *(cell(each.times(1e3), "ms") for each in added)))
+    head = ("SDK", "a call of the SDK", "added to the first request", "to one that extends it", "to a torn one")
+    yield Table(f"A call with {COUNT + 1} messages", head, rows)
+
+
+def _candidates(sdk: Sdk) -> dict[str, Callable[[], object]]:
+    answer = json.dumps(sdk.answer).encode()
+    captured: list[httpx2.Request] = []
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        captured.append(request)
+        return httpx2.Response(200, headers={"content-type": "application/json"}, content=answer)
+
+    below = httpx2.MockTransport(respond)
+    plain = httpx2.Client(transport=below)
+    history = protocol_of(sdk.protocol).history
+    model = segue.get_model(sdk.ref, protocol=sdk.protocol)
+    longer = own_history(tool_history(COUNT + STEP * EFFORT.most), model)
+    whole, broken = _kwargs(longer, sdk, COUNT + 1), _kwargs(_torn(longer), sdk, COUNT)
+
+    def begun(kwargs: dict[str, Any], number: int) -> dict[str, Any]:
+        """Another conversation: its first message differs."""
+        opening = {"role": "user", "content": f"Conversation {number}."}
+        return {**kwargs, history: [opening, *kwargs[history][1:]]}
+
+    def requests(bodies: Iterator[dict[str, Any]]) -> Iterator[httpx2.Request]:
+        """The HTTP requests that the SDK makes of these arguments, made beforehand."""
+        captured.clear()
+        for kwargs in bodies:
+            sdk.call(plain, kwargs)
+        return iter(captured[:])
+
+    def sender(made: Iterator[httpx2.Request], through: httpx2.BaseTransport) -> Callable[[], object]:
+        return lambda: through.handle_request(next(made)).read()
+
+    def transport() -> Any:
+        repairer = segue.transport.Repairer(facts=segue.Facts())
+        return transports(httpx2)[0](repairer, below)
+
+    rounds = range(EFFORT.most + 1)  # one does not count
+    lengths = range(COUNT + 1 - STEP * (EFFORT.most // 2), COUNT + 1 + STEP * EFFORT.most, STEP)
+    return {
+        "sdk": lambda: sdk.call(plain, whole),
+        "below": sender(requests(begun(whole, number) for number in rounds), below),
+        "first": sender(requests(begun(whole, number) for number in rounds), transport()),
+        "extends": sender(requests(_kwargs(longer, sdk, length) for length in lengths), transport()),
+        "torn": sender(requests(begun(broken, number) for number in rounds), transport()),
+    }
+
+
+def _kwargs(context: Context, sdk: Sdk, length: int) -> dict[str, Any]:
+    """The first ``length`` messages as arguments of the SDK."""
+    part = Context(system_prompt=context.system_prompt, messages=context.messages[:length], tools=context.tools)
+    model = segue.get_model(sdk.ref, protocol=sdk.protocol)
+    body = segue.export(part, sdk.protocol).body
+    return {"model": model.id} | protocol_of(sdk.protocol).sdk_kwargs(body, model, Options())
+
+
+def _torn(context: Context) -> Context:
+    """The same history without one result."""
+    at = next(at for at, message in enumerate(context.messages) if isinstance(message, segue.ToolResultMessage))
+    messages = [*context.messages[:at], *context.messages[at + 1 :]]
+    return Context(system_prompt=context.system_prompt, messages=messages, tools=context.tools)
+
+
+SECTION = Section("transport", "What the transport adds to a call of an SDK", run, ABOUT)

@@ -1,0 +1,113 @@
+"""`segue sessions export` and `import`: a session as a file, and files as sessions."""
+
+import argparse
+import time
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import chain
+
+from ..errors import TransferError
+from ..session import (
+    AnyEntry,
+    MessageAdded,
+    SessionInfo,
+    Store,
+    SystemPromptSet,
+    export_session,
+    import_session,
+    is_exported,
+    open_store,
+)
+from ..types import Context, UserMessage, first_lines
+from ..types.text import count_of
+from .files import FILE_HELP, Conversations, open_input, private_file, source_name
+from .formatting import text_of, title_of
+from .session_names import find_session
+from .terminal import busy, print_note, print_text, write_json
+
+
+def configure_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("session", metavar="SESSION", help="its id, or the beginning of it")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the file to write (default: standard output)")
+
+
+def run_export(args: argparse.Namespace) -> int:
+    with open_store(args.store, create=False) as store:
+        lines = export_session(store, find_session(store, args.session))
+        if args.output:
+            with busy(f"writing {args.output}"), private_file(args.output) as file:
+                file.writelines(lines)
+        else:
+            for line in lines:
+                write_json(line)
+    return 0
+
+
+def configure_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help=f"an exported session, or {FILE_HELP}")
+    parser.add_argument("--as", dest="name", metavar="NAME", help="the name of the session in this store")
+
+
+def run_import(args: argparse.Namespace) -> int:
+    with open_input(args.file) as file:
+        head = first_lines(iter(file))
+        kind = _import_session if any(map(is_exported, head)) else _import_conversations
+        return kind(args, chain(head, file))
+
+
+def _import_session(args: argparse.Namespace, lines: Iterable[bytes]) -> int:
+    try:
+        with busy(f"reading {source_name(args.file)}"), open_store(args.store) as store:
+            session, added = import_session(store, lines, session=args.name, source=source_name(args.file))
+    except TransferError as error:
+        for fault in error.faults:
+            print_note(str(fault))
+        return 2
+    print_text(session)
+    print_note(f"new entries: {added:,}")
+    return 0
+
+
+def _import_conversations(args: argparse.Namespace, lines: Iterable[bytes]) -> int:
+    conversations = Conversations(args.file)
+    with open_store(args.store) as store:
+        for number, (context, *_) in enumerate(conversations.read(lines)):
+            name = args.name if number == 0 or args.name is None else f"{args.name}-{number + 1}"
+            session, added = _store(store, context, name)
+            print_text(session)
+            print_note(f"new entries: {added:,}")
+            if context.tools:
+                print_note(f"{count_of(len(context.tools), 'tool')} not stored: a session has the tools of its agent")
+    return conversations.status
+
+
+def _store(store: Store, context: Context, name: str | None) -> tuple[str, int]:
+    """Store a conversation as a session. The same conversation has the same entries, so that it is stored once."""
+    now = time.time_ns() // 1_000_000
+    entries = _entries(context)
+    first = next((message for message in context.messages if isinstance(message, UserMessage)), None)
+    info = SessionInfo(
+        id=name or f"imported-{_digest(b''.join(entry.key.encode() for entry in entries))[:12]}",
+        created=now,
+        changed=now,
+        entries=len(entries),
+        title=title_of(text_of(first)) if first is not None else "",
+    )
+    return info.id, store.restore(info, entries)
+
+
+def _entries(context: Context) -> list[AnyEntry]:
+    """The entries of a conversation. Each key is a digest of everything up to it; their times are not known."""
+    entries: list[AnyEntry] = []
+    key = ""
+    if context.system_prompt:
+        key = _digest(context.system_prompt.encode("utf-8", "replace"))
+        entries.append(SystemPromptSet(key=key, time=0, system_prompt=context.system_prompt))
+    for message in context.messages:
+        key = _digest(key.encode() + Context(messages=[message]).to_json())
+        entries.append(MessageAdded(key=key, time=0, message=message))
+    return entries
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()

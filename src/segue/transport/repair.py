@@ -1,0 +1,240 @@
+"""Repair the body of a request, heal it if it is refused, and follow the signatures in its answer. No I/O.
+
+``Repairer.begin`` returns a ``Passage`` for each request that is recognised. A transport sends its ``body``, reports a
+refusal (``refused`` returns another body, at most once) and the bytes of an answer (``answered``).
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypedDict
+
+import msgspec
+from msgspec import Struct
+
+from ..healing import Cured, Facts, default_facts, heal
+from ..projection import Policy
+from ..render import Decoder, Ledger, Request
+from ..rules import Refused
+from ..types import Change, Model
+from ..types.codec import UNREADABLE, read_json
+from ..wire import error_text, protocol_of
+from .conversations import FRAMES, Body, Conversations, read_body
+from .options import with_facts, without_reasoning
+from .target import ROUTES, Addresses, model_at
+
+logger = logging.getLogger("segue.transport")
+Trust = Literal["same", "drop"]
+UNCOUNTED = frozenset({"option-dropped", "name-kept"})
+"""Changes that are not made here: options are carried over, and declared tools are not renamed."""
+TOOLS = frozenset({"schema-adapted", "tool-duplicate", "tools-stubbed"})
+"""Changes of the tools."""
+PLACEHOLDERS = Change(
+    "filler-inserted", None, None, "placeholders for signatures or reasoning that the target requires"
+)
+
+
+class Repaired(Struct, frozen=True, kw_only=True):
+    """What was changed in a request: ``changes`` as ``encode`` reports them, and why it was sent again, if it was."""
+
+    provider: str
+    model: str
+    protocol: str
+    changes: list[Change]
+    healed: str | None = None
+
+    def summary(self) -> str:
+        """The same in a few lines."""
+        lines = [f"{self.provider}/{self.model}: {each.code}: {each.detail}" for each in self.changes]
+        return "\n".join([*lines, *([self.healed] if self.healed else [])])
+
+
+OnChanges = Callable[[Repaired], object]
+
+
+class Repairs(TypedDict, total=False):
+    """How requests are repaired."""
+
+    # Override what host and path say.
+    provider: str | None
+    protocol: str | None
+    # How conversations are rendered.
+    policy: Policy | None
+    # Whether a refused request is changed and sent once more.
+    heal: bool
+    # Signatures in answers that did not pass here: keep them (and drop them if they are refused), or drop them.
+    trust: Trust
+    # Who made the answers that passed; may be shared between clients.
+    ledger: Ledger | None
+    # What is learnt from refusals.
+    facts: Facts | None
+    # Called for every request that was changed.
+    on_changes: OnChanges | None
+
+
+class Repairer:
+    """Repairs requests of any provider. It may be shared between threads."""
+
+    def __init__(
+        self,
+        *,
+        provider: str | None = None,
+        protocol: str | None = None,
+        policy: Policy | None = None,
+        heal: bool = True,
+        trust: Trust = "same",
+        ledger: Ledger | None = None,
+        facts: Facts | None = None,
+        on_changes: OnChanges | None = None,
+    ) -> None:
+        if trust not in ("same", "drop"):
+            raise ValueError(f"trust must be 'same' or 'drop', not {trust!r}")
+        self.heals = heal
+        self.ledger = Ledger() if ledger is None else ledger
+        self._facts = facts
+        self._on_changes = on_changes
+        self._addresses = Addresses(provider, protocol)
+        kept = msgspec.structs.replace(policy or Policy(), declared_names="kept")
+        self._conversations = Conversations(self.ledger, trusts=trust == "same", policy=kept)
+        self._lock = threading.Lock()
+        for name in (name for route in ROUTES for name in route.protocols):
+            protocol_of(name)  # loaded now, not in the first request
+
+    @property
+    def facts(self) -> Facts:
+        """What is learnt from refusals."""
+        return self._facts or default_facts()
+
+    def begin(self, url: str, headers: Mapping[str, str], body: bytes) -> "Passage | None":
+        """The passage of a request; ``None`` if it is not one that segue knows."""
+        address = self._addresses.find(url)
+        split = None if address is None else read_body(body)
+        if address is None or split is None:
+            return None
+        model = model_at(address, None if address.model is not None else split.value("model"), headers)
+        return None if model is None else self.passage(split, model)
+
+    def passage(self, body: Body, model: Model) -> "Passage | None":
+        """The passage of a body to a model."""
+        try:
+            amended = self.facts.amend(model)
+            with self._lock:
+                request = self._conversations.request(body, amended)
+            return None if request is None else Passage(self, body.data, request)
+        except Exception:  # an edge: a mistake of segue must not break a request that might be fine
+            logger.exception("the request is sent unchanged, because of an internal error")
+            return None
+
+    def report(self, repaired: Repaired) -> None:
+        """Report what was changed."""
+        logger.info("%s", repaired.summary())
+        if self._on_changes is not None:
+            self._on_changes(repaired)
+
+
+class Passage:
+    """One request on its way: the body to send, and what to do with its answer."""
+
+    def __init__(self, repairer: Repairer, original: bytes, request: Request) -> None:
+        self._repairer = repairer
+        self._original = original
+        self._request = request
+        self._cured: Cured | None = None
+        self.body, changes = _written(original, request, frozenset(request.model.learnt))
+        """The body to send; the same object as the original if nothing had to be changed."""
+        if changes:
+            self._report(changes)
+
+    def refused(self, status: int, data: bytes) -> bytes | None:
+        """The body to send once more after a refusal, if it can be cured."""
+        if not self._repairer.heals or self._cured is not None:
+            return None
+        try:
+            error: Any = read_json(data)
+        except UNREADABLE:
+            error = data.decode("utf-8", "replace")
+        text = error if isinstance(error, str) else error_text(error[0] if isinstance(error, list) and error else error)
+        found = heal(self._request, Refused.read(status, error, text), msgspec.json.decode(self.body))
+        if not isinstance(found, Cured):
+            if found is not None:
+                logger.info("%s: %s", self._request.model.ref, "; ".join(cure.title for cure in found.cures))
+            return None
+        fields = frozenset({*found.request.model.learnt, *found.treatment.cells, *found.treatment.limits})
+        off = found.treatment.options.get("reasoning") == "off" or _loop_lost_thinking(found)
+        body, changes = _written(self._original, found.request, fields, off=off)
+        if body == self.body:
+            return None
+        self._cured, self._request, self.body = found, found.request, body
+        self._report(changes, found.summary(text))
+        return body
+
+    def answered(self, data: bytes) -> None:
+        """Read a complete answer: learn from it, and remember who made its signatures."""
+        decoder = Decoder(self._request)
+        decoder.feed(data)
+        decoder.close()
+        message = decoder.message
+        if message is None or message.failed:
+            return
+        self._repairer.ledger.remember(message)
+        if self._cured is not None:
+            self._cured.learn(self._repairer.facts)
+
+    def _report(self, changes: list[Change], healed: str | None = None) -> None:
+        model = self._request.model
+        self._repairer.report(
+            Repaired(provider=model.provider, model=model.id, protocol=model.protocol, changes=changes, healed=healed)
+        )
+
+
+def _written(
+    original: bytes, request: Request, fields: frozenset[str], *, off: bool = False
+) -> tuple[bytes, list[Change]]:
+    """The body to send, and the changes in it. ``fields`` were learnt; ``off``: reasoning is turned off."""
+    changes = [each for each in request.changes if each.code != "option-dropped"]
+    made = [each for each in changes if each.code not in UNCOUNTED]
+    if request.added:
+        made.append(PLACEHOLDERS)
+        changes.append(PLACEHOLDERS)
+    rewrites = bool(made) or request.model.dialect.exact_form
+    if not rewrites and not fields and not off:
+        return original, changes
+    body: dict[str, Any] = msgspec.json.decode(original)
+    new = body
+    if rewrites:
+        new = {**body, **_conversation(request, made)}
+    new = with_facts(new, request.model, fields)
+    if off:
+        new = without_reasoning(new, request.model)
+    return (original if new == body else msgspec.json.encode(new)), changes
+
+
+def _conversation(request: Request, changes: list[Change]) -> dict[str, Any]:
+    """The parts of the rendered body that replace those of the user's: the messages, and the frame where it changed."""
+    protocol, rendered = protocol_of(request.model.protocol), request.body
+    tools = any(each.code in TOOLS for each in changes)
+    prompt = any(each.message is None and each.code in ("text-sanitized", "empty-dropped") for each in changes)
+    taken = {protocol.history: rendered[protocol.history]}
+    for name in FRAMES:
+        if name in rendered and name != protocol.history and (tools if name in ("tools", "toolConfig") else prompt):
+            taken[name] = rendered[name]
+    if tools and "tool_choice" in rendered:
+        taken["tool_choice"] = rendered["tool_choice"]
+    return taken
+
+
+def _loop_lost_thinking(cured: Cured) -> bool:
+    """Whether the running tool loop has lost the thinking that it began with, so that row 2 would be the next refusal.
+    Only Claude has this rule."""
+    if cured.treatment.foreign == "no":
+        return False
+    turns = cured.request.body[protocol_of(cured.request.model.protocol).history]
+    if not any(block.get("type") == "tool_result" for block in _blocks(turns[-1])):
+        return False
+    answers = [turn for turn in turns if turn.get("role") == "assistant" and _blocks(turn)]
+    return bool(answers) and _blocks(answers[-1])[0].get("type") not in ("thinking", "redacted_thinking")
+
+
+def _blocks(turn: dict[str, Any]) -> list[dict[str, Any]]:
+    content = turn.get("content")
+    return content if isinstance(content, list) else []

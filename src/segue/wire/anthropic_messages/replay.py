@@ -1,0 +1,51 @@
+"""Send blocks back that only the API can read: server tools with their results, and the citations of texts.
+
+They go back exactly as they came. A block that the API would refuse, because a tool that stored it has changed it, is
+recognised by the request types of the SDK.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...rules.shape import faults, load
+from ...types import ProviderContent, TextContent
+from ...types.codec import UNREADABLE, json_text
+
+_TABLE = Path(__file__).with_name("shape.json")
+
+
+def sent_back(block: ProviderContent) -> dict[str, Any] | None:
+    """The block as it came, or ``None`` if the API would refuse it."""
+    raw = bytes(block.raw)
+    if not _is_valid(raw):
+        return None
+    value: dict[str, Any] = msgspec.json.decode(raw)
+    return value if value.get("type") == block.kind else None
+
+
+def cited(block: TextContent) -> dict[str, Any] | None:
+    """A text with its citations, or ``None`` if its signature does not contain any that the API accepts."""
+    signature = block.text_signature
+    if signature is None or not signature.startswith("["):
+        return None
+    try:
+        citations = msgspec.json.decode(signature)
+    except UNREADABLE:
+        return None
+    value = {"type": "text", "text": block.text, "citations": citations}
+    return value if citations and _is_valid(msgspec.json.encode(value)) else None
+
+
+def citations_signature(citations: list[Any]) -> str | None:
+    """The signature of a text with these citations."""
+    return json_text(citations) if citations else None
+
+
+@lru_cache(maxsize=1024)
+def _is_valid(raw: bytes) -> bool:
+    """Whether a block of an answer is valid in a request. Fields that are newer than the SDK do no harm."""
+    body = {"model": "", "max_tokens": 1, "messages": [{"role": "assistant", "content": [msgspec.json.decode(raw)]}]}
+    return all(fault.sort == "unknown" for fault in faults(body, load(_TABLE)))
