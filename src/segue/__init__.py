@@ -50,7 +50,7 @@ _NAMES = {
     ),
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
-_MODULES = (*_NAMES, "events", "testing", "transport")
+_MODULES = (*_NAMES, "events", "testing", "transcripts", "transport")
 
 if TYPE_CHECKING:
     from . import (
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         session as session,
         testing as testing,
         tools as tools,
+        transcripts as transcripts,
         transport as transport,
         types as types,
     )

@@ -1,0 +1,42 @@
+"""The table of formats, and finding the one that a file has."""
+
+from functools import cache
+from importlib import import_module
+
+from ..errors import FormatError, SettingError
+from .format import Format
+from .source import Source
+
+MODULES: tuple[str, ...] = ()
+"""The modules of formats, in the order in which they are tried: the more specific before the more general."""
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats, in the order in which they are tried."""
+    return tuple(import_module(f".{name}", __package__).FORMAT for name in MODULES)
+
+
+def format_of(source: Source) -> Format:
+    """The format of a file, by its content. A ``FormatError`` if none has it."""
+    if not source.path.exists():
+        raise FileNotFoundError(2, "No such file or directory", str(source))
+    found = recognised(source)
+    if found is None:
+        names = ", ".join(each.title for each in formats())
+        raise FormatError(f"this is not a transcript in a known form: {names}", source=str(source))
+    return found
+
+
+def recognised(source: Source) -> Format | None:
+    """The format of a file, by its content; ``None`` if none has it."""
+    return next((each for each in formats() if each.recognise(source)), None)
+
+
+def format_named(name: str) -> Format:
+    """The format of that name."""
+    for each in formats():
+        if each.name == name:
+            return each
+    names = ", ".join(each.name for each in formats())
+    raise SettingError(f"{name!r} is not a known tool; known are {names}")
