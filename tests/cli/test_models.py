@@ -36,7 +36,8 @@ def test_all_words_must_match_in_any_case(capsys: pytest.CaptureFixture[str]) ->
 def test_columns_show_limits_inputs_reasoning_and_prices(capsys: pytest.CaptureFixture[str]) -> None:
     segue_models("anthropic/claude-sonnet-4-5-20250929")
     row = capsys.readouterr().out.splitlines()[1].split()
-    assert row[1:] == ["200,000", "64,000", "text+image", "yes", "3.00", "15.00", "0.30", "3.75", "ANTHROPIC_API_KEY"]
+    prices = ["3.00", "15.00", "0.30", "3.75"]
+    assert row[1:] == ["200,000", "64,000", "text+image+document", "yes", *prices, "ANTHROPIC_API_KEY"]
 
 
 def test_a_provider_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:

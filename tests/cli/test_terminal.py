@@ -7,6 +7,7 @@ import logging
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -272,16 +273,15 @@ class Recorder(io.StringIO):
 
 @pytest.fixture
 def screen_file(monkeypatch: pytest.MonkeyPatch) -> Recorder:
-    """Standard error as a terminal that is recorded."""
+    """A terminal that is recorded; tests redirect standard error to it themselves, because pytest replaces it first."""
     file = Recorder()
-    monkeypatch.setattr(sys, "stderr", file)
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setenv("COLUMNS", "60")
     return file
 
 
 def test_a_slow_command_shows_what_it_does_and_for_how_long_and_removes_it(screen_file: Recorder) -> None:
-    with terminal.busy(f"reading {EVIL}"):
+    with redirect_stderr(screen_file), terminal.busy(f"reading {EVIL}"):
         until(lambda: "reading EVIL" in screen_file.getvalue())
     shown = screen_file.getvalue()
     assert not leaks(shown.replace("\r", ""))
@@ -290,7 +290,7 @@ def test_a_slow_command_shows_what_it_does_and_for_how_long_and_removes_it(scree
 
 
 def test_what_is_printed_meanwhile_is_on_its_own_line(screen_file: Recorder) -> None:
-    with terminal.Busy("answering") as waiting:
+    with redirect_stderr(screen_file), terminal.Busy("answering") as waiting:
         until(lambda: re.search(r"answering … \d+ s", screen_file.getvalue()))
         with waiting.paused():
             terminal.print_note("a call")
@@ -302,11 +302,11 @@ def test_a_quick_command_and_one_without_a_terminal_show_nothing(
     screen_file: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(terminal, "PATIENCE", HANGS)
-    with terminal.busy("reading"):
+    with redirect_stderr(screen_file), terminal.busy("reading"):
         pass
     assert screen_file.getvalue() == ""
     monkeypatch.setattr(terminal, "PATIENCE", 0.0)
     monkeypatch.setattr(screen_file, "isatty", lambda: False)
-    with terminal.busy("reading"), terminal.Busy("reading") as waiting, waiting.paused():
+    with redirect_stderr(screen_file), terminal.busy("reading"), terminal.Busy("reading") as waiting, waiting.paused():
         pass
     assert screen_file.getvalue() == ""

@@ -119,7 +119,7 @@ def test_an_image_that_is_too_large_is_saved_and_others_stay(limits: ToolLimits)
 
 def test_an_image_without_base64_is_described_instead(limits: ToolLimits) -> None:
     found = OutputBuilder(limits).from_value([ImageContent("no base64!", "image/png"), ImageContent("", "image/png")])
-    assert texts(found) == ["(an image whose data is no base64)"] * 2
+    assert texts(found) == ["(an image whose data is not base64)"] * 2
 
 
 def test_a_long_text_is_cut_in_the_middle_and_the_note_names_the_file(limits: ToolLimits) -> None:

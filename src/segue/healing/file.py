@@ -1,8 +1,8 @@
 """Write learnt facts as TOML, in the form of ``catalog/families.toml``."""
 
-import fcntl
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -68,5 +68,12 @@ def locked(path: str) -> Iterator[None]:
     """Hold the lock of the file at ``path`` against other processes."""
     os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
     with open(f"{path}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
