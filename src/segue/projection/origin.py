@@ -11,6 +11,10 @@ from ..types import AssistantMessage, Model, ProviderContent, TextContent, Think
 UPSTREAM = "|"
 """Separates the fingerprint of an endpoint from the upstream behind it."""
 
+STORED = "transcript:"
+"""Begins the endpoint of an answer that another tool stored. It equals only itself, even if a model has no endpoint:
+nothing shows which account the answer came from."""
+
 
 def with_upstream(endpoint: str | None, upstream: str | None) -> str | None:
     """The endpoint of an answer that came from ``upstream``."""
@@ -24,8 +28,10 @@ def upstream_of(message: AssistantMessage) -> tuple[str | None, str]:
 
 def _same_endpoint(message: AssistantMessage, model: Model) -> bool:
     """Whether the endpoints are equal, where both are known; the upstream is not part of it."""
-    if message.endpoint == model.endpoint or message.endpoint is None or model.endpoint is None:
+    if message.endpoint == model.endpoint or message.endpoint is None:
         return True
+    if model.endpoint is None:
+        return not message.endpoint.startswith(STORED)
     return message.endpoint.partition(UPSTREAM)[0] in ("", model.endpoint)
 
 

@@ -1,0 +1,150 @@
+"""What readers of several formats share: times, texts, and the first and last rows of a file."""
+
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from ..types import AssistantMessage, ImageContent, Message, TextContent, ToolCall, UserContent, UserMessage
+from ..types.codec import json_text
+from .source import Object, Source, read_line
+
+ENDPOINT = "transcript:"
+"""Begins the endpoint of an answer that was read from a transcript. It equals no endpoint of a provider, so nothing
+that only its maker could verify is sent anywhere, while writing it back to the same tool keeps it."""
+
+_TITLE = 100
+_DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[^,;]*)*;base64,(.*)", re.DOTALL)
+
+
+def unix_ms(value: Any) -> int | None:
+    """A time as Unix milliseconds: ISO text, or a number of seconds or milliseconds."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value and abs(value) < 1e16:
+        return int(value if abs(value) >= 1e11 else value * 1000)
+    return None
+
+
+def iso_time(ms: int) -> str:
+    """Unix milliseconds as ISO text with milliseconds, in UTC."""
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def text_in(value: Any, *names: str) -> str | None:
+    """The first of these fields that is a text that is not empty."""
+    if isinstance(value, dict):
+        for name in names:
+            found = value.get(name)
+            if isinstance(found, str) and found:
+                return found
+    return None
+
+
+def number_in(value: Any, *names: str) -> int:
+    """The first of these fields that is a whole number; 0 if there is none."""
+    if isinstance(value, dict):
+        for name in names:
+            found = value.get(name)
+            if isinstance(found, int | float) and not isinstance(found, bool) and found >= 0:
+                return int(found)
+    return 0
+
+
+def object_in(value: Any, name: str) -> Object:
+    """The object under this name; an empty one if there is none."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def objects_in(value: Any, name: str) -> list[Object]:
+    """The objects of the list under this name."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def as_arguments(value: Any) -> Object | None:
+    """Arguments of a call: an object, or JSON text of one; ``None`` if they are neither."""
+    if isinstance(value, str):
+        value = read_line(value.encode("utf-8", "replace")) if value.strip() else {}
+    if value is None:
+        return {}
+    return value if isinstance(value, dict) else None
+
+
+def image_of_url(url: str) -> ImageContent | None:
+    """An image of a data URL or an address; ``None`` if it is neither."""
+    if match := _DATA_URL.fullmatch(url):
+        return ImageContent(match[2], match[1])
+    return ImageContent(url=url) if url.startswith(("https://", "http://")) else None
+
+
+def data_of_url(url: str) -> tuple[str, str] | None:
+    """The media type and the base64 data of a data URL."""
+    match = _DATA_URL.fullmatch(url)
+    return (match[1], match[2]) if match else None
+
+
+def as_text(value: Any) -> str:
+    """A value as text: texts as they are, everything else as JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def short_title(text: str | None) -> str | None:
+    """A text as the title of a list: its first line that is not blank, cut if it is long."""
+    for line in (text or "").splitlines():
+        if line := " ".join(line.split()):
+            return line if len(line) <= _TITLE else line[: _TITLE - 1] + "…"
+    return None
+
+
+def first_prompt(messages: Iterable[Message]) -> str | None:
+    """The first text that a person typed."""
+    for message in messages:
+        if isinstance(message, UserMessage) and not message.injected:
+            for block in message.content:
+                if isinstance(block, TextContent) and block.text.strip():
+                    return block.text
+    return None
+
+
+def last_model(messages: Iterable[Message]) -> str | None:
+    """The model of the last answer that has one."""
+    names = [each.model for each in messages if isinstance(each, AssistantMessage) and each.model]
+    return names[-1] if names else None
+
+
+def tool_names(messages: Iterable[Message]) -> dict[str, str]:
+    """The names of the tools that were called, by the ids of the calls."""
+    return {
+        block.id: block.name
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for block in message.content
+        if type(block) is ToolCall
+    }
+
+
+def joined_text(content: Iterable[UserContent]) -> str:
+    """The texts of a message, joined."""
+    return "\n".join(block.text for block in content if isinstance(block, TextContent))
+
+
+def ends_of(source: Source, size: int = 1 << 16) -> tuple[list[Object], list[Object]]:
+    """The rows at the beginning and at the end of a file of rows, without reading what is between."""
+    first = source.rows
+    with source.open() as file:
+        if not file.seekable() or (whole := os.fstat(file.fileno()).st_size) <= size:
+            return first, [row for line in file if isinstance(row := read_line(line), dict)]
+        last: list[Object] = []
+        while not last and size < whole:  # the last line may be longer
+            file.seek(whole - size)
+            lines = file.read().split(b"\n")[1:]
+            last = [row for line in lines if line.strip() and isinstance(row := read_line(line), dict)]
+            size *= 8
+        return first, last
