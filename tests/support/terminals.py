@@ -13,6 +13,7 @@ from typing import Any
 
 from segue.cli import main, terminal
 from segue.cli.printable import mask
+from support.hostile import places, replaced
 from support.waiting import HANGS
 
 WORD = "EVIL"
@@ -39,35 +40,28 @@ def leaks(shown: str) -> list[str]:
 
 
 def poisoned(document: Any, evil: str = EVIL) -> Iterator[tuple[str, Any]]:
-    """Copies of the document, each with hostile text at another place: as a string, a key, a new key, or any value."""
-    for path, value in _places(document):
+    """Copies of the document, each with hostile text at another place: as a string, a key, a new key, or any value.
+
+    Of places with the same shape, one is enough.
+    """
+    for _, path in places([document]):
+        value = _at(document, path)
         where = ".".join(map(str, path)) or "."
         if isinstance(value, str):
-            yield where, _with(document, path, evil)
+            yield where, replaced(document, path, evil)
         elif isinstance(value, dict):
-            yield f"{where} more", _with(document, path, {**value, evil: evil})
+            yield f"{where} more", replaced(document, path, {**value, evil: evil})
             for key in value:
                 renamed = {(evil if each == key else each): inner for each, inner in value.items()}
-                yield f"{where} key {key}", _with(document, path, renamed)
+                yield f"{where} key {key}", replaced(document, path, renamed)
         else:
-            yield f"{where} text", _with(document, path, evil)
+            yield f"{where} text", replaced(document, path, evil)
 
 
-def _places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    yield path, document
-    inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
-    )
-    for key, value in inner:
-        yield from _places(value, (*path, key))
-
-
-def _with(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    if not path:
-        return value
-    copy = dict(document) if isinstance(document, dict) else list(document)
-    copy[path[0]] = _with(document[path[0]], path[1:], value)
-    return copy
+def _at(document: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        document = document[key]
+    return document
 
 
 @contextmanager
