@@ -3,7 +3,8 @@ busy: a test that fails only here depends on timing. `make busy`, or:
 
     python scripts/busy.py --rounds 10 --busy 20 [TEST …]
 
-All child processes end with this process, even if it is killed: each child reads from a pipe that is closed then.
+The tests are collected once, and each of them runs that many times in a row. All child processes end with this process,
+even if it is killed: each child reads from a pipe that is closed then.
 """
 
 import argparse
@@ -18,7 +19,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TESTS = ["agent", "cli", "client", "router", "session", "testing", "tools", "wire/*/test_answers.py", "test_docs.py"]
+TESTS = [
+    *("agent", "cli", "client", "gateway", "healing", "router", "session", "studio", "testing", "tools", "transport"),
+    *("wire/*/test_answers.py", "test_docs.py"),
+]
 """Paths in tests/ of tests that use the network, wait, or start processes. All others do not depend on the load."""
 
 BUSY = """
@@ -44,13 +48,13 @@ sys.exit(pytest.main(sys.argv[1:]))
 
 
 @contextmanager
-def child(code: str, *arguments: str, output: int | None = None) -> Iterator["subprocess.Popen[str]"]:
+def child(code: str, *arguments: str, rounds: int = 1, output: int | None = None) -> Iterator["subprocess.Popen[str]"]:
     """A Python process that ends when its standard input is closed."""
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(
         command,
         cwd=ROOT,
-        env={**os.environ, "SEGUE_BUSY": "1"},  # fewer examples of each property: the rounds repeat them
+        env={**os.environ, "SEGUE_BUSY": str(rounds)},  # fewer examples of each property: the rounds repeat them
         stdin=subprocess.PIPE,
         stdout=output,
         text=True,
@@ -64,23 +68,23 @@ def child(code: str, *arguments: str, output: int | None = None) -> Iterator["su
             process.wait()
 
 
-def failed_in(arguments: list[str]) -> list[str]:
-    """Run the tests once, and return the names of those that failed."""
-    failed = []
-    with child(PYTEST, *arguments, output=subprocess.PIPE) as tests:
+def failures_in(rounds: int, arguments: list[str]) -> Counter[str]:
+    """Run the tests, and return how often each of them failed."""
+    failed: Counter[str] = Counter()
+    with child(PYTEST, *arguments, rounds=rounds, output=subprocess.PIPE) as tests:
         assert tests.stdout is not None
         for line in tests.stdout:
             print(line, end="", flush=True)
             if found := re.match(r"(?:FAILED|ERROR) (\S+)", line):
-                failed.append(found[1])
+                failed[re.sub(r"-?round\d+", "", found[1]).replace("[]", "")] += 1
     if tests.returncode and not failed:
-        failed.append(f"pytest itself, with status {tests.returncode}")
+        failed[f"pytest itself, with status {tests.returncode}"] += 1
     return failed
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
-    parser.add_argument("--rounds", type=int, default=10, help="how often to run the tests (10)")
+    parser.add_argument("--rounds", type=int, default=10, help="how often to run each test (10)")
     parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
     parser.add_argument("--workers", type=int, default=16, help="processes that run tests (16)")
     parser.add_argument(
@@ -89,15 +93,13 @@ def main() -> int:
     args = parser.parse_args()
     tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
     workers = ["-n", str(args.workers)] if args.workers > 1 else []
-    failures: Counter[str] = Counter()
     with ExitStack() as stack:
         for _ in range(args.busy):
             stack.enter_context(child(BUSY))
-        for number in range(1, args.rounds + 1):
-            began = time.monotonic()
-            failures.update(failed_in(["-q", "-rfE", *workers, *tests]))
-            took, load = time.monotonic() - began, os.getloadavg()[0]
-            print(f"round {number} of {args.rounds}: {took:.0f} s, load {load:.0f}, {failures.total()} failures so far")
+        began = time.monotonic()
+        failures = failures_in(args.rounds, ["-q", "-rfE", *workers, *tests])
+        took, load = time.monotonic() - began, os.getloadavg()[0]
+    print(f"{args.rounds} rounds: {took:.0f} s, load {load:.0f} at the end, {failures.total()} failures")
     for name, times in failures.most_common():
         print(f"failed in {times} of {args.rounds} rounds: {name}")
     return 1 if failures else 0

@@ -34,6 +34,19 @@ def pytest_configure() -> None:
     end_all_with_this_process()
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`make busy` repeats each test: `SEGUE_BUSY` is how often."""
+    rounds = int(os.environ.get("SEGUE_BUSY") or 1)
+    if rounds > 1:
+        metafunc.fixturenames.append("_round")
+        metafunc.parametrize("_round", range(rounds), ids=[f"round{number}" for number in range(rounds)])
+
+
+@pytest.fixture
+def _round() -> None:
+    """Which repetition a test is; tests do not use it."""
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A real server, started for the first test that uses it."""
