@@ -2,7 +2,13 @@
 
 from ..tokens import Estimate
 from .answer import Decoder, decode
-from .bodies import RecognisedBody as RecognisedBody, ingest, lint, recognise_body as recognise_body
+from .bodies import (
+    RecognisedBody as RecognisedBody,
+    ingest,
+    lint,
+    read_conversation as read_conversation,
+    recognise_body as recognise_body,
+)
 from .conversation import ConversationLike, as_context as as_context
 from .export import Export, export
 from .ledger import Ledger

@@ -52,3 +52,5 @@ class Format(Struct, frozen=True, kw_only=True):
     """The model for whose provider a written conversation must be valid; ``None``: it is written as it is."""
     verified: bool = False
     """Whether it was tried on a real file."""
+    source: str = ""
+    """Where its facts come from: the version of the tool that was run, or the source that was read."""

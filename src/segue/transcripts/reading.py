@@ -36,6 +36,26 @@ def iso_time(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def text_of(value: Any) -> str:
+    """A text, or an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def number_of(value: Any) -> int:
+    """A whole number that is not negative, or 0."""
+    return number_in({"": value}, "")
+
+
+def object_of(value: Any) -> Object:
+    """An object, or an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: Any) -> list[Object]:
+    """The objects of a list; empty if it is not one."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 def text_in(value: Any, *names: str) -> str | None:
     """The first of these fields that is a text that is not empty."""
     if isinstance(value, dict):
@@ -58,14 +78,12 @@ def number_in(value: Any, *names: str) -> int:
 
 def object_in(value: Any, name: str) -> Object:
     """The object under this name; an empty one if there is none."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    return object_of(object_of(value).get(name))
 
 
 def objects_in(value: Any, name: str) -> list[Object]:
     """The objects of the list under this name."""
-    found = value.get(name) if isinstance(value, dict) else None
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+    return objects(object_of(value).get(name))
 
 
 def as_arguments(value: Any) -> Object | None:
@@ -91,8 +109,8 @@ def data_of_url(url: str) -> tuple[str, str] | None:
 
 
 def as_text(value: Any) -> str:
-    """A value as text: texts as they are, everything else as JSON."""
-    return value if isinstance(value, str) else json_text(value)
+    """A value as text: texts as they are, nothing as an empty text, everything else as JSON."""
+    return value if isinstance(value, str) else "" if value is None else json_text(value)
 
 
 def short_title(text: str | None) -> str | None:

@@ -7,7 +7,7 @@ from ..errors import FormatError, SettingError
 from .format import Format
 from .source import Source
 
-MODULES: tuple[str, ...] = ("claude_code",)
+MODULES: tuple[str, ...] = ("claude_code", "pydantic_ai", "langchain", "openai_agents", "vercel")
 """The modules of formats, in the order in which they are tried: the more specific before the more general."""
 
 

@@ -1,6 +1,7 @@
 """Protocols without I/O, both directions: one folder each, all with the same few files."""
 
 from .common.answer import Answer as Answer, Failure as Failure
+from .common.arguments import read_arguments as read_arguments
 from .common.asked import Asked as Asked
 from .common.checks import is_torn as is_torn
 from .common.coverage import check_fields as check_fields
@@ -11,6 +12,7 @@ from .common.images import image_size as image_size
 from .common.options import LEVELS as LEVELS, nearest_level as nearest_level
 from .common.outgoing import Outgoing as Outgoing
 from .common.reader import MALFORMED as MALFORMED, error_text as error_text
+from .common.reading import DATA_URL as DATA_URL
 from .common.refused import without_fields as without_fields
 from .common.turns import Mark as Mark, Turns as Turns
 from .common.writing import (

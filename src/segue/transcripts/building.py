@@ -1,0 +1,273 @@
+"""A conversation in the making, for formats whose messages are read one after another.
+
+Files of other tools may be damaged, incomplete or newer than this code, so nothing here raises because of a bad value:
+it is left out, and the report says where.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ..errors import FormatError
+from ..render import read_conversation
+from ..types import (
+    AssistantContent,
+    AssistantMessage,
+    Context,
+    FileContent,
+    ImageContent,
+    Message,
+    StopReason,
+    TextContent,
+    ThinkingContent,
+    ToolCall,
+    ToolDefinition,
+    ToolResultMessage,
+    Usage,
+    UserContent,
+    UserMessage,
+)
+from ..types.texts import SYSTEM
+from ..wire import DATA_URL, read_arguments
+from .originals import Originals
+from .origins import Origin, origin_of
+from .reading import ENDPOINT, as_text, number_of, text_of, unix_ms
+from .source import Object, Source, read_line
+from .values import Compaction, Report, Transcript
+
+STOPS: Mapping[str, StopReason] = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "pause_turn": "stop",
+    "complete": "stop",
+    "completed": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "toolUse": "toolUse",
+    "tool_use": "toolUse",
+    "tool_call": "toolUse",
+    "tool_calls": "toolUse",
+    "tool-calls": "toolUse",
+    "function_call": "toolUse",
+    "content_filter": "error",
+    "content-filter": "error",
+    "refusal": "error",
+    "error": "error",
+    "canceled": "aborted",
+    "cancelled": "aborted",
+    "aborted": "aborted",
+    "interrupted": "aborted",
+}
+"""The words of tools for why an answer ended. An unknown word counts as ``stop``."""
+
+
+def rows(source: Source, report: Report) -> Iterator[tuple[int, Object]]:
+    """All rows of a file with one JSON object on each line, with the numbers of their lines."""
+    unread: int | None = None
+    for number, line in source.lines():
+        if unread is not None:
+            report.add("line-unreadable", "not a JSON object", unread)
+            unread = None
+        row = read_line(line)
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            unread = number
+    if unread is not None:
+        report.add("line-torn", "the last line is not complete", unread)
+
+
+def media(mime_type: Any, data: Any = None, url: Any = None, name: Any = None) -> ImageContent | FileContent | None:
+    """An image or a file with base64 data or an address, which may be a data URL; ``None`` if it has neither."""
+    mime_type, name = text_of(mime_type), text_of(name) or None
+    inline = DATA_URL.fullmatch(url if isinstance(url, str) else text_of(data))
+    if inline is not None:
+        mime_type, data, url = inline[1] or mime_type, inline[2], None
+    if isinstance(data, bytes):
+        data = b64encode(data).decode()
+    data = text_of(data).replace("-", "+").replace("_", "/")
+    url = text_of(url)
+    if not data and not url:
+        return None
+    if mime_type.startswith("image/") or (url and not mime_type):
+        return ImageContent(data, mime_type, None if data else url)
+    return FileContent(data, mime_type or "application/octet-stream", None if data else url, name)
+
+
+def tokens(
+    input: Any = 0,  # noqa: A002 # the word of `Usage`
+    output: Any = 0,
+    cache_read: Any = 0,
+    cache_write: Any = 0,
+    *,
+    inclusive: bool = False,
+) -> Usage:
+    """Tokens of an answer. ``inclusive``: the tool counts what a cache had as input."""
+    sent, made, read, written = map(number_of, (input, output, cache_read, cache_write))
+    fresh = max(sent - read - written, 0) if inclusive else sent
+    return Usage(fresh, made, read, written, fresh + made + read + written)
+
+
+# -- a conversation --------------------------------------------------------------------------------------------------
+
+
+class Conversation:
+    """A conversation in the making: messages are added in the order of the file.
+
+    ``origin`` is that of answers for which nothing else is known. ``originals`` remembers what each message was read
+    from, for formats that hand unchanged messages back as they were.
+    """
+
+    def __init__(self, tool: str, report: Report | None = None, endpoint: str | None = None) -> None:
+        self.tool = tool
+        self.report = Report() if report is None else report
+        self.origin = Origin()
+        self.log: list[Message | Compaction] = []
+        self.system: list[str] = []
+        self.tools: list[ToolDefinition] = []
+        self.originals = Originals()
+        self.updated: int | None = None
+        self._endpoint = ENDPOINT + tool if endpoint is None else endpoint
+        self._names: dict[str, str] = {}
+        self._results: set[str] = set()
+
+    @property
+    def context(self) -> Context:
+        return self.transcript().context
+
+    @property
+    def system_prompt(self) -> str | None:
+        return "\n\n".join(text for text in self.system if text) or None
+
+    def begin(self, original: Any, has_system: bool = False) -> None:
+        """From here on, messages were read from ``original``; ``has_system``: a part of the system prompt, too."""
+        self.originals.begin(original, len(self.log), has_system)
+
+    def set_origin(self, provider: Any = None, model: Any = None, protocol: str | None = None) -> None:
+        """The origin of the answers that follow; what is not known stays as it is."""
+        self.origin = origin_of(text_of(provider), text_of(model), self.origin, protocol)
+
+    def saw(self, time: Any) -> None:
+        """Remember the latest time in the file."""
+        found = unix_ms(time)
+        if found is not None:
+            self.updated = max(found, self.updated or 0)
+
+    def add_system(self, text: str) -> None:
+        """Add to the system prompt; in the middle of a conversation it is an injected message."""
+        if self.log:
+            self.add_user(SYSTEM.format(text), injected=True)
+        elif text:
+            self.system.append(text)
+
+    def add_user(
+        self, content: str | Iterable[UserContent], injected: bool = False, meta: dict[str, Any] | None = None
+    ) -> None:
+        found = [TextContent(content)] if isinstance(content, str) else [*content]
+        if any(type(block) is not TextContent or block.text for block in found):
+            self.log.append(UserMessage(found, injected, meta))
+
+    def add_answer(
+        self,
+        content: Iterable[AssistantContent],
+        *,
+        stop: Any = None,
+        time: Any = None,
+        line: int | None = None,
+        **fields: Any,
+    ) -> None:
+        """Add an answer of the current origin. Thinking with neither text nor signature is left out."""
+        kept = [block for block in content if not self._is_hollow(block, line)]
+        if not kept and not fields.get("error_message"):
+            return
+        has_calls = any(type(block) is ToolCall for block in kept)
+        reason: StopReason = STOPS.get(text_of(stop), "stop")
+        if reason in ("stop", "toolUse"):
+            reason = "toolUse" if has_calls else "stop"
+        self._names |= {block.id: block.name for block in kept if type(block) is ToolCall}
+        self.saw(time)
+        message = AssistantMessage(
+            kept,
+            protocol=self.origin.protocol,
+            provider=self.origin.provider,
+            model=self.origin.model,
+            endpoint=self._endpoint,
+            stop_reason=reason,
+            timestamp=unix_ms(time) or 0,
+            **{name: value for name, value in fields.items() if value is not None},
+        )
+        self.log.append(message)
+
+    def _is_hollow(self, block: AssistantContent, line: int | None) -> bool:
+        if type(block) is TextContent:
+            return not block.text and block.text_signature is None
+        hollow = type(block) is ThinkingContent and not block.thinking and block.thinking_signature is None
+        if hollow:
+            self.report.add("thinking-empty", "thinking with neither text nor signature", line)
+        return hollow
+
+    def add_result(
+        self,
+        call_id: Any,
+        content: str | Iterable[ImageContent | FileContent | TextContent],
+        is_error: bool = False,
+        name: Any = None,
+        line: int | None = None,
+        synthetic: bool = False,
+    ) -> None:
+        """Add the result of a call, with the name that the call has."""
+        call_id = text_of(call_id)
+        found = [TextContent(content)] if isinstance(content, str) else [*content]
+        if call_id not in self._names:
+            self.report.add("result-orphaned", "a result of a call that is not in the conversation", line)
+        elif call_id in self._results:
+            self.report.add("result-repeated", "a second result of a call", line)
+        self._results.add(call_id)
+        known = self._names.get(call_id) or text_of(name)
+        self.log.append(ToolResultMessage(call_id, known, found, is_error, synthetic))
+
+    def call(self, id: Any, name: Any, arguments: Any, line: int | None = None, signature: Any = None) -> ToolCall:  # noqa: A002
+        """A call. Arguments that are not an object are kept as text, and reported."""
+        if not isinstance(arguments, dict):
+            read, how = read_arguments(as_text(arguments))
+            if how == "unreadable":
+                self.report.add("arguments-unreadable", "the arguments of a call are not an object", line)
+                read = {"arguments": as_text(arguments)}
+            arguments = read
+        return ToolCall(text_of(id), text_of(name), arguments, text_of(signature) or None)
+
+    def ingest(self, message: Object, protocol: str, line: int | None = None, **fields: Any) -> None:
+        """Add what a message in the form of a protocol holds. One that cannot be read is reported."""
+        try:
+            part = read_conversation({"messages": [message]}, protocol, None, 0)
+        except FormatError as error:
+            self.report.add("row-incomplete", f"a message that cannot be read, at {error.path}", line)
+            return
+        if part.system_prompt:
+            self.add_system(part.system_prompt)
+        for found in part.messages:
+            self._adopt(found, line, fields)
+
+    def _adopt(self, message: Message, line: int | None, fields: dict[str, Any]) -> None:
+        if isinstance(message, AssistantMessage):
+            self.add_answer(message.content, line=line, diagnostics=message.diagnostics, **fields)
+        elif isinstance(message, ToolResultMessage):
+            self.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name, line)
+        else:
+            self.add_user(message.content, message.injected)
+
+    def transcript(self, **fields: Any) -> Transcript:
+        """The conversation as a value. Fields that are not passed keep their defaults."""
+        self.originals.close(self.log, self.system_prompt)
+        known = {"model": self.origin.model or None, "updated": self.updated} | fields
+        return Transcript(
+            tool=self.tool,
+            log=tuple(self.log),
+            system_prompt=self.system_prompt,
+            tools=tuple(self.tools),
+            changes=tuple(self.report),
+            **known,
+        )

@@ -1,0 +1,188 @@
+"""Sessions of the OpenAI Agents SDK: an SQLite database, or a list of items.
+
+Seen by running openai-agents 0.24.0 (``SQLiteSession`` and ``AdvancedSQLiteSession``, 2026-11-18). Each row is one
+input item of the Responses API. Instructions, tools, model and usage are not stored. ``AdvancedSQLiteSession`` has
+branches; the newest row shows the one that was used last.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from itertools import groupby
+from typing import Any
+
+from ..errors import FormatError
+from ..render import export, read_conversation
+from ..types import AssistantMessage, Context, ToolResultMessage
+from ..types.codec import encode
+from .building import Conversation
+from .entries import Entry, entries_format
+from .format import Draft, Target
+from .originals import Originals
+from .origins import RESPONSES, Origin
+from .reading import objects, text_of, unix_ms
+from .source import Object, Source, read_line
+from .values import Report
+
+NAME = "openai-agents"
+_MODEL_ITEMS = frozenset(
+    {"reasoning", "function_call", "custom_tool_call", "web_search_call", "file_search_call", "computer_call",
+     "code_interpreter_call", "image_generation_call", "local_shell_call", "shell_call", "apply_patch_call",
+     "mcp_call", "mcp_list_tools", "mcp_approval_request", "tool_search_call", "compaction"}
+)  # fmt: skip
+"""The items that are made by the model, apart from messages."""
+_SESSIONS = "SELECT session_id, created_at, updated_at FROM agent_sessions ORDER BY updated_at, rowid"
+_ROWS = "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id"
+_BRANCHED = """
+    SELECT m.id, m.message_data FROM agent_messages m JOIN message_structure s ON s.message_id = m.id
+    WHERE m.session_id = ?1 AND s.branch_id = (
+        SELECT branch_id FROM message_structure WHERE session_id = ?1 ORDER BY id DESC LIMIT 1
+    ) ORDER BY s.sequence_number
+"""
+_SCHEMA = """
+    CREATE TABLE agent_sessions (
+        session_id TEXT PRIMARY KEY,
+        created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+        updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP
+    );
+    CREATE TABLE agent_messages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL,
+        message_data TEXT NOT NULL,
+        created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
+        FOREIGN KEY (session_id) REFERENCES agent_sessions (session_id) ON DELETE CASCADE
+    );
+    CREATE INDEX idx_agent_messages_session_id ON agent_messages (session_id, id);
+"""
+
+
+def is_own(items: Any) -> bool:
+    """Whether a list holds items of the Responses API."""
+    found = objects(items)[:20]
+    return (
+        bool(found)
+        and any(_is_item(each) for each in found)
+        and all("type" in each or "role" in each for each in found)
+    )
+
+
+def _is_item(item: Object) -> bool:
+    kind = text_of(item.get("type"))
+    return kind in _MODEL_ITEMS or kind.endswith("_call_output") or (kind == "message" and "role" in item)
+
+
+def read_items(items: Iterable[Any], report: Report | None = None, endpoint: str | None = None) -> Conversation:
+    """Read input items of the Responses API. Items of the model in a row are one answer, and so is its original."""
+    conversation = Conversation(NAME, report, endpoint)
+    conversation.origin = Origin(RESPONSES, "openai")
+    kept = [*enumerate(items)]
+    for number, (is_answer, run) in enumerate(groupby(kept, key=lambda pair: _is_answer(pair[1]))):
+        found = [*run]
+        groups = [found] if is_answer else [[each] for each in found]
+        for group in groups:
+            conversation.begin([item for _, item in group], has_system=number == 0 and _is_system(group[0][1]))
+            _read_group(conversation, group)
+    return conversation
+
+
+def _is_answer(item: Any) -> bool:
+    kind, role = (text_of(item.get(name)) for name in ("type", "role")) if isinstance(item, dict) else ("", "")
+    return kind in _MODEL_ITEMS or (role == "assistant" and kind in ("", "message"))
+
+
+def _is_system(item: Any) -> bool:
+    return isinstance(item, dict) and item.get("role") in ("system", "developer")
+
+
+def _read_group(conversation: Conversation, group: Sequence[tuple[int, Any]]) -> None:
+    try:
+        part = read_conversation({"input": [item for _, item in group]}, RESPONSES, None, 0)
+    except FormatError:
+        for pair in group if len(group) > 1 else ():
+            _read_group(conversation, [pair])
+        if len(group) == 1:
+            conversation.report.add("row-incomplete", "an item that cannot be read", where=f"[{group[0][0]}]")
+        return
+    if part.system_prompt:
+        conversation.add_system(part.system_prompt)
+    for message in part.messages:
+        if isinstance(message, AssistantMessage):
+            conversation.add_answer(message.content, diagnostics=message.diagnostics)
+        elif isinstance(message, ToolResultMessage):
+            conversation.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name)
+        else:
+            conversation.add_user(message.content, message.injected)
+
+
+def write_items(context: Context, originals: Originals | None = None) -> list[Any]:
+    """The conversation as input items, without the system prompt, which is an instruction of the agent. Items that were
+    read and are unchanged are handed back as they were."""
+    written: list[Any] = []
+    parts = (originals or Originals()).parts(context)
+    for is_original, run in groupby(parts, key=lambda part: part[0] is not None):
+        if is_original:
+            written += [item for original, _ in run for item in original]
+        else:
+            messages = [message for _, found in run for message in found]
+            written += export(Context(messages), RESPONSES).body["input"]
+    return written
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def _recognise(source: Source) -> bool:
+    return {"agent_sessions", "agent_messages"} <= source.tables or is_own(source.document)
+
+
+def _entries(source: Source) -> Iterable[Entry]:
+    if not source.tables:
+        return [Entry(read=lambda: read_items(source.document), form="list of items")]
+    with source.database() as database:
+        rows = [tuple(row) for row in database.execute(_SESSIONS)]
+    return [_entry(source, *row) for row in reversed(rows)]
+
+
+def _entry(source: Source, session: Any, started: Any, updated: Any) -> Entry:
+    return Entry(
+        read=lambda: _read_session(source, session),
+        id=str(session),
+        form="SQLite",
+        started=unix_ms(started),
+        updated=unix_ms(updated),
+    )
+
+
+def _read_session(source: Source, session: Any) -> Conversation:
+    report, items = Report(), []
+    with source.database() as database:
+        statement = _BRANCHED if "message_structure" in source.tables else _ROWS
+        rows = database.execute(statement, (session,)).fetchall() or database.execute(_ROWS, (session,)).fetchall()
+    for number, data in rows:
+        item = read_line(data.encode("utf-8", "replace") if isinstance(data, str) else bytes(data or b""))
+        if isinstance(item, dict):
+            items.append(item)
+        else:
+            report.add("line-unreadable", "not a JSON object", where=f"row {number}")
+    return read_items(items, report)
+
+
+def _draft(context: Context, target: Target) -> Draft:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(_SCHEMA)
+        database.execute("INSERT INTO agent_sessions (session_id) VALUES (?)", (target.id,))
+        rows = [(target.id, encode(item).decode()) for item in write_items(context)]
+        database.executemany("INSERT INTO agent_messages (session_id, message_data) VALUES (?, ?)", rows)
+        database.commit()
+        return Draft(f"{target.id}.db", database.serialize(), f"SQLiteSession({target.id!r}, {target.id + '.db'!r})")
+
+
+FORMAT = entries_format(
+    name=NAME,
+    title="OpenAI Agents SDK sessions",
+    recognise=_recognise,
+    entries=_entries,
+    write=_draft,
+    verified=True,
+    source="openai-agents 0.24.0, run on 2026-11-18",
+)
