@@ -1,10 +1,14 @@
 """Every case in ``tests/cases/transcripts/``: files as a tool writes them, and what is read from them.
 
 A case has ``files`` (names, and rows, texts or documents), ``why``, and ``expect``. Rows that are texts are written as
-they are, so that a case can have lines that are not JSON.
+they are, so that a case can have lines that are not JSON. A database is a list of statements, a zip file an object with
+its members.
 """
 
 import json
+import sqlite3
+import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +37,13 @@ def lay_out(case: dict[str, Any], folder: Path) -> Path:
         if name.endswith((".jsonl", ".log")):
             lines = [row if isinstance(row, str) else json.dumps(row) for row in content]
             path.write_text("\n".join(lines) + ("" if case.get("torn") else "\n"), "utf-8")
+        elif name.endswith((".db", ".vscdb")):
+            with closing(sqlite3.connect(path)) as database:
+                database.executescript(";\n".join(content))
+        elif name.endswith((".zip", ".eval")):
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                for member, document in content.items():
+                    archive.writestr(member, document if isinstance(document, str) else json.dumps(document))
         elif isinstance(content, str):
             path.write_text(content, "utf-8")
         else:

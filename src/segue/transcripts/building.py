@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import FormatError
 from ..render import read_conversation
 from ..types import (
+    FAILED_STOPS,
     AssistantContent,
     AssistantMessage,
     Context,
@@ -33,7 +34,7 @@ from .originals import Originals
 from .origins import Origin, origin_of
 from .reading import ENDPOINT, as_text, number_of, text_of, unix_ms
 from .source import Object, Source, read_line
-from .values import Compaction, Report, Transcript
+from .values import Branch, BranchKind, Compaction, RemarkCode, Report, Transcript
 
 STOPS: Mapping[str, StopReason] = {
     "stop": "stop",
@@ -128,11 +129,13 @@ class Conversation:
         self.log: list[Message | Compaction] = []
         self.system: list[str] = []
         self.tools: list[ToolDefinition] = []
+        self.branches: list[Branch] = []
         self.originals = Originals()
         self.updated: int | None = None
         self._endpoint = ENDPOINT + tool if endpoint is None else endpoint
         self._names: dict[str, str] = {}
         self._results: set[str] = set()
+        self._place: tuple[int | None, str] = (None, "")
 
     @property
     def context(self) -> Context:
@@ -142,8 +145,17 @@ class Conversation:
     def system_prompt(self) -> str | None:
         return "\n\n".join(text for text in self.system if text) or None
 
-    def begin(self, original: Any, has_system: bool = False) -> None:
-        """From here on, messages were read from ``original``; ``has_system``: a part of the system prompt, too."""
+    def at(self, line: int | None = None, where: str = "") -> None:
+        """What is read from here on is in that line, or at that place."""
+        self._place = (line, where)
+
+    def remark(self, code: RemarkCode, text: str) -> None:
+        """Report something about what is being read."""
+        self.report.add(code, text, *self._place)
+
+    def begin(self, original: Any, where: str, has_system: bool = False) -> None:
+        """From here on, messages are read from ``original``; ``has_system``: a part of the system prompt, too."""
+        self.at(where=where)
         self.originals.begin(original, len(self.log), has_system)
 
     def set_origin(self, provider: Any = None, model: Any = None, protocol: str | None = None) -> None:
@@ -176,17 +188,17 @@ class Conversation:
         *,
         stop: Any = None,
         time: Any = None,
-        line: int | None = None,
         **fields: Any,
     ) -> None:
         """Add an answer of the current origin. Thinking with neither text nor signature is left out."""
-        kept = [block for block in content if not self._is_hollow(block, line)]
-        if not kept and not fields.get("error_message"):
-            return
-        has_calls = any(type(block) is ToolCall for block in kept)
+        kept = [block for block in content if not self._is_hollow(block)]
         reason: StopReason = STOPS.get(text_of(stop), "stop")
         if reason in ("stop", "toolUse"):
-            reason = "toolUse" if has_calls else "stop"
+            reason = "toolUse" if any(type(block) is ToolCall for block in kept) else "stop"
+        if reason == "error" and not fields.get("error_message"):
+            fields["error_message"] = text_of(stop)
+        if not kept and reason not in FAILED_STOPS:
+            return
         self._names |= {block.id: block.name for block in kept if type(block) is ToolCall}
         self.saw(time)
         message = AssistantMessage(
@@ -201,12 +213,12 @@ class Conversation:
         )
         self.log.append(message)
 
-    def _is_hollow(self, block: AssistantContent, line: int | None) -> bool:
+    def _is_hollow(self, block: AssistantContent) -> bool:
         if type(block) is TextContent:
             return not block.text and block.text_signature is None
         hollow = type(block) is ThinkingContent and not block.thinking and block.thinking_signature is None
         if hollow:
-            self.report.add("thinking-empty", "thinking with neither text nor signature", line)
+            self.remark("thinking-empty", "thinking with neither text nor signature")
         return hollow
 
     def add_result(
@@ -215,49 +227,70 @@ class Conversation:
         content: str | Iterable[ImageContent | FileContent | TextContent],
         is_error: bool = False,
         name: Any = None,
-        line: int | None = None,
         synthetic: bool = False,
     ) -> None:
         """Add the result of a call, with the name that the call has."""
         call_id = text_of(call_id)
         found = [TextContent(content)] if isinstance(content, str) else [*content]
         if call_id not in self._names:
-            self.report.add("result-orphaned", "a result of a call that is not in the conversation", line)
+            self.remark("result-orphaned", "a result of a call that is not in the conversation")
         elif call_id in self._results:
-            self.report.add("result-repeated", "a second result of a call", line)
+            self.remark("result-repeated", "a second result of a call")
         self._results.add(call_id)
         known = self._names.get(call_id) or text_of(name)
         self.log.append(ToolResultMessage(call_id, known, found, is_error, synthetic))
 
-    def call(self, id: Any, name: Any, arguments: Any, line: int | None = None, signature: Any = None) -> ToolCall:  # noqa: A002
+    def call(self, id: Any, name: Any, arguments: Any, signature: Any = None) -> ToolCall:  # noqa: A002
         """A call. Arguments that are not an object are kept as text, and reported."""
         if not isinstance(arguments, dict):
             read, how = read_arguments(as_text(arguments))
-            if how == "unreadable":
-                self.report.add("arguments-unreadable", "the arguments of a call are not an object", line)
-                read = {"arguments": as_text(arguments)}
+            if how not in ("strict", "repaired"):
+                self.remark("arguments-unreadable", "the arguments of a call are not an object")
+                read = {"input": arguments}
             arguments = read
         return ToolCall(text_of(id), text_of(name), arguments, text_of(signature) or None)
 
-    def ingest(self, message: Object, protocol: str, line: int | None = None, **fields: Any) -> None:
+    def ingest(self, message: Object, protocol: str, **fields: Any) -> None:
         """Add what a message in the form of a protocol holds. One that cannot be read is reported."""
+        if not self.ingest_body({"messages": [message]}, protocol, **fields):
+            self.remark("row-incomplete", "a message that cannot be read")
+
+    def ingest_body(self, body: Object, protocol: str, **fields: Any) -> bool:
+        """Add what a body in the form of a protocol holds; returns whether it can be read."""
         try:
-            part = read_conversation({"messages": [message]}, protocol, None, 0)
-        except FormatError as error:
-            self.report.add("row-incomplete", f"a message that cannot be read, at {error.path}", line)
-            return
+            part = read_conversation(body, protocol, None, 0)
+        except FormatError:
+            return False
         if part.system_prompt:
             self.add_system(part.system_prompt)
         for found in part.messages:
-            self._adopt(found, line, fields)
+            self._adopt(found, fields)
+        return True
 
-    def _adopt(self, message: Message, line: int | None, fields: dict[str, Any]) -> None:
+    def _adopt(self, message: Message, fields: dict[str, Any]) -> None:
         if isinstance(message, AssistantMessage):
-            self.add_answer(message.content, line=line, diagnostics=message.diagnostics, **fields)
+            self.add_answer(message.content, diagnostics=message.diagnostics, **fields)
         elif isinstance(message, ToolResultMessage):
-            self.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name, line)
+            self.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name)
         else:
             self.add_user(message.content, message.injected)
+
+    def add_branch(
+        self,
+        id: str,  # noqa: A002 # the word of `Branch`
+        other: "Conversation",
+        kind: BranchKind = "branch",
+        call: str | None = None,
+        title: str | None = None,
+    ) -> None:
+        """Add another conversation that belongs to this one, which is complete."""
+        context = other.context
+        pairs = zip(self.transcript().messages, context.messages, strict=False)
+        shared = next((at for at, (one, two) in enumerate(pairs) if one != two), None)
+        if shared is None:
+            shared = min(len(context.messages), len(self.transcript().messages))
+        if shared < len(context.messages):
+            self.branches.append(Branch(id, kind, context, title, call, shared))
 
     def transcript(self, **fields: Any) -> Transcript:
         """The conversation as a value. Fields that are not passed keep their defaults."""
@@ -268,6 +301,7 @@ class Conversation:
             log=tuple(self.log),
             system_prompt=self.system_prompt,
             tools=tuple(self.tools),
+            branches=tuple(self.branches),
             changes=tuple(self.report),
             **known,
         )

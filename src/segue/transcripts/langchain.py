@@ -20,7 +20,7 @@ from .entries import document_format
 from .langchain_writing import draft
 from .marks import mark_of
 from .origins import Origin
-from .reading import as_text, object_of, objects, text_of
+from .reading import as_text, mostly, object_of, objects, text_of
 from .source import Object
 from .values import Report
 
@@ -58,8 +58,7 @@ def unwrapped(item: Any) -> tuple[str, Object]:
 
 def is_own(document: Any) -> bool:
     """Whether a document is a list of LangChain's messages."""
-    found = objects(document)[:3]
-    return bool(found) and all(unwrapped(each)[0] for each in found)
+    return mostly(document, lambda each: bool(unwrapped(each)[0]))
 
 
 def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: str | None = None) -> Conversation:
@@ -71,47 +70,47 @@ def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: 
         kind, fields = unwrapped(item)
         if kind == "chat":
             kind = _ROLES.get(text_of(fields.get("role")), "human")
-        conversation.begin(item, has_system=kind == "system" and not conversation.log)
+        conversation.begin(item, f"[{at}]", has_system=kind == "system" and not conversation.log)
         if kind == "remove" or (removed and fields.get("id") in removed):
-            conversation.report.add("row-left-out", "a message that was removed", where=f"[{at}]")
+            conversation.remark("row-left-out", "a message that was removed")
         elif kind in _READERS:
-            _READERS[kind](conversation, fields, f"[{at}]")
+            _READERS[kind](conversation, fields)
         else:
-            conversation.report.add("row-unknown", "not a message of a known kind", where=f"[{at}]")
+            conversation.remark("row-unknown", "not a message of a known kind")
     return conversation
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read_human(conversation: Conversation, fields: Object, where: str) -> None:
+def _read_human(conversation: Conversation, fields: Object) -> None:
     injected = mark_of(fields.get("additional_kwargs")).get("injected") is True
-    conversation.add_user(_content(conversation, fields.get("content"), where), injected)
+    conversation.add_user(_content(conversation, fields.get("content")), injected)
 
 
-def _read_system(conversation: Conversation, fields: Object, where: str) -> None:
-    blocks = _content(conversation, fields.get("content"), where)
+def _read_system(conversation: Conversation, fields: Object) -> None:
+    blocks = _content(conversation, fields.get("content"))
     conversation.add_system("\n\n".join(block.text for block in blocks if isinstance(block, TextContent)))
 
 
-def _read_result(conversation: Conversation, fields: Object, where: str) -> None:
+def _read_result(conversation: Conversation, fields: Object) -> None:
     conversation.add_result(
         fields.get("tool_call_id"),
-        _content(conversation, fields.get("content"), where),
+        _content(conversation, fields.get("content")),
         fields.get("status") == "error",
         fields.get("name"),
         synthetic=mark_of(fields.get("additional_kwargs")).get("synthetic") is True,
     )
 
 
-def _content(conversation: Conversation, value: Any, where: str) -> list[UserContent]:
+def _content(conversation: Conversation, value: Any) -> list[UserContent]:
     if not isinstance(value, list):
         return [TextContent(as_text(value))]
     found: list[UserContent] = []
     for each in value:
         block = TextContent(each) if isinstance(each, str) else _shown(object_of(each))
         if block is None:
-            conversation.report.add("block-left-out", f"content of type {_type(each)}", where=where)
+            conversation.remark("block-left-out", f"content of type {_type(each)}")
         else:
             found.append(block)
     return found
@@ -135,20 +134,20 @@ def _shown(block: Object) -> UserContent | None:
         return media(kind_of_source, source.get("data"), source.get("url"), block.get("title"))
     if kind not in _MEDIA:
         return None
-    mime_type = text_of(block.get("mime_type")) or _MEDIA[kind]
     data = block.get("base64") or block.get("data")
+    mime_type = text_of(block.get("mime_type")) or ("" if kind == "image" and not data else _MEDIA[kind])
     name = object_of(block.get("extras")).get("filename") or block.get("filename")
     return media(mime_type, data, block.get("url"), name)
 
 
-def _read_answer(conversation: Conversation, fields: Object, where: str) -> None:
+def _read_answer(conversation: Conversation, fields: Object) -> None:
     metadata, extra = object_of(fields.get("response_metadata")), object_of(fields.get("additional_kwargs"))
     mark = mark_of(extra)
     conversation.origin = Origin()
     conversation.set_origin(
         metadata.get("model_provider"), metadata.get("model_name") or metadata.get("model"), mark.get("protocol")
     )
-    blocks = _answer_blocks(conversation, fields, where)
+    blocks = _answer_blocks(conversation, fields)
     reasoning = text_of(extra.get("reasoning_content"))
     if reasoning:
         blocks.insert(0, ThinkingContent(reasoning, "reasoning_content"))
@@ -165,7 +164,7 @@ def _read_answer(conversation: Conversation, fields: Object, where: str) -> None
     )
 
 
-def _answer_blocks(conversation: Conversation, fields: Object, where: str) -> list[AssistantContent]:
+def _answer_blocks(conversation: Conversation, fields: Object) -> list[AssistantContent]:
     """The blocks of an answer: those of its content in order, with the calls of ``tool_calls`` in their places."""
     calls = {text_of(each.get("id")): each for each in _calls(fields)}
     content = fields.get("content")
@@ -173,7 +172,7 @@ def _answer_blocks(conversation: Conversation, fields: Object, where: str) -> li
     for each in content if isinstance(content, list) else [as_text(content)]:
         block = TextContent(each) if isinstance(each, str) else _block(conversation, object_of(each), calls)
         if block is None:
-            conversation.report.add("block-left-out", f"content of type {_type(each)}", where=where)
+            conversation.remark("block-left-out", f"content of type {_type(each)}")
         elif not isinstance(block, str):
             blocks.append(block)
     return blocks + [conversation.call(each.get("id"), each.get("name"), each.get("args")) for each in calls.values()]
@@ -222,7 +221,7 @@ def _thought(block: Object) -> str:
     return text_of(block.get("reasoning")) or text_of(block.get("thinking"))
 
 
-_READERS: dict[str, Callable[[Conversation, Object, str], None]] = {
+_READERS: dict[str, Callable[[Conversation, Object], None]] = {
     "human": _read_human,
     "ai": _read_answer,
     "system": _read_system,

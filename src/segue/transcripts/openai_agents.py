@@ -11,9 +11,8 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any
 
-from ..errors import FormatError
-from ..render import export, read_conversation
-from ..types import AssistantMessage, Context, ToolResultMessage
+from ..render import export
+from ..types import Context
 from ..types.codec import encode
 from .building import Conversation
 from .entries import Entry, entries_format
@@ -33,11 +32,10 @@ _MODEL_ITEMS = frozenset(
 """The items that are made by the model, apart from messages."""
 _SESSIONS = "SELECT session_id, created_at, updated_at FROM agent_sessions ORDER BY updated_at, rowid"
 _ROWS = "SELECT id, message_data FROM agent_messages WHERE session_id = ? ORDER BY id"
+_BRANCHES = "SELECT branch_id FROM message_structure WHERE session_id = ? GROUP BY 1 ORDER BY max(id) DESC"
 _BRANCHED = """
     SELECT m.id, m.message_data FROM agent_messages m JOIN message_structure s ON s.message_id = m.id
-    WHERE m.session_id = ?1 AND s.branch_id = (
-        SELECT branch_id FROM message_structure WHERE session_id = ?1 ORDER BY id DESC LIMIT 1
-    ) ORDER BY s.sequence_number
+    WHERE m.session_id = ? AND s.branch_id = ? ORDER BY s.sequence_number
 """
 _SCHEMA = """
     CREATE TABLE agent_sessions (
@@ -76,11 +74,11 @@ def read_items(items: Iterable[Any], report: Report | None = None, endpoint: str
     conversation = Conversation(NAME, report, endpoint)
     conversation.origin = Origin(RESPONSES, "openai")
     kept = [*enumerate(items)]
-    for number, (is_answer, run) in enumerate(groupby(kept, key=lambda pair: _is_answer(pair[1]))):
+    for is_answer, run in groupby(kept, key=lambda pair: _is_answer(pair[1])):
         found = [*run]
-        groups = [found] if is_answer else [[each] for each in found]
-        for group in groups:
-            conversation.begin([item for _, item in group], has_system=number == 0 and _is_system(group[0][1]))
+        for group in [found] if is_answer else [[each] for each in found]:
+            is_prompt = not conversation.log and _is_system(group[0][1])
+            conversation.begin([item for _, item in group], f"[{group[0][0]}]", is_prompt)
             _read_group(conversation, group)
     return conversation
 
@@ -95,23 +93,12 @@ def _is_system(item: Any) -> bool:
 
 
 def _read_group(conversation: Conversation, group: Sequence[tuple[int, Any]]) -> None:
-    try:
-        part = read_conversation({"input": [item for _, item in group]}, RESPONSES, None, 0)
-    except FormatError:
-        for pair in group if len(group) > 1 else ():
-            _read_group(conversation, [pair])
-        if len(group) == 1:
-            conversation.report.add("row-incomplete", "an item that cannot be read", where=f"[{group[0][0]}]")
+    if conversation.ingest_body({"input": [item for _, item in group]}, RESPONSES):
         return
-    if part.system_prompt:
-        conversation.add_system(part.system_prompt)
-    for message in part.messages:
-        if isinstance(message, AssistantMessage):
-            conversation.add_answer(message.content, diagnostics=message.diagnostics)
-        elif isinstance(message, ToolResultMessage):
-            conversation.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name)
-        else:
-            conversation.add_user(message.content, message.injected)
+    for at, item in group:
+        conversation.at(where=f"[{at}]")
+        if len(group) == 1 or not conversation.ingest_body({"input": [item]}, RESPONSES):
+            conversation.remark("row-incomplete", "an item that cannot be read")
 
 
 def write_items(context: Context, originals: Originals | None = None) -> list[Any]:
@@ -154,10 +141,19 @@ def _entry(source: Source, session: Any, started: Any, updated: Any) -> Entry:
 
 
 def _read_session(source: Source, session: Any) -> Conversation:
-    report, items = Report(), []
     with source.database() as database:
-        statement = _BRANCHED if "message_structure" in source.tables else _ROWS
-        rows = database.execute(statement, (session,)).fetchall() or database.execute(_ROWS, (session,)).fetchall()
+        structured = "message_structure" in source.tables
+        names = [name for (name,) in database.execute(_BRANCHES, (session,))] if structured else []
+        branches = [database.execute(_BRANCHED, (session, name)).fetchall() for name in names]
+        rows = branches[0] if branches else database.execute(_ROWS, (session,)).fetchall()
+    conversation = _read_rows(rows)
+    for name, others in zip(names[1:], branches[1:], strict=True):
+        conversation.add_branch(str(name), _read_rows(others))
+    return conversation
+
+
+def _read_rows(rows: Iterable[tuple[int, Any]]) -> Conversation:
+    report, items = Report(), []
     for number, data in rows:
         item = read_line(data.encode("utf-8", "replace") if isinstance(data, str) else bytes(data or b""))
         if isinstance(item, dict):

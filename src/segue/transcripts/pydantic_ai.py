@@ -21,22 +21,20 @@ from .entries import document_format
 from .marks import mark_of
 from .origins import RESPONSES, Origin
 from .pydantic_ai_writing import draft
-from .reading import as_text, object_of, objects, text_of
+from .reading import as_text, mostly, object_of, objects, text_of
 from .source import Object
 from .values import Report
 
 NAME = "pydantic-ai"
 _REDACTED = {"redacted_thinking", "redacted_content"}
 _OUTCOMES = {"success": False, "failed": True, "denied": True, "interrupted": True, "retried": True}
-_KINDS = {"image-url": "image/", "audio-url": "audio/", "video-url": "video/", "document-url": "application/pdf"}
+_KINDS = {"image-url": "", "audio-url": "audio/mpeg", "video-url": "video/mp4", "document-url": "application/pdf"}
+"""The addresses of media, and their type if they have none."""
 
 
 def is_own(items: Any) -> bool:
     """Whether a list holds messages of pydantic-ai."""
-    found = objects(items)[:3]
-    return bool(found) and all(
-        each.get("kind") in ("request", "response") and isinstance(each.get("parts"), list) for each in found
-    )
+    return mostly(items, lambda each: each.get("kind") in ("request", "response") and "parts" in each)
 
 
 def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: str | None = None) -> Conversation:
@@ -44,19 +42,19 @@ def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: 
     conversation = Conversation(NAME, report, endpoint)
     instructions = ""
     for at, item in enumerate(items):
-        message, where = object_of(item), f"[{at}]"
+        message = object_of(item)
         parts = objects(message.get("parts"))
         prompt = text_of(message.get("instructions"))
         instructions = prompt or instructions
         has_prompt = any(part.get("part_kind") == "system-prompt" for part in parts)
-        conversation.begin(item, has_system=bool(prompt) or has_prompt)
+        conversation.begin(item, f"[{at}]", has_system=bool(prompt) or has_prompt)
         if message.get("kind") == "response":
-            _read_response(conversation, message, parts, where)
+            _read_response(conversation, message, parts)
         elif message.get("kind") == "request":
-            for number, part in enumerate(parts):
-                _read_request_part(conversation, part, f"{where}.parts[{number}]", mark_of(message.get("metadata")))
+            for part in parts:
+                _read_request_part(conversation, part, mark_of(message.get("metadata")))
         else:
-            conversation.report.add("row-unknown", "neither a request nor a response", where=where)
+            conversation.remark("row-unknown", "neither a request nor a response")
     conversation.system.append(instructions)
     return conversation
 
@@ -64,24 +62,24 @@ def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: 
 # -- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read_request_part(conversation: Conversation, part: Object, where: str, mark: Object) -> None:
+def _read_request_part(conversation: Conversation, part: Object, mark: Object) -> None:
     kind = text_of(part.get("part_kind"))
     if kind == "system-prompt":
         conversation.add_system(text_of(part.get("content")))
     elif kind == "user-prompt":
-        conversation.add_user(_content(conversation, part.get("content"), where), mark.get("injected") is True)
+        conversation.add_user(_content(conversation, part.get("content")), mark.get("injected") is True)
     elif kind == "tool-return" or (kind == "retry-prompt" and part.get("tool_name")):
         failed = _OUTCOMES.get(text_of(part.get("outcome")), kind == "retry-prompt")
-        content = _content(conversation, part.get("content"), where)
+        content = _content(conversation, part.get("content"))
         synthetic = mark_of(part.get("metadata")).get("synthetic") is True
         conversation.add_result(part.get("tool_call_id"), content, failed, part.get("tool_name"), synthetic=synthetic)
     elif kind in ("retry-prompt", "retry-feedback"):
         conversation.add_user(as_text(part.get("content")), injected=True)
     else:
-        conversation.report.add("block-left-out", f"a part of kind {kind or 'unknown'}", where=where)
+        conversation.remark("block-left-out", f"a part of kind {kind or 'unknown'}")
 
 
-def _content(conversation: Conversation, value: Any, where: str) -> list[TextContent | ImageContent | FileContent]:
+def _content(conversation: Conversation, value: Any) -> list[TextContent | ImageContent | FileContent]:
     """What a user or a tool said: text, a list of texts and media, or any JSON."""
     if not isinstance(value, list) or not any(isinstance(each, dict) and "kind" in each for each in value):
         strings = isinstance(value, list) and all(isinstance(each, str) for each in value)
@@ -90,7 +88,7 @@ def _content(conversation: Conversation, value: Any, where: str) -> list[TextCon
     for each in value:
         block = _piece(each)
         if block is None:
-            conversation.report.add("block-left-out", f"content of kind {_kind(each)}", where=where)
+            conversation.remark("block-left-out", f"content of kind {_kind(each)}")
         else:
             found.append(block)
     return found
@@ -106,21 +104,24 @@ def _piece(value: Any) -> TextContent | ImageContent | FileContent | None:
     piece, kind = object_of(value), _kind(value)
     if kind in ("text-content", "structured-content"):
         return TextContent(text_of(piece.get("content")))
+    if kind != "binary" and kind not in _KINDS:
+        return None
     mime_type = text_of(piece.get("media_type")) or _KINDS.get(kind, "")
-    return media(mime_type, piece.get("data"), piece.get("url")) if kind == "binary" or kind in _KINDS else None
+    name = text_of(piece.get("identifier"))  # by default a digest
+    return media(mime_type, piece.get("data"), piece.get("url"), name if "." in name else None)
 
 
-def _read_response(conversation: Conversation, message: Object, parts: list[Object], where: str) -> None:
+def _read_response(conversation: Conversation, message: Object, parts: list[Object]) -> None:
     mark = mark_of(message.get("metadata"))
     provider = text_of(message.get("provider_name"))
     conversation.origin = Origin()
     conversation.set_origin(provider, message.get("model_name"), mark.get("protocol"))
     blocks: list[Any] = []
-    for number, part in enumerate(parts):
+    for part in parts:
         read = _PARTS.get(text_of(part.get("part_kind")))
         if read is None:
             kind = text_of(part.get("part_kind")) or "unknown"
-            conversation.report.add("block-unknown", f"a part of kind {kind}", where=f"{where}.parts[{number}]")
+            conversation.remark("block-unknown", f"a part of kind {kind}")
         elif not _merged(blocks, part):
             blocks.append(read(conversation, part))
     usage = object_of(message.get("usage"))

@@ -85,11 +85,12 @@ def _written(content: list[TextContent | ImageContent | FileContent]) -> Any:
 def _written_piece(block: TextContent | ImageContent | FileContent) -> Any:
     if isinstance(block, TextContent):
         return block.text
+    name = {"identifier": block.name} if isinstance(block, FileContent) and block.name else {}
     if not block.url:
-        return {"kind": "binary", "media_type": block.mime_type, "data": block.data}
+        return {"kind": "binary", "media_type": block.mime_type, "data": block.data} | name
     kinds = {"image": "image-url", "audio": "audio-url", "video": "video-url"}
     kind = "image-url" if isinstance(block, ImageContent) else kinds.get(block.kind, "document-url")
-    return {"kind": kind, "url": block.url} | ({"media_type": block.mime_type} if block.mime_type else {})
+    return {"kind": kind, "url": block.url} | ({"media_type": block.mime_type} if block.mime_type else {}) | name
 
 
 def _response(message: AssistantMessage) -> Object:

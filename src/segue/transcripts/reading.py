@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ ENDPOINT = "transcript:"
 that only its maker could verify is sent anywhere, while writing it back to the same tool keeps it."""
 
 _TITLE = 100
+_LOOK = 8
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[^,;]*)*;base64,(.*)", re.DOTALL)
 
 
@@ -54,6 +55,13 @@ def object_of(value: Any) -> Object:
 def objects(value: Any) -> list[Object]:
     """The objects of a list; empty if it is not one."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def mostly(items: Any, is_own: Callable[[Object], bool]) -> bool:
+    """Whether at least half of the first items of a list are objects of a kind."""
+    first = items[:_LOOK] if isinstance(items, list) else []
+    found = sum(isinstance(each, dict) and is_own(each) for each in first)
+    return found > 0 and 2 * found >= len(first)
 
 
 def text_in(value: Any, *names: str) -> str | None:

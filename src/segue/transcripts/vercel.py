@@ -21,30 +21,31 @@ from .building import Conversation, media, tokens
 from .entries import document_format
 from .marks import mark_of
 from .origins import GOOGLE, RESPONSES, Origin
-from .reading import as_text, object_of, objects, text_of
+from .reading import as_text, mostly, object_of, objects, text_of
 from .source import Object
 from .values import Report
 from .vercel_writing import FIELDS, SPACES, USAGE, draft
 
 NAME = "vercel"
 _PROTOCOLS = {space: protocol for protocol, space in SPACES.items()} | {"vertex": GOOGLE, "azure": RESPONSES}
+_UI_ROLES = ("system", "user", "assistant")
 _FAILED = ("output-error", "output-denied")
 _DENIED = "The call was not allowed."
 
 
 def is_own(document: Any) -> bool:
     """Whether a document is a list of UI messages or model messages, or a chat with one."""
-    found = objects(_messages(document))[:4]
-    ui = [each for each in found if isinstance(each.get("parts"), list)]
-    if found and len(ui) == len(found):
-        return all(isinstance(each.get("role"), str) and not _is_google(each) for each in found)
-    kinds = {part.get("type") for each in objects(_messages(document))[:50] for part in objects(each.get("content"))}
-    return bool(kinds & {"tool-call", "tool-result"}) or any("toolInvocations" in each for each in found)
+    messages = _messages(document)
+    if mostly(messages, lambda each: "parts" in each):
+        return mostly(messages, _is_ui)
+    kinds = {part.get("type") for each in objects(messages)[:50] for part in objects(each.get("content"))}
+    return bool(kinds & {"tool-call", "tool-result"}) or mostly(messages, lambda each: "toolInvocations" in each)
 
 
-def _is_google(message: Object) -> bool:
-    """Whether a message is of Gemini, whose parts have no type."""
-    return any("type" not in part for part in objects(message["parts"])) or message.get("role") == "model"
+def _is_ui(message: Object) -> bool:
+    """Whether it is a UI message, whose parts have types; those of Gemini have none."""
+    parts = objects(message.get("parts"))
+    return message.get("role") in _UI_ROLES and all("type" in part for part in parts)
 
 
 def _messages(document: Any) -> Any:
@@ -57,16 +58,16 @@ def read_messages(items: Any, report: Report | None = None, endpoint: str | None
     for at, item in enumerate(_messages(items) or ()):
         message = object_of(item)
         role, parts = text_of(message.get("role")), _parts(message)
-        conversation.begin(item, has_system=role == "system" and not conversation.log)
+        conversation.begin(item, f"[{at}]", has_system=role == "system" and not conversation.log)
         if role == "system":
             conversation.add_system("\n\n".join(text_of(part.get("text")) for part in parts))
         elif role == "user":
             injected = mark_of(message.get("metadata")).get("injected") is True
-            conversation.add_user(_content(conversation, parts, f"[{at}]"), injected)
+            conversation.add_user(_content(conversation, parts), injected)
         elif role in ("assistant", "tool"):
-            _Steps(conversation, message, f"[{at}]").read(parts)
+            _Steps(conversation, message).read(parts)
         else:
-            conversation.report.add("row-unknown", "a message of an unknown role", where=f"[{at}]")
+            conversation.remark("row-unknown", "a message of an unknown role")
     return conversation
 
 
@@ -81,7 +82,7 @@ def _parts(message: Object) -> list[Object]:
     ]
 
 
-def _content(conversation: Conversation, parts: Iterable[Object], where: str) -> list[UserContent]:
+def _content(conversation: Conversation, parts: Iterable[Object]) -> list[UserContent]:
     found: list[UserContent] = []
     for part in parts:
         kind = text_of(part.get("type"))
@@ -91,7 +92,7 @@ def _content(conversation: Conversation, parts: Iterable[Object], where: str) ->
         elif kind in ("file", "image", "media", "image-data", "file-data", "image-url", "file-url"):
             block = _file(part)
         if block is None:
-            conversation.report.add("block-left-out", f"a part of type {kind or 'unknown'}", where=where)
+            conversation.remark("block-left-out", f"a part of type {kind or 'unknown'}")
         else:
             found.append(block)
     return found
@@ -117,8 +118,8 @@ def _signature(part: Object, name: str = "providerMetadata") -> tuple[signatures
 class _Steps:
     """Reads the parts of an assistant message: an answer for each step, followed by its results."""
 
-    def __init__(self, conversation: Conversation, message: Object, where: str) -> None:
-        self._conversation, self._where = conversation, where
+    def __init__(self, conversation: Conversation, message: Object) -> None:
+        self._conversation = conversation
         self._metadata = object_of(message.get("metadata"))
         self._marks = objects(mark_of(self._metadata).get("steps"))
         self._blocks: list[AssistantContent] = []
@@ -126,13 +127,12 @@ class _Steps:
         self._protocol: str | None = None
 
     def read(self, parts: list[Object]) -> None:
-        for part in parts:
-            kind = text_of(part.get("type"))
-            if kind == "step-start":
+        kinds = [text_of(part.get("type")) for part in parts]
+        divided = "step-start" in kinds  # older messages do not mark their steps: there a text follows the results
+        for kind, part in zip(kinds, parts, strict=True):
+            if kind == "step-start" or (not divided and self._results and kind in ("text", "reasoning")):
                 self._close()
-            else:
-                if self._results and kind in ("text", "reasoning") and "providerMetadata" not in part:
-                    self._close()  # older messages do not mark their steps
+            if kind != "step-start":
                 self._add(kind, part)
         self._close()
 
@@ -159,7 +159,7 @@ class _Steps:
                 ProviderContent(part, kind, text_of(part.get("title")) or text_of(part.get("filename")))
             )
         else:
-            self._conversation.report.add("block-left-out", f"a part of type {kind or 'unknown'}", where=self._where)
+            self._conversation.remark("block-left-out", f"a part of type {kind or 'unknown'}")
 
     def _tool(self, part: Object, name: str) -> None:
         if part.get("providerExecuted") is True:
@@ -198,16 +198,13 @@ class _Steps:
 
     def _result(self, part: Object, name: str) -> None:
         state, output = part.get("state"), part.get("output")
-        content: list[UserContent] = []
         if state == "output-error":
             output = part.get("errorText")
         elif state == "output-denied":
             output = object_of(part.get("approval")).get("reason") or _DENIED
         pieces = object_of(output).get("value") if object_of(output).get("type") == "content" else None
-        if isinstance(pieces, list):
-            content = _content(self._conversation, objects(pieces), self._where)
+        found = _content(self._conversation, objects(pieces)) if isinstance(pieces, list) else as_text(output)
         synthetic = mark_of(part.get("resultProviderMetadata")).get("synthetic") is True
-        found = content or as_text(output)
         self._conversation.add_result(part.get("toolCallId"), found, state in _FAILED, name, synthetic=synthetic)
 
 
