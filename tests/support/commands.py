@@ -89,6 +89,7 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "project": lambda path: ["project", str(path / "talk.json"), "--to", TARGET],
     "encode": lambda path: ["encode", str(path / "talk.json"), "--to", TARGET],
     "lint": lambda path: ["lint", str(path / "body.json")],
+    "reproduce": lambda path: ["reproduce", str(path / "talk.json"), "--model", TARGET],
     "import": lambda path: ["import", str(path / "body.json")],
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
     "learn": lambda path: ["learn", "openai/gpt-5.4", "--file", str(path / "learnt.toml")],

@@ -21,6 +21,7 @@ COMMANDS = {
     "project": "show a conversation as another model would receive it",
     "encode": "print the request body that sends a conversation to a model",
     "lint": "list what a provider would refuse in a request body, and why",
+    "reproduce": "make a small reproduction of a refused request, without anything of yours",
     "import": "convert a conversation in any known format to segue's own",
     "export": "print a conversation in the form of a protocol",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
