@@ -27,6 +27,7 @@ OTHERS = {
     "XDG_DATA_HOME": "the folder with `segue/sessions.db`; by default `~/.local/share`",
     "XDG_STATE_HOME": "the folder with what segue has learnt; by default `~/.local/state`",
     "LOCALAPPDATA": "the same on Windows",
+    "CLAUDE_CONFIG_DIR": "the folder of Claude Code with its sessions; by default `~/.claude`",
     "AWS_REGION": "the region of Bedrock; also `AWS_DEFAULT_REGION`",
     "AWS_DEFAULT_REGION": "the region of Bedrock, if `AWS_REGION` is not set",
     "PGPASSWORD": "the password for sessions on PostgreSQL; libpq reads its other variables, too",
