@@ -92,6 +92,7 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "reproduce": lambda path: ["reproduce", str(path / "talk.json"), "--model", TARGET],
     "import": lambda path: ["import", str(path / "body.json")],
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
+    "studio": lambda path: ["studio", str(path / "talk.json"), "--no-open", "--port", "70000"],
     "learn": lambda path: ["learn", "openai/gpt-5.4", "--file", str(path / "learnt.toml")],
     "standin": lambda path: ["standin", "anthropic"],
     "local": lambda path: ["local", "--port", "70000"],

@@ -25,6 +25,7 @@ from .project import (
     ProjectedContext,
     Projection,
     project as project,
+    rendered as rendered,
     require_messages as require_messages,
 )
 from .step import NameMap as NameMap, PendingChange as PendingChange, Report as Report, spelled_out as spelled_out

@@ -19,6 +19,7 @@ from ..projection import (
 from ..tokens import guess_frame
 from ..types import Change, Context, Fold, Message, Model, Options, ToolKey
 from ..wire import Protocol, join_headers, to_builtins, to_json
+from .sources import Sources, trace
 
 HISTORY = Raw(b"\0")
 """The place of the turns that were written before. It is written verbatim, and NUL cannot occur in JSON."""
@@ -156,6 +157,11 @@ class Request:
     def changes(self) -> list[Change]:
         """All changes of projection and encoding."""
         return [*self._snapshot.changes(turns=True), *self._report.changes]
+
+    @property
+    def sources(self) -> Sources:
+        """The stored messages behind the parts of the body. To find them, the conversation is rendered again."""
+        return trace(self.source.context, self.source.count, self.source.policy, self.model, self.options)
 
     @property
     def added(self) -> bool:

@@ -121,10 +121,14 @@ class Turns(Generic[D, S]):
         end.__dict__.update(self.__dict__)
         end.out, end.turns, end.held = out, list(self.turns), list(self.held)
         end._own_last()
-        if end.held:
-            end._release(end.index)
+        end.release()
         end.close()
         return end
+
+    def release(self) -> None:
+        """Add the images and files that were held back: no further result of their batch follows."""
+        if self.held:
+            self._release(self.index)
 
     def note(self, code: ChangeCode, detail: str) -> None:
         """Report a change of the message that is being added."""

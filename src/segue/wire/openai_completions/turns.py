@@ -81,6 +81,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         super().extend()
         self._join()
 
+    def release(self) -> None:
+        super().release()
+        self._join()
+
     def pop_final(self) -> list[Turn]:
         """Also keep the last user message, if it gets a cache marker."""
         if self.dialect.caching != "markers":

@@ -1,0 +1,223 @@
+"""The application: one function for each page. Pages are made in threads, so that a long one does not block others."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from email.parser import BytesParser
+from email.policy import HTTP
+from importlib.metadata import version
+from urllib.parse import parse_qs
+
+import htpy as h
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HTTPRequest
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ..catalog import list_models
+from ..errors import SegueError
+from ..types.printable import printable
+from .blocks import Ink, Place, plain
+from .frame import ASSETS, file_page, page
+from .home import draw_error, draw_home
+from .marked import one_line
+from .opened import Opened
+from .pages_json import home_json, screen_json
+from .raw import draw_raw
+from .rows import CHUNK, Sheet, draw_rows
+from .screen import draw_screen, draw_whole, find, title_line
+from .shelf import Shelf, default_targets
+from .view import View, view_of
+
+LARGEST = 64 << 20
+"""Bytes that can be pasted or dropped."""
+LOOKS_EVERY = 0.4
+"""Seconds between two looks at a session that may grow."""
+TYPES = {".css": "text/css", ".js": "text/javascript"}
+
+
+class Studio:
+    """The pages over one shelf."""
+
+    def __init__(self, shelf: Shelf, gateway: str = "") -> None:
+        self.shelf = shelf
+        self.gateway = gateway
+
+    def routes(self) -> list[Route]:
+        """The address of each page."""
+        return [
+            Route("/", self.home),
+            Route("/index.json", self.home),
+            Route("/open", self.open, methods=["POST"]),
+            Route("/models.json", self.models),
+            Route("/c/{id}", self.conversation),
+            Route("/c/{id}/rows", self.rows),
+            Route("/c/{id}/text", self.text),
+            Route("/c/{id}/body", self.body),
+            Route("/c/{id}/export", self.export),
+            Route("/c/{id}/live", self.live),
+            Route("/assets/{name}", asset),
+        ]
+
+    # -- lists -------------------------------------------------------------------------------------------------------
+
+    def home(self, request: HTTPRequest) -> Response:
+        find = request.query_params.get("q", "").strip()
+        places = list(self.shelf.search(find)) if find else []
+        documents, sessions = self.shelf.documents(), self.shelf.sessions()
+        if request.url.path.endswith(".json"):
+            return Response(home_json(documents, sessions, places), media_type="application/json")
+        return HTMLResponse(page("", draw_home(documents, sessions, find, places, self.gateway)))
+
+    def models(self, request: HTTPRequest) -> Response:
+        return Response(msgspec.json.encode(list_models()), media_type="application/json")
+
+    async def open(self, request: HTTPRequest) -> Response:
+        data = b""
+        async for part in request.stream():
+            data += part
+            if len(data) > LARGEST:
+                raise HTTPException(413)
+        text, name = _posted(request.headers.get("content-type", ""), data)
+        try:
+            found = await asyncio.to_thread(self.shelf.add_text, text, name)
+        except SegueError as error:
+            return HTMLResponse(page("", draw_error(error.for_shell())), 422)
+        return RedirectResponse(f"/c/{found[0].id}" if len(found) == 1 else "/", 303)
+
+    # -- one conversation --------------------------------------------------------------------------------------------
+
+    def conversation(self, request: HTTPRequest) -> Response:
+        name = request.path_params["id"]
+        as_json = name.endswith(".json")
+        opened = self._opened(name.removesuffix(".json"))
+        path, view = f"/c/{opened.id}", view_of(request.query_params)
+        if "add" in request.query_params:
+            return RedirectResponse(f"{path}?{view.query()}", 303)
+        if not view.to and "to" not in request.query_params:
+            view = view.change(to=default_targets(opened))
+        sheet = self._sheet(opened, view)
+        hits = find(sheet, view.find)
+        if hits and not view.at:
+            view = view.change(at=hits[min(view.hit, len(hits)) - 1])
+        if as_json:
+            return Response(screen_json(sheet, view, path, hits), media_type="application/json")
+        line = title_line(opened, view, path, hits)
+        return HTMLResponse(page(one_line(opened.name), self._content(sheet, view, path), line=line))
+
+    def _content(self, sheet: Sheet, view: View, path: str) -> h.Node:
+        column = sheet.columns[view.raw - 1] if view.raw else None
+        if column is not None and column.preview is not None:
+            return draw_raw(column.preview.request, view, path)
+        return draw_screen(sheet, view, path)
+
+    def rows(self, request: HTTPRequest) -> Response:
+        opened = self._opened(request.path_params["id"])
+        view = view_of(request.query_params)
+        rows = draw_rows(self._sheet(opened, view), view.at, view.at + CHUNK)
+        return HTMLResponse(str(h.fragment[rows]))
+
+    def text(self, request: HTTPRequest) -> Response:
+        """The whole text of a block that is too long for the screen."""
+        opened = self._opened(request.path_params["id"])
+        numbers = request.query_params.get("p", "").split(".")
+        if len(numbers) != 4 or not all(each.isascii() and each.isdigit() for each in numbers):
+            raise HTTPException(404)
+        column, index, part, block = map(int, numbers)
+        sheet = self._sheet(opened, view_of(request.query_params))
+        try:
+            messages = sheet.columns[column - 1].messages[index] if column else [sheet.messages[index]]
+            text = plain(messages[part].content[block])
+        except (KeyError, IndexError):
+            raise HTTPException(404) from None
+        return Response(printable(text), media_type="text/plain")
+
+    def body(self, request: HTTPRequest) -> Response:
+        """The bytes of a request body."""
+        opened = self._opened(request.path_params["id"])
+        view = view_of(request.query_params)
+        column = self._sheet(opened, view).columns[view.raw - 1] if view.raw else None
+        if column is None or column.preview is None:
+            raise HTTPException(404)
+        return Response(column.preview.request.json(), media_type="application/json")
+
+    def export(self, request: HTTPRequest) -> Response:
+        """The screen as one file that needs neither a server nor a network."""
+        opened = self._opened(request.path_params["id"])
+        view = view_of(request.query_params)
+        sheet = self.shelf.sheet(opened, view, Ink(view.find))
+        facts = f"{one_line(opened.form)} · made with segue {version('segue')}"
+        line = [h.h1[one_line(opened.name)], h.span(".facts")[facts]]
+        document = file_page(one_line(opened.name), draw_whole(sheet), line=line)
+        name = "".join(each if each.isascii() and (each.isalnum() or each in "-_.") else "-" for each in opened.name)
+        headers = {"content-disposition": f'attachment; filename="{name[:60] or "conversation"}.html"'}
+        return HTMLResponse(document, headers=headers)
+
+    async def live(self, request: HTTPRequest) -> Response:
+        """A stream with one event whenever the session has grown."""
+        reader = await asyncio.to_thread(self.shelf.reader, request.path_params["id"])
+        if reader is None:
+            return Response(status_code=204)  # tells the browser not to ask again
+
+        async def events() -> AsyncIterator[str]:
+            seen = int(request.query_params.get("after", "0"))
+            yield ": watching\n\n"
+            while True:
+                head = await asyncio.to_thread(reader.head)
+                if head != seen:
+                    seen = head
+                    yield f"event: grown\ndata: {head}\n\n"
+                await asyncio.sleep(LOOKS_EVERY)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+    def _opened(self, id: str) -> Opened:  # noqa: A002
+        opened = self.shelf.open(id)
+        if opened is None:
+            raise HTTPException(
+                404, "there is no such conversation here; it may have been pasted into an earlier studio"
+            )
+        return opened
+
+    def _sheet(self, opened: Opened, view: View) -> Sheet:
+        query = view.change(diff=None, raw=0, find="", at=0).query()
+
+        def address(place: Place, block: int) -> str:
+            return f"/c/{opened.id}/text?p={'.'.join(map(str, (*place, block)))}&{query}"
+
+        return self.shelf.sheet(opened, view, Ink(view.find, address))
+
+
+def application(studio: Studio) -> Starlette:
+    """The ASGI application, without its guard."""
+    return Starlette(routes=studio.routes(), exception_handlers={HTTPException: _failed, SegueError: _failed})
+
+
+def asset(request: HTTPRequest) -> Response:
+    """A file of the page: style and scripts."""
+    name = request.path_params["name"]
+    file = ASSETS / name
+    if name not in {each.name for each in ASSETS.iterdir()} or file.suffix not in TYPES:
+        raise HTTPException(404)
+    return Response(file.read_bytes(), media_type=TYPES[file.suffix])
+
+
+def _failed(request: HTTPRequest, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    text = error.detail if isinstance(error, HTTPException) else str(error)
+    return HTMLResponse(page("not found", draw_error(text)), status)
+
+
+def _posted(content_type: str, data: bytes) -> tuple[bytes, str]:
+    """The text and the name of what was posted: a form, or the file itself."""
+    if content_type.startswith("multipart/form-data"):
+        message = BytesParser(policy=HTTP).parsebytes(b"content-type: " + content_type.encode() + b"\r\n\r\n" + data)
+        for part in message.iter_parts():
+            content = part.get_payload(decode=True)
+            if isinstance(content, bytes) and content.strip():
+                return content, part.get_filename() or "pasted text"
+        return b"", "pasted text"
+    if content_type.startswith("application/x-www-form-urlencoded"):
+        return parse_qs(data.decode("utf-8", "replace")).get("text", [""])[0].encode(), "pasted text"
+    return data, "a file"

@@ -1,0 +1,79 @@
+// Conversations and lists that grow while they are shown. The end is followed until the user scrolls up.
+
+let source = null;
+
+export function watch({ parse, fetchText, observe }) {
+  source?.close();
+  source = null;
+  const page = document.querySelector("[data-live]");
+  if (!page) return;
+  const status = document.getElementById("live");
+  let following = page.dataset.follow === "yes" || atEnd();
+  let scrolled = scrollY;
+  const show = () => (status.textContent = following ? "live, following the end" : "live, not following");
+  onscroll = () => {
+    // Only scrolling up stops following: new messages move the end down, not the reader up.
+    if (scrollY < scrolled - 4) following = false;
+    else if (atEnd()) following = true;
+    scrolled = scrollY;
+    if (source) show();
+  };
+  const opened = (source = new EventSource(page.dataset.live));
+  let busy = false;
+  let again = false;
+  const update = async () => {
+    again = busy;
+    if (busy) return;
+    busy = true;
+    do {
+      again = false;
+      const [text] = await fetchText(page.dataset.refresh);
+      if (source !== opened) return;
+      const stay = following;
+      merge(parse(text), observe);
+      if (stay) scrollTo(0, document.body.scrollHeight);
+      scrolled = scrollY;
+    } while (again);
+    busy = false;
+    show();
+  };
+  opened.addEventListener("grown", update);
+  opened.addEventListener("open", show);
+  opened.addEventListener("error", () => (status.textContent = "live: the connection is lost"));
+}
+
+const atEnd = () => scrollY + innerHeight > document.body.scrollHeight - 60;
+
+/** Takes over what is new: heads, strip and title, chunks that the new page has in full, chunks that are new. */
+function merge(next, observe) {
+  const open = [...document.querySelectorAll("#heads details[open] > summary")].map((each) => each.textContent);
+  for (const name of ["top", "strip", "heads", "list"]) {
+    const [old, fresh] = [document.getElementById(name), next.getElementById(name)];
+    if (old && fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);
+  }
+  for (const summary of document.querySelectorAll("#heads summary")) {
+    if (open.includes(summary.textContent)) summary.parentElement.open = true;
+  }
+  const feed = document.getElementById("feed");
+  if (!feed) return;
+  Object.assign(feed.dataset, next.getElementById("feed").dataset);
+  for (const chunk of next.querySelectorAll(".chunk")) {
+    const known = document.getElementById(chunk.id);
+    if (!known) {
+      feed.append(chunk);
+      if (chunk.classList.contains("waiting")) observe(chunk);
+    } else {
+      mergeRows(known, chunk);
+    }
+  }
+}
+
+/** Replaces only the rows that differ, so that what the user has opened or selected stays. */
+function mergeRows(known, chunk) {
+  if (known.classList.contains("waiting") || chunk.classList.contains("waiting")) return;
+  for (const row of chunk.querySelectorAll(".row")) {
+    const old = document.getElementById(row.id);
+    if (!old) known.append(row);
+    else if (old.textContent !== row.textContent) old.replaceWith(row);
+  }
+}

@@ -1,0 +1,99 @@
+"""The first page: open something, and everything that can be opened, with a search across it."""
+
+from datetime import datetime
+
+import htpy as h
+
+from ..session import SessionInfo
+from ..types.text import count_of
+from .marked import one_line, safe
+from .opened import Opened, id_of
+from .shelf import Place
+
+MOST_LISTED = 200
+"""Sessions that the list shows; a search finds the others."""
+
+
+def draw_home(
+    documents: list[Opened], sessions: list[SessionInfo], find: str, places: list[Place], gateway: str
+) -> list[h.Node]:
+    """The content of the page."""
+    return [
+        h.div("#home")[
+            _open_form(),
+            h.form(method="get", action="/", role="search", data_visit="")[
+                h.label["search all conversations ", h.input(name="q", type="search", value=find)], h.button["search"]
+            ],
+            _places(find, places) if find else None,
+            h.p[h.a(href="/gateway")[f"requests of the gateway at {one_line(gateway)}"]] if gateway else None,
+            _documents(documents),
+            _sessions(sessions),
+        ]
+    ]
+
+
+def draw_error(text: str) -> list[h.Node]:
+    """What was wrong with something that should be opened."""
+    return [h.div("#home")[h.p(".failure", role="alert")[one_line(text)], _open_form()]]
+
+
+def _open_form() -> h.Renderable:
+    return h.form("#open", method="post", action="/open", enctype="multipart/form-data")[
+        h.h2["Open a conversation"],
+        h.label[
+            "paste it here: a conversation, a request body, a list of messages, a transcript",
+            h.textarea(name="text", rows="5"),
+        ],
+        h.p[h.label["or choose a file ", h.input(name="file", type="file")], " ", h.button["open"]],
+    ]
+
+
+def _places(find: str, places: list[Place]) -> h.Renderable:
+    items = [
+        h.li[
+            h.a(href=f"/c/{place.id}?at={place.message}#m{place.message}")[
+                f"{one_line(place.name)}, message {place.message}"
+            ],
+            h.p(".excerpt", dir="auto")[safe(place.text, find)],
+        ]
+        for place in places
+    ]
+    return h.section(aria_label="found")[
+        h.h2[f"{count_of(len(places), 'message')} with “{one_line(find)}”"], h.ol(".places")[items]
+    ]
+
+
+def _documents(documents: list[Opened]) -> h.Renderable | None:
+    if not documents:
+        return None
+    rows = [
+        h.tr[
+            h.td[h.a(href=f"/c/{each.id}")[one_line(each.name)]],
+            h.td[one_line(each.form)],
+            h.td(".count")[count_of(len(each.context.messages), "message")],
+        ]
+        for each in documents[:MOST_LISTED]
+    ]
+    return h.section(aria_label="opened")[h.h2["Opened"], h.table[_head("name", "taken for", "size"), h.tbody[rows]]]
+
+
+def _sessions(sessions: list[SessionInfo]) -> h.Renderable:
+    if not sessions:
+        return h.p(".facts")["No stored sessions: `segue chat` makes one."]
+    rows = [
+        h.tr[
+            h.td[h.a(href=f"/c/{id_of('session', info.id)}")[one_line(info.title) or one_line(info.id)]],
+            h.td[one_line(info.id), f", fork of {one_line(info.parent)}" if info.parent else ""],
+            h.td(".count")[f"{info.entries:,} entries"],
+            h.td[datetime.fromtimestamp(info.changed / 1_000).strftime("%Y-%m-%d %H:%M")],
+        ]
+        for info in sessions[:MOST_LISTED]
+    ]
+    more = h.p(".facts")[f"and {len(sessions) - MOST_LISTED} more"] if len(sessions) > MOST_LISTED else None
+    return h.section(aria_label="sessions")[
+        h.h2["Sessions"], h.table[_head("title", "session", "size", "changed"), h.tbody[rows]], more
+    ]
+
+
+def _head(*names: str) -> h.Renderable:
+    return h.thead[h.tr[[h.th(scope="col")[name] for name in names]]]

@@ -1,0 +1,163 @@
+"""The shelf: everything that can be opened here, and what the models get of it, kept for the next page."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Lock
+from typing import Any, TypeVar
+
+from msgspec import Struct
+
+from ..errors import SegueError
+from ..rules import Finding
+from ..session import SessionInfo, Store
+from ..types import AssistantMessage, Message
+from .blocks import Ink, plain
+from .columns import Column, column_of, findings_in_body
+from .marked import one_line, pattern_of
+from .opened import Opened, Read, SessionReader, id_of, open_file, open_text
+from .rows import Sheet
+from .view import Target, View
+
+MOST_KEPT = 24
+"""Columns that are kept."""
+MOST_FOUND = 100
+"""Places that a search across sessions returns."""
+AROUND = 60
+"""Characters around a place that a search shows."""
+
+DEFAULTS = ("anthropic/claude-sonnet-5", "openai/gpt-5.4", "google/gemini-3-pro-preview")
+"""The models that are shown if none is named; not the one that answered last, which gets it as it is stored."""
+
+T = TypeVar("T")
+
+
+class Place(Struct, frozen=True):
+    """A message that a search across conversations has found."""
+
+    id: str
+    name: str
+    message: int
+    text: str
+
+
+class Shelf:
+    """Conversations by their ids. Threads may share it."""
+
+    def __init__(self, read: Read, store: Store | None = None) -> None:
+        self._read = read
+        self.store = store
+        self._opened: dict[str, Opened] = {}
+        self._sessions: dict[str, SessionReader] = {}
+        self._kept: OrderedDict[object, Any] = OrderedDict()
+        self._lock = Lock()
+
+    # -- opening -----------------------------------------------------------------------------------------------------
+
+    def add_file(self, path: str) -> list[Opened]:
+        """Open the conversations in a file."""
+        return self._add(open_file(path, self._read))
+
+    def add_text(self, data: bytes, name: str) -> list[Opened]:
+        """Open the conversations in a text."""
+        return self._add(open_text(data, name, self._read))
+
+    def _add(self, found: list[Opened]) -> list[Opened]:
+        for each in found:
+            self._opened[each.id] = each
+        return found
+
+    def add(self, opened: Opened) -> None:
+        """Add a conversation that was read elsewhere."""
+        self._opened[opened.id] = opened
+
+    def open(self, id: str) -> Opened | None:  # noqa: A002
+        """The conversation with this id, as it is now."""
+        if id in self._opened:
+            return self._opened[id]
+        reader = self.reader(id)
+        if reader is None:
+            return None
+        with self._lock:
+            return reader.opened()
+
+    def reader(self, id: str) -> SessionReader | None:  # noqa: A002
+        """The session with this id."""
+        if id not in self._sessions and self.store is not None:
+            for info in self.store.sessions():
+                self._sessions.setdefault(id_of("session", info.id), SessionReader(self.store, info.id))
+        return self._sessions.get(id)
+
+    # -- lists -------------------------------------------------------------------------------------------------------
+
+    def documents(self) -> list[Opened]:
+        """Everything that was opened since the studio was started, the last one first."""
+        return list(self._opened.values())[::-1]
+
+    def sessions(self) -> list[SessionInfo]:
+        """All stored sessions, the last changed first."""
+        return [] if self.store is None else self.store.sessions()
+
+    def search(self, text: str) -> Iterator[Place]:
+        """Every message of every conversation that contains ``text``, up to a number."""
+        pattern = pattern_of(text)
+        count = 0
+        for id, name, index, message in self._all_messages():  # noqa: A001
+            for block in message.content:
+                shown = plain(block)
+                if found := pattern.search(shown):
+                    start = max(found.start() - AROUND, 0)
+                    yield Place(id, name, index, one_line(shown[start : found.end() + AROUND]))
+                    count += 1
+                    break
+            if count >= MOST_FOUND:
+                return
+
+    def _all_messages(self) -> Iterator[tuple[str, str, int, Message]]:
+        for opened in self.documents():
+            for index, message in enumerate(opened.context.messages):
+                yield opened.id, opened.name, index, message
+        for info in self.sessions():
+            opened_session = None
+            with suppress(SegueError):  # a damaged session does not hide the others
+                opened_session = self.open(id_of("session", info.id))
+            if opened_session is not None:
+                for index, message in enumerate(opened_session.context.messages):
+                    yield opened_session.id, opened_session.name, index, message
+
+    # -- what the models get -----------------------------------------------------------------------------------------
+
+    def sheet(self, opened: Opened, view: View, ink: Ink) -> Sheet:
+        """What the rows of a page are drawn from."""
+        columns = [self._column(opened, target) for target in view.to]
+        return Sheet(opened, columns, self._findings(opened), ink, view.diff)
+
+    def _column(self, opened: Opened, target: Target) -> Column:
+        key = (opened.id, opened.version, target)
+        return self._keep(key, lambda: column_of(opened.context, target))
+
+    def _findings(self, opened: Opened) -> dict[int | None, list[Finding]]:
+        if opened.body is None or opened.protocol is None:
+            return {}
+        body, protocol = opened.body, opened.protocol
+        return self._keep((opened.id, "body"), lambda: findings_in_body(body, protocol))
+
+    def _keep(self, key: object, make: Callable[[], T]) -> T:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                kept: T = self._kept[key]
+                return kept
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+
+def default_targets(opened: Opened) -> tuple[Target, ...]:
+    """Two models to begin with: of other makers than the one that answered last."""
+    answers = [message for message in opened.context.messages if isinstance(message, AssistantMessage)]
+    last = answers[-1].provider if answers else ""
+    return tuple(Target(name) for name in DEFAULTS if name.partition("/")[0] != last)[:2]

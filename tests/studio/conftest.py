@@ -1,0 +1,73 @@
+"""A studio that runs, with its shelf, and a client that has its cookie."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from segue.cli.studio import read_lines
+from segue.session import Store, open_store
+from segue.studio import Opened, Server, Shelf
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
+TWO = "anthropic/claude-sonnet-5,mistral/mistral-large-latest"
+
+
+class Running:
+    """A studio that runs, and how it is asked."""
+
+    def __init__(self, server: Server, shelf: Shelf, store: Store) -> None:
+        self.server = server
+        self.shelf = shelf
+        self.store = store
+        self.base = f"http://127.0.0.1:{server.port}"
+        self.client = httpx2.Client(base_url=self.base, follow_redirects=True, timeout=60)
+        self.client.get(server.url("/"))
+
+    def get(self, path: str) -> httpx2.Response:
+        return self.client.get(path)
+
+    def page(self, path: str) -> str:
+        response = self.get(path)
+        assert response.status_code == 200, response.text
+        return response.text
+
+    def json(self, path: str) -> dict[str, object]:
+        found: dict[str, object] = self.get(path).json()
+        return found
+
+    def open(self, path: Path = EXAMPLE) -> Opened:
+        return self.shelf.add_file(str(path))[0]
+
+    def paste(self, text: str | bytes) -> httpx2.Response:
+        return self.client.post("/open", data={"text": text if isinstance(text, str) else text.decode()})
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Running]]:
+    """Starts studios, which end with the module."""
+    running: list[tuple[Running, threading.Thread]] = []
+
+    def begin(**settings: str) -> Running:
+        store = open_store(str(tmp_path_factory.mktemp("studio") / "sessions.db"))
+        shelf = Shelf(read_lines, store)
+        server = Server(shelf, **settings)  # type: ignore[arg-type]  # all settings of tests are texts
+        thread = threading.Thread(target=server.run, name="studio")
+        thread.start()
+        studio = Running(server, shelf, store)
+        running.append((studio, thread))
+        return studio
+
+    yield begin
+    for studio, thread in running:
+        studio.client.close()
+        studio.server.stop()
+        thread.join()
+        studio.store.close()
+
+
+@pytest.fixture(scope="module")
+def studio(start: Callable[..., Running]) -> Running:
+    return start()
