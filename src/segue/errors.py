@@ -7,6 +7,7 @@
     ├── ModelError              a model or protocol that is not available as requested
     │   └── UnknownProviderError
     ├── CatalogError            a catalog file with faults; all of them are listed
+    │   └── ConfigError         the same for the configuration of a gateway
     ├── SessionError            a session that does not exist, exists already, or cannot be read
     │   ├── ConflictError       another process has written to the session in the meantime
     │   └── TransferError       an exported session with unreadable lines; all of them are listed
@@ -37,6 +38,7 @@ from typing import Any, ClassVar
 __all__ = [
     "AuthenticationError",
     "CatalogError",
+    "ConfigError",
     "ConflictError",
     "ContextOverflowError",
     "DownloadError",
@@ -136,6 +138,10 @@ class CatalogError(SegueError, ValueError):
 
     def for_shell(self) -> str:
         return f"{self.source}: " + "; ".join(self.faults)
+
+
+class ConfigError(CatalogError):
+    """The configuration of a gateway has faults. ``faults`` lists all of them, each with its place."""
 
 
 class SessionError(SegueError):

@@ -9,6 +9,7 @@ from .client import Client
 from .connection import Connection, Timeouts
 from .downloads import Downloads, inline, inline_sync
 from .failures import error_of
+from .post import Pieces as Pieces, Posted as Posted, Poster
 from .reach import Reach, checked_headers as checked_headers, parse_endpoint as parse_endpoint, reach
 from .stream import Stream
 from .sync import SyncStream, run_sync as run_sync
@@ -17,6 +18,7 @@ __all__ = [
     "Client",
     "Connection",
     "Downloads",
+    "Poster",
     "Reach",
     "Retries",
     "Stream",

@@ -13,6 +13,8 @@ from ..types.secret import Guarded
 if TYPE_CHECKING:
     import httpx2
 
+    from .post import Poster
+
 Body = dict[str, Any]
 
 
@@ -50,6 +52,8 @@ class Connection(Guarded, frozen=True, kw_only=True):
     facts: Facts | None = None
     # Your own HTTP client, for proxies, certificates or tests; it is not closed.
     http: "httpx2.AsyncClient | None" = None
+    # Another HTTP library, in place of httpx2.
+    poster: "Poster | None" = None
 
 
 def check(connection: Connection) -> None:

@@ -28,9 +28,10 @@ from ..types.secret import shown_address
 from ..types.text import copy_json
 from ..wire import error_text
 from .connection import Connection
-from .exchange import Exchange, Pieces
+from .exchange import Exchange
 from .failures import kind_of, kind_of_stop, request_id, retry_after
 from .pool import Pool
+from .post import Pieces
 from .reach import Reach
 from .transport import hidden_in_logs
 

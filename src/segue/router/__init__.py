@@ -12,7 +12,7 @@ from .decisions import (
     Retry as Retry,
     Situation as Situation,
 )
-from .patience import Patience
+from .patience import Patience, luck as luck
 from .policies import Failover, Fixed, RoundRobin, Weighted
 from .router import Router
 

@@ -25,6 +25,10 @@ class Situation(Struct, frozen=True):
     """Whether this request was already compacted because it did not fit."""
     conversation: str = ""
     """A name of the conversation, so that conversations that share a router draw and wait differently."""
+    bound: Model | None = None
+    """The model of a turn that is already running. It stays, unless it rests or the request does not fit."""
+    avoided: tuple[Model, ...] = ()
+    """Members that are not asked in this conversation for now, as long as there is another."""
 
 
 class Retry(Struct, frozen=True):

@@ -55,6 +55,9 @@ class Router(ABC):
         """Choose the model for a new turn. If every member rests, it is the one that returns first."""
         with self._lock:
             ranked = self._ranked(situation)
+            bound = None if situation.bound is None else self._place(situation.bound)
+            if bound is not None:
+                ranked = [bound, *(place for place in ranked if place != bound)]
             place = self._best(ranked, situation)
             if place is None:
                 place = min(ranked, key=lambda each: self._return_order(each, situation))
@@ -180,6 +183,7 @@ class Router(ABC):
     def _best(self, places: Sequence[int], situation: Situation) -> int | None:
         """The first that is available, preferably one whose window holds the request, which saves a compaction."""
         available = [place for place in places if self._health[place].available(situation.now)]
+        available = [place for place in available if self.members[place] not in situation.avoided] or available
         fitting = [place for place in available if self.members[place].input_limit() > situation.tokens]
         return next(iter(fitting or available), None)
 

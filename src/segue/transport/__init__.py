@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from . import boto
+from .conversations import FRAMES as FRAMES, Body as Body, begins_answer as begins_answer, read_body as read_body
 from .http import library, make_client
 from .ledger import ledger_file
 from .patch import Patch

@@ -42,7 +42,7 @@ class Known:
     def grown(self, history: bytes, items: Any) -> None:
         """Set the bytes of all messages; ``items`` are the last of them, decoded."""
         self.prefix = history.removesuffix(b"]").rstrip()
-        self.ended = isinstance(items, list) and not _begins_answer(items[-1])
+        self.ended = isinstance(items, list) and not begins_answer(items[-1])
         """Whether the last message is not one of the model, so that an answer begins after it."""
 
 
@@ -122,7 +122,7 @@ class Conversations:
         if rest[:1] != b",":
             return before
         new = _value(b"[" + rest[1:])
-        if not known.ended or not _begins_answer(new[0]) or any(_is_system(item) for item in new):
+        if not known.ended or not begins_answer(new[0]) or any(_is_system(item) for item in new):
             return None
         protocol = protocol_of(model.protocol)
         tail = self._marked(protocol.ingest({protocol.history: new}, _unplaced(model), 0))
@@ -184,13 +184,13 @@ def _unplaced(model: Model) -> Model:
     return model.replace(endpoint=None)
 
 
-def _begins_answer(item: Any) -> bool:
+def begins_answer(item: Any) -> bool:
     """Whether an item of the history begins an answer, so that reading it needs nothing before it."""
     if not isinstance(item, dict):
         return False
     if item.get("role") in ("assistant", "model"):
         return True
-    return item.get("type") in ("reasoning", "function_call")
+    return item.get("type") in ("reasoning", "function_call", "custom_tool_call")
 
 
 def _is_system(item: Any) -> bool:

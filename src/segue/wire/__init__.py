@@ -14,6 +14,7 @@ from .common.outgoing import Outgoing as Outgoing
 from .common.reader import MALFORMED as MALFORMED, error_text as error_text
 from .common.reading import DATA_URL as DATA_URL
 from .common.refused import without_fields as without_fields
+from .common.seals import signature_of as signature_of
 from .common.turns import Mark as Mark, Turns as Turns
 from .common.writing import (
     AnswerForm as AnswerForm,

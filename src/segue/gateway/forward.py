@@ -1,0 +1,139 @@
+"""The fast lane: the client's own bytes, with another key and another name of the model, and the provider's own answer.
+
+Fields that segue does not know survive in both directions. In an answer only the name of the model is rewritten:
+clients decide by it whether they keep their thinking.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+import msgspec
+from msgspec import Raw
+
+from ..render import Request
+from ..transport import Body, read_body
+from .clients import ClientProtocol
+
+_fields = msgspec.json.Decoder(dict[str, Raw]).decode
+_FORWARDED = re.compile(r"anthropic-.*|openai-beta|user-agent")
+_RETURNED = re.compile(r"retry-after|.*ratelimit.*|request-id|x-request-id|anthropic-organization-id|openai-.*")
+_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key")
+_END = re.compile(rb"\r?\n\r?\n")
+
+
+class Forwarded(Request):
+    """A request whose body is the client's."""
+
+    __slots__ = ("_data",)
+    _data: bytes
+
+    @classmethod
+    def of(cls, request: Request, data: bytes, query: str, headers: Mapping[str, str]) -> "Forwarded":
+        """The rendered request, with these bytes, this query and these headers of the client."""
+        made = cls.__new__(cls)
+        for name in Request.__slots__:
+            setattr(made, name, getattr(request, name))
+        made._data = data
+        path, _, own = request.path.partition("?")
+        pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
+        query = urlencode(pairs) or own
+        made.path = f"{path}?{query}" if query else path
+        made.headers = {**request.headers, **headers}
+        return made
+
+    def pieces(self) -> list[bytes | memoryview]:
+        return [self._data]
+
+
+def forwarded_headers(headers: Mapping[str, str], credentials: bool) -> dict[str, str]:
+    """The headers of a client that the provider gets."""
+    return {
+        name: value
+        for name, value in headers.items()
+        if _FORWARDED.fullmatch(name) or (credentials and name in _CREDENTIALS)
+    }
+
+
+def returned_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a provider that the client gets."""
+    return {name.lower(): value for name, value in headers.items() if _RETURNED.fullmatch(name.lower())}
+
+
+def with_model(body: Body, name: str) -> bytes | None:
+    """The bytes of a body with another name of the model; ``None`` if it cannot be replaced without doubt."""
+    asked = body.fields.get("model")
+    if asked is None:
+        return body.data  # the name is in the path
+    given, wanted = bytes(asked), msgspec.json.encode(name)
+    if given == wanted:
+        return body.data
+    for place in re.finditer(rb'"model"\s*:\s*' + re.escape(given), body.data):
+        data = body.data[: place.end() - len(given)] + wanted + body.data[place.end() :]
+        split = read_body(data)
+        if split is not None and bytes(split.fields["model"]) == wanted:
+            return data
+    return None
+
+
+class Renamer:
+    """Replaces the name of the model in the bytes of an answer, streamed or whole."""
+
+    def __init__(self, client: ClientProtocol, name: str, streamed: bool) -> None:
+        self._paths, self._name, self._streamed = client.model_at, Raw(msgspec.json.encode(name)), streamed
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """The bytes that can be sent."""
+        data = self._rest + data
+        if not self._streamed:
+            self._rest = data
+            return b""
+        done: list[bytes] = []
+        start = 0
+        for end in _END.finditer(data):
+            done.append(self._frame(data[start : end.end()]))
+            start = end.end()
+        self._rest = data[start:]
+        return b"".join(done)
+
+    def close(self) -> bytes:
+        """The bytes that are left."""
+        rest, self._rest = self._rest, b""
+        return self._frame(rest) if self._streamed else self._renamed(rest)
+
+    def _frame(self, frame: bytes) -> bytes:
+        if b'"model' not in frame:
+            return frame
+        _, found, data = frame.partition(b"data:")
+        if not found or b"\ndata:" in data:
+            return frame
+        text = data.strip()
+        return frame.replace(text, self._renamed(text), 1)
+
+    def _renamed(self, text: bytes) -> bytes:
+        try:
+            fields = _fields(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return text
+        for path in self._paths:
+            if self._replace(fields, path):
+                return msgspec.json.encode(fields)
+        return text
+
+    def _replace(self, fields: dict[str, Any], path: tuple[str, ...]) -> bool:
+        name, *rest = path
+        if name not in fields:
+            return False
+        if not rest:
+            fields[name] = self._name
+            return True
+        try:
+            inner = _fields(fields[name])
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return False
+        if not self._replace(inner, tuple(rest)):
+            return False
+        fields[name] = Raw(msgspec.json.encode(inner))
+        return True
