@@ -1,6 +1,7 @@
 """One HTTP request and the bytes of its answer. Errors of the transport are raised as ``NetworkError``."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import anyio
 
@@ -64,7 +65,5 @@ class Exchange:
         if posted is None:
             return
         with anyio.CancelScope(shield=True):
-            try:
+            with suppress(NetworkError):  # it is closed already
                 await posted.aclose()
-            except NetworkError:
-                pass  # it is closed already

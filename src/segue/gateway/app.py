@@ -12,18 +12,23 @@ from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..errors import AuthenticationError, InvalidRequestError, OverloadedError, ProviderError
+from ..errors import AuthenticationError, InvalidRequestError, ModelNotFoundError, OverloadedError, ProviderError
 from ..render import write_error
 from ..transport import Body, read_body
+from . import admin
 from .bodies import BodyError, Disconnected, read_bytes
 from .clients import ANTHROPIC, CHAT, CLIENTS, GEMINI, RESPONSES
+from .counting import WRITTEN
 from .gateway import Gateway
 from .incoming import Incoming, fresh_id
+from .listing import format_for, listed, one
 from .output import send_whole
+from .responses import Refused
+from .routes import is_allowed
 
 logger = logging.getLogger("segue.gateway")
-FORWARDING = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 JSON = {"content-type": "application/json"}
 
 
@@ -91,6 +96,8 @@ class App:
             pass
         except ProviderError as error:
             await _refuse(call, error)
+        except Refused as error:
+            await call.reply(error.status, error.body)
         except BodyError as error:
             await _refuse(call, InvalidRequestError(error.text), error.status)
         finally:
@@ -136,8 +143,21 @@ class App:
             raise BodyError(400, "the body is not a JSON object")
         return body
 
+    async def count(self, call: Call, model: str | None = None) -> None:
+        """Answer a request for the number of tokens."""
+        incoming = await self.incoming(call, model, False)
+        tokens, is_exact = await self.gateway.pipeline.count(incoming)
+        assert call.protocol is not None
+        mark = {} if is_exact else {"x-segue-tokens": "estimated"}
+        await call.reply(200, WRITTEN[call.protocol](tokens), {**JSON, **mark})
+
     async def generate(self, call: Call, model: str | None = None, streams: bool | None = None) -> None:
         """Answer a request for an answer."""
+        incoming = await self.incoming(call, model, streams)
+        await self.gateway.answer(incoming, call.send, call.gone)
+
+    async def incoming(self, call: Call, model: str | None, streams: bool | None) -> Incoming:
+        """Read a request."""
         assert call.protocol is not None
         key = self.gateway.keys.find(call.headers, call.query)
         body = await self.body(call)
@@ -149,7 +169,10 @@ class App:
             streams=body.value("stream") is True if streams is None else streams,
             headers=call.headers, query=call.query, key=key,
         )  # fmt: skip
-        await self.gateway.answer(incoming, call.send, call.gone)
+        if call.protocol == RESPONSES:
+            expanded, parent = await self.gateway.pipeline.responses.expanded(body, incoming.tenant)
+            incoming = replace(incoming, expanded=expanded, parent=parent)
+        return incoming
 
 
 LOOPBACK = ("127.0.0.1", "::1", "testclient")
@@ -184,6 +207,39 @@ async def _gemini(app: App, call: Call) -> None:
     await app.generate(call, call.path["model"], call.path["action"] == "streamGenerateContent")
 
 
+async def _count(app: App, call: Call) -> None:
+    await app.count(call)
+
+
+async def _count_gemini(app: App, call: Call) -> None:
+    await app.count(call, call.path["model"])
+
+
+async def _models(app: App, call: Call) -> None:
+    key = app.gateway.keys.find(call.headers, call.query)
+    form = call.protocol or format_for(call.headers)
+    await call.reply(200, listed(app.gateway.routes.names(key.models), form))
+
+
+async def _model(app: App, call: Call) -> None:
+    key = app.gateway.keys.find(call.headers, call.query)
+    name = call.path["model"]
+    app.gateway.routes.resolve(name, call.protocol or CHAT)
+    if not is_allowed(name, key.models):
+        raise ModelNotFoundError(f"the key {key.name} may not use {name!r}")
+    await call.reply(200, one(name, call.protocol or format_for(call.headers)))
+
+
+async def _get_response(app: App, call: Call) -> None:
+    tenant = app.gateway.keys.find(call.headers, call.query).owner
+    await call.reply(200, await app.gateway.pipeline.responses.get(call.path["id"], tenant))
+
+
+async def _delete_response(app: App, call: Call) -> None:
+    tenant = app.gateway.keys.find(call.headers, call.query).owner
+    await call.reply(200, await app.gateway.pipeline.responses.delete(call.path["id"], tenant))
+
+
 async def _hello(app: App, call: Call) -> None:
     await call.reply(200, b"", {})
 
@@ -207,5 +263,22 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     _endpoint("POST", "/v1/chat/completions", _generate, CHAT),
     _endpoint("POST", "/v1/responses", _generate, RESPONSES),
     _endpoint("GET", "/v1/responses", _websocket, RESPONSES),
+    _endpoint("GET", "/v1/responses/(?P<id>[^/]+)", _get_response, RESPONSES),
+    _endpoint("DELETE", "/v1/responses/(?P<id>[^/]+)", _delete_response, RESPONSES),
+    _endpoint("POST", "/v1/messages/count_tokens", _count, ANTHROPIC),
+    _endpoint("POST", "/v1/responses/input_tokens", _count, RESPONSES),
+    _endpoint("POST", _GEMINI_MODEL + ":countTokens", _count_gemini, GEMINI),
+    _endpoint("GET", "/v1/models", _models),
+    _endpoint("GET", "/v1beta/models", _models, GEMINI),
+    _endpoint("GET", "/v1/models/(?P<model>.+)", _model),
+    _endpoint("GET", "/v1beta/models/(?P<model>.+)", _model, GEMINI),
+    _endpoint("GET", "/health/live", admin.live),
+    _endpoint("GET", "/health/ready", admin.ready),
+    _endpoint("GET", "/metrics", admin.metrics),
+    _endpoint("GET", "/segue/requests", admin.requests),
+    _endpoint("GET", "/segue/requests/(?P<id>[^/]+)", admin.request),
+    _endpoint("GET", "/segue/routes", admin.routes),
+    _endpoint("GET", "/segue/keys", admin.keys),
+    _endpoint("GET", "/segue/usage", admin.usage),
     _endpoint("POST", _GEMINI_MODEL + ":(?P<action>generateContent|streamGenerateContent)", _gemini, GEMINI),
 )

@@ -2,18 +2,23 @@
 
 import asyncio
 import logging
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..errors import SegueError
 from ..session import default_path
+from .access_log import log_request
+from .accounts import Accounts
 from .config import Config
 from .database import open_database
 from .guard import Guard, is_loopback
 from .incoming import Incoming
 from .keys import Keys
+from .metrics import Metrics
 from .pipeline import Pipeline
+from .records import Records
 from .report import RequestReport
 from .routes import Routes
 from .store import Store
@@ -36,6 +41,9 @@ class Gateway:
         self.keys = Keys(config.keys, settings.master_key, config.master_is_client)
         self.guard = Guard(host, settings.hosts, settings.origins, public=not is_loopback(host))
         self.guard.has_keys = self.keys.required
+        self.is_local = is_loopback(host)
+        self.metrics = Metrics()
+        self.records = Records()
         self.ready = False
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -45,10 +53,12 @@ class Gateway:
         self.store = Store(open_database(settings.store or str(default_store())))
         secret = settings.secret.encode() if settings.secret else await self.store.secret()
         self.upstream = Upstream()
-        self.pipeline = Pipeline(self.config, self.routes, self.store, secret, self.upstream)
+        self.pipeline = Pipeline(self.config, self.routes, self.store, self.keys, secret, self.upstream)
+        self.accounts = Accounts(self.store)
         await self.refresh()
         self._tasks = [
             asyncio.create_task(self._repeat(REFRESH, self.refresh)),
+            asyncio.create_task(self._repeat(REFRESH, self.accounts.flush)),
             asyncio.create_task(self._repeat(EXPIRE, self.store.expire)),
         ]
         self.ready = True
@@ -60,6 +70,7 @@ class Gateway:
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+        await self.accounts.flush()
         await self.upstream.aclose()
         self.store.close()
 
@@ -80,7 +91,16 @@ class Gateway:
     async def answer(self, incoming: Incoming, send: Any, gone: Any) -> None:
         """Answer a request for an answer."""
         report = RequestReport(incoming.id, incoming.client.name, incoming.model, incoming.key.name)
-        await self.pipeline.answer(incoming, report, send, gone)
+        self.metrics.running.inc()
+        try:
+            answer = await self.pipeline.answer(incoming, report, send, gone)
+            if self.config.gateway.record:
+                self.records.add(incoming.id, incoming.body.data, answer)
+        finally:
+            self.metrics.running.dec()
+            self.metrics.count(report, time.time() - report.began)
+            log_request(report)
+            await self.accounts.add(report, incoming.key)
 
 
 def default_store() -> Path:

@@ -26,8 +26,14 @@ class Incoming(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str]
     query: str
     key: KeySetting
-    # Items of stored responses that the request continues, before its own.
+    # The stored response that the request continues, and the body with its items.
     parent: str = ""
+    expanded: Body | None = None
+
+    @property
+    def readable(self) -> Body:
+        """The body that is read: with the items that it continues."""
+        return self.expanded or self.body
 
     @property
     def tenant(self) -> str:

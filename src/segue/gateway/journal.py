@@ -1,7 +1,8 @@
 """Drives the request loop for one request of a client: what is sent to which model, and what the client gets.
 
 Nothing is sent before the first content of an answer, so that another member can still be asked. After it, another
-model is never spliced in: the stream ends the way the protocol ends a failure, and the client's next try goes elsewhere.
+model is never spliced in: the stream ends the way the protocol ends a failure, and the client's next try goes to another
+member.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 
 from ..agent import TurnEvent
 from ..client import Connection
-from ..errors import NetworkError, ProviderError
+from ..errors import NetworkError, ProviderError, RefusedError
 from ..projection import PolicyLike
 from ..render import AnswerSettings, AnswerWriter, Request, encode, write_answer
 from ..router import Decision, Situation
@@ -38,7 +39,7 @@ from ..types.events import (
     ToolCallEnd,
     ToolCallStart,
 )
-from .clients import ClientProtocol
+from .clients import RESPONSES, ClientProtocol
 from .conversation import Reading
 from .envelope import Sealer
 from .forward import Forwarded, Renamer, returned_headers, with_model
@@ -200,9 +201,12 @@ class Ask:
         self.error, self.message = error, message
         self.report.failures.append(f"{model.ref}: {error.kind}, {decision.word}")
         logger.info("%s: %s failed (%s), %s", self.report.id, model.ref, error.kind, decision.word)
-        if self.begun:
+        if self.begun and not isinstance(error, RefusedError):
             await self._cut(model)
             self._fail()
+            raise Cut
+        if isinstance(error, RefusedError):  # an answer, with the protocol's stop reason for it
+            self._finish(message, error)
             raise Cut
         self._reset()
         return message
@@ -213,6 +217,11 @@ class Ask:
         kept = message if self._raw else self._call_ids().applied(message)
         self.message, self.report.usage = kept, message.usage
         await self._remember(kept)
+        self._finish(message)
+        return kept
+
+    def _finish(self, message: AssistantMessage, refused: RefusedError | None = None) -> None:
+        """Send the end of an answer, or the whole answer."""
         if self.incoming.streams:
             self._begin()
             if self._raw:
@@ -227,13 +236,12 @@ class Ask:
             headers = {**self._headers(), "content-type": "application/json"}
             self.whole = 200, headers, b"".join(self._held) + self._renamer.close()
         else:
-            written = write_answer(message, self.client.name, self._settings(message), self.error)
+            written = write_answer(message, self.client.name, self.settings(message), refused)
             self.whole = written.status, {**self._headers(), **written.headers}, written.json()
-        return kept
 
     def emit(self, event: TurnEvent) -> None:
         """Write an event of the answer. Its last one is written when the answer is remembered."""
-        if isinstance(event, Done):
+        if isinstance(event, Done | Error):
             self._done = event
         elif isinstance(event, WRITTEN):
             self._emit(event)
@@ -255,7 +263,7 @@ class Ask:
             return
         if not self.output.status:
             self.output.start(200, {**self.report.headers(), "content-type": "text/event-stream"})
-        self.output.push(AnswerWriter(self.client.name, self._settings(None)).keepalive())
+        self.output.push(AnswerWriter(self.client.name, self.settings(None)).keepalive())
 
     def refuse(self, status: int, headers: dict[str, str], body: bytes) -> None:
         """End the request with an error: as a whole answer, or in a stream that has begun."""
@@ -275,7 +283,7 @@ class Ask:
         writer = self._writer
         first = writer is None
         if writer is None:
-            writer = AnswerWriter(self.client.name, self._settings(message))
+            writer = AnswerWriter(self.client.name, self.settings(message))
         partial = _Ended(message)
         if first and self.begun:  # the provider's own bytes have begun the answer already
             writer.write(Start(partial))
@@ -299,15 +307,17 @@ class Ask:
 
     def _written(self, event: Event) -> bytes:
         if self._writer is None:
-            self._writer = AnswerWriter(self.client.name, self._settings(event.partial.message()))
+            self._writer = AnswerWriter(self.client.name, self.settings(event.partial.message()))
         return self._writer.write(event)
 
-    def _settings(self, message: AssistantMessage | None) -> AnswerSettings:
+    def settings(self, message: AssistantMessage | None) -> AnswerSettings:
+        """How an answer is written for this client."""
         origin = None if message is None else Origin.of(message)
         body = self.incoming.body
+        own = message.response_id if message is not None and self._raw else None
         return AnswerSettings(
             model=self.incoming.model,
-            response_id=f"resp_{self.incoming.id}" if self.client.name == "openai-responses" else None,
+            response_id=own or (f"resp_{self.incoming.id}" if self.client.name == RESPONSES else None),
             created=int(self.report.began),
             request={name: body.value(name) for name in self.client.echoed if name in body.fields},
             input_tokens=self._situation.tokens,

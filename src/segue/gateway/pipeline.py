@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from ..agent import RequestLoop
+from ..client import Poster, reach
 from ..errors import (
     FormatError,
     InvalidRequestError,
@@ -23,16 +24,20 @@ from ..render import write_error
 from ..router import Failover, Router, Situation
 from ..types import AssistantMessage, Model, Origin
 from .binding import bound_answer
+from .clients import RESPONSES
 from .config import Config
 from .conversation import Conversations, Reading, conversation_key, session_of
+from .counting import counted
 from .database import within
 from .envelope import Sealer
 from .forward import forwarded_headers
 from .incoming import Incoming
 from .journal import Ask, Cut, Lossy
+from .keys import Keys, reserve
 from .output import send_whole
 from .recall import Place, Recall
 from .report import RequestReport
+from .responses import StoredResponses
 from .routes import Route, Routes, Target
 from .store import Store
 from .traces import seen
@@ -46,8 +51,9 @@ STRICT = "strict"
 class Pipeline:
     """Everything that requests share in a process."""
 
-    def __init__(self, config: Config, routes: Routes, store: Store, secret: bytes, poster: Any) -> None:
-        self.config, self.routes, self.store = config, routes, store
+    def __init__(self, config: Config, routes: Routes, store: Store, keys: Keys, secret: bytes, poster: Poster) -> None:
+        self.config, self.routes, self.store, self.keys = config, routes, store, keys
+        self.responses = StoredResponses(store)
         self.conversations = Conversations()
         self.recall = Recall(store, config.gateway.recall)
         self._secret, self._poster = secret, poster
@@ -60,21 +66,26 @@ class Pipeline:
         route = self.routes.resolve(incoming.model, incoming.client.name)
         session = session_of(incoming.body, incoming.headers)
         reading = self.conversations.read(
-            incoming.body, incoming.client.name, incoming.tenant, session, int(report.began * 1000)
+            incoming.readable, incoming.client.name, incoming.tenant, session, int(report.began * 1000)
         )
         conversation = conversation_key(session, reading.known)
         await self._restore(reading, incoming, conversation, route)
         cuts = await self.store.cuts(incoming.tenant, conversation)
         situation, router, targets = self._choose(reading, route, conversation, cuts, report)
+        self.keys.admit(incoming.key, incoming.model, situation.tokens)
+        models = [target.model for target in targets]
+        await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
         known = reading.known
         place = Place(
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
         )
 
         async def remember(message: AssistantMessage) -> None:
-            report.remembered = await within(
-                REMEMBER, self.recall.remember(place, incoming.id, message, incoming.client.drops_ids)
-            )
+            work = [self.recall.remember(place, incoming.id, message, incoming.client.drops_ids)]
+            if incoming.client.name == RESPONSES:
+                settings = ask.settings(message)
+                work.append(self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, settings))
+            report.remembered = await within(REMEMBER, asyncio.gather(*work))
             if not report.remembered:
                 logger.warning("%s: the answer could not be remembered", incoming.id)
 
@@ -167,6 +178,22 @@ class Pipeline:
 
     def _forwarded(self, incoming: Incoming) -> dict[str, str]:
         return forwarded_headers(incoming.headers, self.config.gateway.forward_credentials)
+
+    # -- counting ----------------------------------------------------------------------------------------------------
+
+    async def count(self, incoming: Incoming) -> tuple[int, bool]:
+        """The tokens of a request, and whether the provider has counted them."""
+        report = RequestReport(incoming.id, incoming.client.name, incoming.model, incoming.key.name)
+        try:
+            ask, router, reading = await self.prepare(incoming, report)
+            model = router.begin(ask.situation())
+            found = reach(model, ask.connection(model))
+            request = ask.request(found.model)
+            tokens = await counted(request, found, self._poster)
+        except (SettingError, msgspec.MsgspecError, FormatError) as error:
+            raise as_provider_error(error) from None
+        self.conversations.put(reading)
+        return (round(request.guessed()), False) if tokens is None else (tokens, True)
 
     # -- asking ------------------------------------------------------------------------------------------------------
 

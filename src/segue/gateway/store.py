@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..types import AssistantMessage
 from .config import Budget, KeySetting, RouteSetting
-from .database import Database, Row, Statements
+from .database import Database, Row, Statement, Statements
 
 CUT = 60.0
 """Seconds that a member is down for a conversation after it cut a stream."""
@@ -71,7 +71,8 @@ class Store:
         blob = _encode(rows[0].message)
         sql = (
             "INSERT INTO segue_gateway_answers "
-            "(tenant, key, history, conversation, before, answer, model, blob, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key, history, conversation) "
+            "(tenant, key, history, conversation, before, answer, model, blob, expires) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key, history, conversation) "
             "DO UPDATE SET before = excluded.before, answer = excluded.answer, model = excluded.model, "
             "blob = excluded.blob, expires = excluded.expires"
         )
@@ -184,15 +185,37 @@ class Store:
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
-    async def add_request(self, request_id: str, key: str, report: Any) -> None:
-        """Keep the report of a request. It has no content."""
-        await self.database.write(
+    async def add_reports(
+        self,
+        reports: Sequence[tuple[str, str, Any]],
+        used: Mapping[tuple[str, str], Sequence[float]],
+        settled: str | None,
+    ) -> None:
+        """Keep the reports of requests, which have no content, add what keys have used of models, and release what was
+        reserved for the request ``settled``."""
+        statements: list[Statement] = [
             (
                 "INSERT INTO segue_gateway_requests (id, time, key, report) VALUES (?, ?, ?, ?) "
                 "ON CONFLICT (id) DO UPDATE SET report = excluded.report",
                 (request_id, time.time(), key, _encode(report)),
             )
-        )
+            for request_id, key, report in reports
+        ]
+        for (key, model), (requests, tokens_in, tokens_out, dollars) in used.items():
+            statements.append(
+                (
+                    "INSERT INTO segue_gateway_usage (key, day, model, requests, input, output, dollars) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key, day, model) DO UPDATE SET "
+                    "requests = segue_gateway_usage.requests + excluded.requests, "
+                    "input = segue_gateway_usage.input + excluded.input, "
+                    "output = segue_gateway_usage.output + excluded.output, "
+                    "dollars = segue_gateway_usage.dollars + excluded.dollars",
+                    (key, today(), model, int(requests), int(tokens_in), int(tokens_out), dollars),
+                )
+            )
+        if settled is not None:
+            statements.append(("DELETE FROM segue_gateway_reserved WHERE id = ?", (settled,)))
+        await self.database.write(*statements)
 
     async def request(self, request_id: str) -> bytes | None:
         """The report of a request, as JSON."""
@@ -233,19 +256,6 @@ class Store:
         added = [read(bytes(setting)) for _, setting, revoked in rows if not revoked]
         return added, {name for name, _, revoked in rows if revoked}
 
-    async def add_usage(self, key: str, model: str, tokens: tuple[int, int], dollars: float) -> None:
-        """Count a request that has ended."""
-        await self.database.write(
-            (
-                "INSERT INTO segue_gateway_usage (key, day, model, requests, input, output, dollars) "
-                "VALUES (?, ?, ?, 1, ?, ?, ?) ON CONFLICT (key, day, model) DO UPDATE SET "
-                "requests = segue_gateway_usage.requests + 1, input = segue_gateway_usage.input + excluded.input, "
-                "output = segue_gateway_usage.output + excluded.output, "
-                "dollars = segue_gateway_usage.dollars + excluded.dollars",
-                (key, today(), model, *tokens, dollars),
-            )
-        )
-
     async def usage(self) -> list[UsageRow]:
         """What was used, per key, day and model."""
         rows = await self.database.read(
@@ -275,10 +285,6 @@ class Store:
 
         granted: bool = await self.database.change(act)
         return granted
-
-    async def settle(self, request_id: str) -> None:
-        """Release what was reserved for a request."""
-        await self.database.write(("DELETE FROM segue_gateway_reserved WHERE id = ?", (request_id,)))
 
     # -- routes ------------------------------------------------------------------------------------------------------
 
