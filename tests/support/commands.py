@@ -94,6 +94,7 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
     "studio": lambda path: ["studio", str(path / "talk.json"), "--no-open", "--port", "70000"],
     "learn": lambda path: ["learn", "openai/gpt-5.4", "--file", str(path / "learnt.toml")],
+    "gateway": lambda path: ["gateway", "--port", "70000"],
     "standin": lambda path: ["standin", "anthropic"],
     "local": lambda path: ["local", "--port", "70000"],
     "doctor": lambda path: ["doctor"],

@@ -26,6 +26,7 @@ COMMANDS = {
     "export": "print a conversation in the form of a protocol",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
     "studio": "show in a browser what each model would receive of a conversation",
+    "gateway": "serve every model to existing clients: Claude Code, Codex, Gemini CLI, SDKs",
     "learn": "list what was learnt from refused requests, remove it, or export it",
     "standin": "serve a strict stand-in for a provider on loopback",
     "local": "serve a small real model on loopback, offline",

@@ -4,7 +4,44 @@ A request goes through ``pipeline.py``: route and key, read, recall (what the cl
 binding, router, renderer, provider, writer of the client's protocol, remember. Requires the extra ``gateway``.
 """
 
-from .config import Config as Config, default_file as default_file, load_config as load_config
-from .gateway import Gateway as Gateway
+from ..errors import ConfigError
+from .config import (
+    Budget as Budget,
+    Config as Config,
+    KeySetting as KeySetting,
+    Limits as Limits,
+    Member as Member,
+    RouteSetting as RouteSetting,
+    check_models,
+    default_file as default_file,
+    digest_of as digest_of,
+    load_config as load_config,
+)
+from .database import open_database
+from .gateway import Gateway as Gateway, default_store
+from .server import run as run_server
+from .start import (
+    address_of as address_of,
+    check_start as check_start,
+    client_lines as client_lines,
+    usable_providers as usable_providers,
+    with_listen as with_listen,
+    with_standins as with_standins,
+)
+from .store import Store as Store
+from .workers import bind as bind, run_workers as run_workers
 
-__all__ = ["Config", "Gateway", "load_config"]
+__all__ = ["Config", "Gateway", "load_config", "run_server"]
+
+
+def open_gateway_store(config: Config) -> Store:
+    """The store of a gateway, for commands that change it while it runs."""
+    return Store(open_database(config.gateway.store or str(default_store())))
+
+
+def check_route(route: RouteSetting, config: Config) -> None:
+    """Raise ``ConfigError`` if a model or an account of a route does not exist."""
+    faults: list[str] = []
+    check_models(route, config.providers, faults)
+    if faults:
+        raise ConfigError("route", faults)

@@ -28,12 +28,15 @@ FILE = "segue.toml"
 ENVIRONMENT = "env:"
 
 
-class Member(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A model of a route: its share where the policy is ``weighted``, and the account if its provider has several."""
+class Member(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A model of a route: its share where the policy is ``weighted``, and the account if its provider has several. A
+    member may have an address and a key of its own."""
 
     model: Text
     weight: Annotated[float, Meta(ge=0)] = 1.0
     account: str | None = None
+    api_key: str | None = None
+    base_url: str | None = None
 
 
 class RouteSetting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -121,6 +124,9 @@ class GatewaySetting(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=T
     idle_timeout: Positive = 75.0
     body_timeout: Positive = 60.0
     shutdown_timeout: Positive = 60.0
+    # How often a member is asked again, and the seconds that it rests after failing; None: as everywhere in segue.
+    retries: Annotated[int, Meta(ge=0)] | None = None
+    cooldown: Annotated[float, Meta(ge=0)] | None = None
     # Seconds without a byte before a keepalive is sent.
     keepalive: Positive = 10.0
 

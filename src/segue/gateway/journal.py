@@ -1,8 +1,8 @@
 """Drives the request loop for one request of a client: what is sent to which model, and what the client gets.
 
 Nothing is sent before the first content of an answer, so that another member can still be asked. After it, another
-model is never spliced in: the stream ends the way the protocol ends a failure, and the client's next try goes to another
-member.
+model is never spliced in: the stream ends the way the protocol ends a failure, and the client's next try goes to
+another member.
 """
 
 import asyncio

@@ -10,11 +10,12 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..catalog import Catalog, Provider
 from ..client import Connection, Timeouts, reach
 from ..errors import ModelError, ModelNotFoundError, SettingError
-from ..router import Failover, Fixed, RoundRobin, Router, Situation, Weighted, luck
+from ..router import Failover, Fixed, Patience, RoundRobin, Router, Situation, Weighted, luck
 from ..types import Model
 from .config import Config, Member, ProviderSetting, RouteSetting
 
@@ -32,10 +33,16 @@ class Target(Struct, frozen=True):
 class Route:
     """The models behind a name."""
 
-    def __init__(self, name: str, targets: Sequence[Target], policy: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        targets: Sequence[Target],
+        policy: str,
+        patience: Patience = Patience(),  # noqa: B008, frozen
+    ) -> None:
         self.name = name
         self.targets = list(targets)
-        self.router = _router(self.targets, policy)
+        self.router = _router(self.targets, policy, patience)
 
     def find(self, endpoint: str | None, ref: str, protocol: str) -> Target | None:
         """The target with this name and protocol, of this account if it is known."""
@@ -61,16 +68,16 @@ class Spread(Router):
         return [self.members[waiting[self.members[place].ref].pop(0)] for place in ranked]
 
 
-def _router(targets: Sequence[Target], policy: str) -> Router:
+def _router(targets: Sequence[Target], policy: str, patience: Patience) -> Router:
     models = [target.model for target in targets]
     if len(models) == 1:
-        return Fixed(models[0])
+        return Fixed(models[0], patience=patience)
     if policy == "weighted":
-        chosen: Router = Weighted([(target.model, target.weight) for target in targets])
+        chosen: Router = Weighted([(target.model, target.weight) for target in targets], patience=patience)
     elif policy == "round-robin":
-        chosen = RoundRobin(models)
+        chosen = RoundRobin(models, patience=patience)
     else:
-        chosen = Failover(models, sticky=policy == "failover")
+        chosen = Failover(models, sticky=policy == "failover", patience=patience)
     several = len({model.ref for model in models}) < len(models)
     return Spread(chosen) if several else chosen
 
@@ -101,6 +108,14 @@ class Routes:
                 del self._made[name]
 
     @property
+    def patience(self) -> Patience:
+        """How often members are asked again, and how long they rest."""
+        settings, found = self._config.gateway, Patience()
+        if settings.retries is not None:
+            found = replace(found, retries=replace(found.retries, count=settings.retries))
+        return found if settings.cooldown is None else replace(found, rest=settings.cooldown)
+
+    @property
     def settings(self) -> Mapping[str, RouteSetting]:
         """The routes by their names or patterns."""
         return self._settings
@@ -111,7 +126,8 @@ class Routes:
         route = self._made.get((setting.name, protocol))
         if route is None:
             targets = [target for member in setting.models for target in self.targets(member, protocol)]
-            route = self._made[setting.name, protocol] = Route(setting.name, targets, setting.policy)
+            route = Route(setting.name, targets, setting.policy, self.patience)
+            self._made[setting.name, protocol] = route
         return route
 
     def _setting(self, name: str) -> RouteSetting:
@@ -156,7 +172,9 @@ class Routes:
         own = protocol if protocol in provider.protocols and not (row and row.protocol) else None
         model = self._catalog.resolve(f"{provider.id}/{model_id}", setting.protocol or own)
         accounts = [each for each in setting.accounts if member.account in (None, each.name)]
-        keys: list[str | None] = [account.api_key for account in accounts]
+        if member.base_url is not None:
+            setting = replace(setting, base_url=member.base_url)
+        keys: list[str | None] = [member.api_key] if member.api_key else [account.api_key for account in accounts]
         return [self._target(model, setting, key, member.weight) for key in keys or [setting.api_key]]
 
     def _target(self, model: Model, setting: ProviderSetting, key: str | None, weight: float) -> Target:

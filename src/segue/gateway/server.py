@@ -1,12 +1,61 @@
-"""Runs the application: one process or several, until it is told to stop; streams that are running may finish."""
+"""Runs the application on uvicorn: one process or several, until a signal; streams that are running may finish."""
 
 import asyncio
+import socket
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from .app import App
 from .gateway import Gateway
+
+MOST_HEAD = 64 * 1024
+"""Bytes of the head of a request."""
+HEAD_TIMEOUT = 30.0
+"""Seconds for the head of a request."""
+
+
+class Connection(HttpToolsProtocol):
+    """A connection with limits on the size and the time of a request's head, which uvicorn does not have."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._head: int | None = 0
+        self._timer = self.loop.call_later(HEAD_TIMEOUT, self._expire)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head is not None:
+            end = data.find(b"\r\n\r\n")
+            self._head += len(data) if end < 0 else end
+            if self._head > MOST_HEAD:
+                self._refuse(b"HTTP/1.1 431 Request Header Fields Too Large")
+                return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        if self._head is None:
+            self._head = 0
+            self._timer = self.loop.call_later(HEAD_TIMEOUT, self._expire)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head = None
+        self._timer.cancel()
+        super().on_headers_complete()
+
+    def _expire(self) -> None:
+        """The head did not arrive in time. A connection that has served a request is closed by uvicorn."""
+        if self._head is not None and not self.transport.is_closing():
+            self._refuse(b"HTTP/1.1 408 Request Timeout")
+
+    def _refuse(self, line: bytes) -> None:
+        self.transport.write(line + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+        self.transport.close()
 
 
 def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
@@ -18,7 +67,7 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
             host=host,
             port=port,
             loop=_loop(),
-            http="httptools",
+            http=Connection,
             ws="none",
             interface="asgi3",
             lifespan="on",
@@ -27,7 +76,6 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            h11_max_incomplete_event_size=64 * 1024,
             timeout_keep_alive=int(settings.idle_timeout),
             timeout_graceful_shutdown=int(settings.shutdown_timeout),
             backlog=2048,
@@ -43,11 +91,11 @@ def _loop() -> Any:
     return "uvloop"
 
 
-def run(gateway: Gateway, *, host: str, port: int) -> None:
-    """Serve until a signal."""
-    server = make_server(gateway, host=host, port=port)
+def run(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
+    """Serve on these sockets until a signal."""
+    server = make_server(gateway, host="", port=0)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(server.serve())
+        runner.run(server.serve(sockets))
 
 
 def _loop_factory() -> Any:

@@ -1,0 +1,261 @@
+"""`segue gateway`: one server that existing clients point at, and the commands that change it while it runs."""
+
+import argparse
+import asyncio
+import logging
+import secrets
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import SettingError
+from ..types.usage import dollars
+from .printable import one_line
+from .standin import port
+from .terminal import Screen, print_note, print_text, write_json
+
+if TYPE_CHECKING:
+    from ..gateway import Config, Store
+
+T = TypeVar("T")
+PLAYED = (
+    ("anthropic", "anthropic-messages", "claude-sonnet-5-5"),
+    ("openai", "openai-responses", "gpt-5.6"),
+    ("google", "google-generative-ai", "gemini-pro-latest"),
+)
+"""The providers whose stand-ins are served without a key."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="segue.toml, or litellm's config.yaml")
+    parser.add_argument("--to", metavar="MODEL", help="send everything to this model, whatever the client asks for")
+    parser.add_argument("--host", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=port, help="the port to listen on (default: 4000)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (default: 1)")
+    parser.add_argument("--store", metavar="STORE", help="a file for SQLite, or postgresql://…")
+    parser.add_argument("--strict", action="store_true", help="refuse requests instead of losing anything of them")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", title="while it runs")
+    route = actions.add_parser("route", help="change a route, from the next turn of each conversation on")
+    route.add_argument("name", nargs="?", help="what clients ask for")
+    route.add_argument("models", nargs="*", metavar="MODEL", help="the models that answer")
+    route.add_argument("--policy", choices=("fixed", "round-robin", "failover", "weighted"), default="failover")
+    route.add_argument("--reset", action="store_true", help="return to the route of the file, or to all of them")
+    keys = actions.add_parser("keys", help="add, list or revoke keys of clients")
+    keys.add_argument("do", choices=("add", "list", "revoke"))
+    keys.add_argument("name", nargs="?")
+    keys.add_argument("--tenant", default="", help="whose answers are remembered together (default: the name)")
+    keys.add_argument("--model", action="append", default=[], metavar="NAME", help="a name that the key may ask for")
+    keys.add_argument("--dollars", type=float, help="a budget")
+    keys.add_argument("--per", choices=("day", "month"), default="month", help="of the budget (default: month)")
+    keys.add_argument("--requests", type=int, metavar="N", help="requests per minute")
+    keys.add_argument("--tokens", type=int, metavar="N", help="tokens per minute")
+    keys.add_argument("--expires", type=date.fromisoformat, metavar="YYYY-MM-DD")
+    actions.add_parser("usage", help="show what each key has used of each model")
+    forget = actions.add_parser("forget", help="delete everything that was remembered for a tenant")
+    forget.add_argument("tenant")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve, or change a gateway that runs."""
+    try:
+        import segue.gateway.server  # noqa: F401
+    except ImportError as error:
+        raise SettingError(f"the gateway needs {error.name}: pip install 'segue[gateway]'") from None
+    config = _config(args)
+    action = _ACTIONS.get(args.action)
+    return _serve(args, config) if action is None else action(args, config)
+
+
+def _config(args: argparse.Namespace) -> "Config":
+    from msgspec.structs import replace
+
+    from ..gateway import Config, default_file, load_config
+
+    path = args.config or default_file()
+    config = Config() if path is None else load_config(path)
+    changes: dict[str, Any] = {"strict": True} if args.strict else {}
+    if args.store:
+        changes["store"] = args.store
+    return replace(config, gateway=replace(config.gateway, **changes))
+
+
+# -- serving ---------------------------------------------------------------------------------------------------------
+
+
+def _serve(args: argparse.Namespace, config: "Config") -> int:
+    from ..gateway import Gateway, address_of, bind, check_start, run_server, run_workers, with_listen
+
+    if args.workers < 1:
+        raise SettingError("--workers must be at least 1")
+    config = with_listen(config, args.host, args.port)
+    stored = _with_store(config, lambda store: store.keys())[0]
+    check_start(config, args.to, bool(stored))
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+    _log_requests()
+    with ExitStack() as stack:
+        config, model = _providers(config, args.to, stack)
+        gateway = Gateway(config, to=args.to)
+        host, number = address_of(config)
+        try:
+            listening = stack.enter_context(bind(host, number))
+        except OSError as error:
+            raise SettingError(f"{host}:{number} cannot be used: {error.strerror}; choose another --port") from None
+        _introduce(config, f"http://{host}:{listening.getsockname()[1]}", args.to or model)
+
+        def work() -> None:
+            run_server(gateway, sockets=[listening])
+
+        if args.workers == 1:
+            work()
+        else:
+            run_workers(args.workers, work)
+    return 0
+
+
+def _log_requests() -> None:
+    """The access log goes to stderr, one line of JSON per request."""
+    access = logging.getLogger("segue.gateway.access")
+    access.setLevel(logging.INFO)
+    access.propagate = False
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    access.addHandler(handler)
+
+
+def _providers(config: "Config", to: str | None, stack: ExitStack) -> "tuple[Config, str]":
+    """The configuration, with stand-ins if no key is set; and the name of a model to show."""
+    from ..gateway import usable_providers, with_standins
+    from ..testing import StandIn
+    from .model_choice import FIRST_CHOICES
+
+    usable = usable_providers(config)
+    if config.routes:
+        return config, next((route.name for route in config.routes if "*" not in route.name), config.routes[0].name)
+    if usable or to is not None:
+        named = [ref for ref in FIRST_CHOICES if ref.partition("/")[0] in usable]
+        return config, next(iter(named), f"{usable[0]}/MODEL" if usable else "")
+    print_note("no key of a provider is set: stand-ins answer, with made-up texts; set ANTHROPIC_API_KEY, for example")
+    found = []
+    for provider, protocol, _ in PLAYED:
+        standin = stack.enter_context(StandIn(provider, protocol=protocol))
+        found.append((provider, protocol, standin.url, standin.key or ""))
+    return with_standins(config, found), PLAYED[0][2]
+
+
+def _introduce(config: "Config", url: str, model: str) -> None:
+    from ..gateway import client_lines
+
+    for note in config.notes:
+        print_note(one_line(note))
+    print_text(f"segue gateway listens at {url}")
+    key = "YOUR_KEY" if config.keys else "anything"
+    for line in client_lines(url, model, key):
+        print_text(f"  {line}")
+    print_note("Ctrl-C stops it")
+
+
+# -- while it runs ---------------------------------------------------------------------------------------------------
+
+
+def _with_store(config: "Config", act: "Callable[[Store], Coroutine[Any, Any, T]]") -> T:
+    from ..gateway import open_gateway_store
+
+    async def work() -> T:
+        store = open_gateway_store(config)
+        try:
+            return await act(store)
+        finally:
+            store.close()
+
+    return asyncio.run(work())
+
+
+def _route(args: argparse.Namespace, config: "Config") -> int:
+    from ..gateway import Member, RouteSetting, check_route
+
+    if args.reset:
+        _with_store(config, lambda store: store.reset_routes([args.name] if args.name else []))
+        print_note("the routes of the file are used again")
+        return 0
+    if args.name is None or not args.models:
+        for route in _with_store(config, lambda store: store.routes()):
+            print_text(one_line(f"{route.name}: {', '.join(member.model for member in route.models)} ({route.policy})"))
+        return 0
+    route = RouteSetting(
+        name=args.name, models=tuple([Member(model=model) for model in args.models]), policy=args.policy
+    )
+    check_route(route, config)
+    _with_store(config, lambda store: store.set_route(route))
+    print_note(one_line(f"{route.name} is answered by {', '.join(args.models)} from the next turn on"))
+    return 0
+
+
+def _keys(args: argparse.Namespace, config: "Config") -> int:
+    from ..gateway import Budget, KeySetting, Limits, digest_of
+
+    if args.do == "list":
+        added, revoked = _with_store(config, lambda store: store.keys())
+        for each in [*[key for key in config.keys if key.name not in revoked], *added]:
+            print_text(one_line(f"{each.name}  tenant {each.owner}  {', '.join(each.models) or 'all models'}"))
+        return 0
+    if not args.name:
+        raise SettingError(f"keys {args.do} needs a name")
+    if args.do == "revoke":
+        _with_store(config, lambda store: store.revoke_key(args.name))
+        print_note(one_line(f"the key {args.name} is revoked, within a second"))
+        return 0
+    key = f"sk-segue-{secrets.token_urlsafe(24)}"
+    setting = KeySetting(
+        name=args.name,
+        digest=digest_of(key),
+        tenant=args.tenant,
+        models=tuple(args.model),
+        budget=None if args.dollars is None else Budget(dollars=args.dollars, per=args.per),
+        limits=Limits(requests_per_minute=args.requests, tokens_per_minute=args.tokens),
+        expires=args.expires,
+    )
+    _with_store(config, lambda store: store.add_key(setting))
+    print_text(key)
+    print_note("this key is shown once; only its digest is kept")
+    return 0
+
+
+def _usage(args: argparse.Namespace, config: "Config") -> int:
+    import msgspec
+
+    rows = _with_store(config, lambda store: store.usage())
+    if args.json:
+        for row in rows:
+            write_json(msgspec.json.encode(row) + b"\n")
+        return 0
+    if not rows:
+        print_note("nothing has been used")
+        return 0
+    Screen().table(
+        ["day", "key", "model", "requests", "input", "output", "cost"],
+        [
+            [row.day, one_line(row.key), one_line(row.model), str(row.requests), f"{row.input:,}", f"{row.output:,}",
+             dollars(row.dollars)]
+            for row in rows
+        ],
+        ["day", "key", "model"],
+    )  # fmt: skip
+    return 0
+
+
+def _forget(args: argparse.Namespace, config: "Config") -> int:
+    count = _with_store(config, lambda store: store.forget(args.tenant))
+    print_note(one_line(f"{count} rows of {args.tenant} were deleted"))
+    return 0
+
+
+_ACTIONS: dict[str | None, Callable[[argparse.Namespace, Any], int]] = {
+    "route": _route,
+    "keys": _keys,
+    "usage": _usage,
+    "forget": _forget,
+}

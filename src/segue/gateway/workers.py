@@ -1,0 +1,80 @@
+"""Several processes on one port. The first one binds it, starts the others, and starts one again that has died."""
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from .metrics import DIRECTORY
+
+TOO_FAST = 1.0
+"""A worker that dies within this many seconds is started again after as many."""
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A socket that listens."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind((host, port))
+    found.listen(2048)
+    return found
+
+
+def run_workers(count: int, work: Callable[[], None]) -> None:
+    """Run ``work`` in ``count`` processes until a signal; they end when this process does."""
+    with tempfile.TemporaryDirectory(prefix="segue-metrics-") as folder:
+        os.environ[DIRECTORY] = folder
+        running: dict[int, float] = {}
+        stopping = False
+
+        def stop(number: int, frame: object) -> None:
+            nonlocal stopping
+            stopping = True
+            for process in running:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGTERM)
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+        while True:
+            while not stopping and len(running) < count:
+                running[_start(work)] = time.monotonic()
+            try:
+                process, _ = os.wait()
+            except ChildProcessError:
+                return
+            began = running.pop(process, 0.0)
+            if not stopping and time.monotonic() - began < TOO_FAST:
+                time.sleep(TOO_FAST)
+
+
+def _start(work: Callable[[], None]) -> int:
+    process = os.fork()
+    if process:
+        return process
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    _end_with_parent()
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:  # noqa: BLE001, the parent starts another one
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
+
+
+def _end_with_parent() -> None:
+    """Ask Linux for a signal when the parent dies, so that no worker is left behind."""
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)

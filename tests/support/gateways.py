@@ -1,0 +1,295 @@
+"""A gateway on loopback with a stand-in behind each protocol, and the official SDKs as its clients."""
+
+import json
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import openai
+from google import genai
+from google.genai import types as gemini
+from msgspec.structs import replace
+
+from segue.gateway.config import Config, GatewaySetting, Member, ProviderSetting, RouteSetting
+from segue.gateway.gateway import Gateway
+from segue.gateway.server import make_server
+from segue.testing import Reply, StandIn
+from segue.types import AssistantContent, TextContent, ThinkingContent, ToolCall
+from segue.wire import signature_of
+from support.providers import MODELS
+from support.waiting import HANGS
+
+SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+CALL = Reply([ThinkingContent("Where?"), TextContent("Let me look."), ToolCall("", "weather", {"city": "Paris"})])
+RESULT = "22 degrees"
+
+
+class Provider(StandIn):
+    """A stand-in that notes the signatures that it has issued."""
+
+    def complete(self, *arguments: Any, **named: Any) -> Any:
+        answer = super().complete(*arguments, **named)
+        self.__dict__.setdefault("issued", []).extend(filter(None, map(signature_of, answer.content)))
+        return answer
+
+    @property
+    def signatures(self) -> list[str]:
+        return self.__dict__.setdefault("issued", [])
+
+
+class Served:
+    """A gateway in a thread. Each protocol has a stand-in; a route with the name of the protocol leads to it."""
+
+    def __init__(self, folder: Path, protocols: Mapping[str, Any] = MODELS, **settings: Any) -> None:
+        self.standins = {name: Provider(MODELS[name].provider, protocol=name, account=name) for name in protocols}
+        self._stack = ExitStack()
+        self._folder, self._settings = folder, settings
+        self.config = Config()
+
+    def __enter__(self) -> "Served":
+        for standin in self.standins.values():
+            self._stack.enter_context(standin)
+        self.start()
+        return self
+
+    def start(self) -> None:
+        """Start a gateway, with the store of the one before."""
+        routes = self._settings.get("routes") or tuple(
+            RouteSetting(name=name, models=(Member(model=MODELS[name].ref),)) for name in self.standins
+        )
+        gateway = GatewaySetting(
+            **{"listen": "127.0.0.1:0", "store": str(self._folder / "gateway.db")} | self._settings.get("gateway", {})
+        )
+        self.config = Config(
+            gateway=gateway, routes=routes, providers=self.providers(), keys=self._settings.get("keys", ())
+        )
+        self.gateway = Gateway(self.config)
+        self.gateway.routes.targets = self._targets  # type: ignore[method-assign]
+        self.server = make_server(self.gateway, host="127.0.0.1", port=0)
+        self._thread = threading.Thread(target=self.server.run, daemon=True)
+        self._thread.start()
+        deadline = threading.Event()
+        while not self.server.started:
+            assert self._thread.is_alive(), "the gateway did not start"
+            deadline.wait(0.01)
+        self.url = f"http://127.0.0.1:{self.server.servers[0].sockets[0].getsockname()[1]}"
+
+    def providers(self) -> dict[str, ProviderSetting]:
+        return {}
+
+    def _targets(self, member: Member, protocol: str) -> Any:
+        """Members by the name of their protocol: two of them belong to one provider."""
+        name = next(name for name, model in MODELS.items() if model.ref == member.model)
+        standin = self.standins[name]
+        setting = ProviderSetting(base_url=standin.url, api_key=standin.key, protocol=name)
+        model = MODELS[name]
+        return [self.gateway.routes._target(model, setting, member.account or standin.key, member.weight)]
+
+    def stop(self) -> None:
+        """Stop the gateway, not the stand-ins."""
+        self.server.should_exit = True
+        self._thread.join(HANGS)
+
+    def __exit__(self, *error: Any) -> None:
+        self.stop()
+        self._stack.close()
+
+    def __getitem__(self, protocol: str) -> Provider:
+        return self.standins[protocol]
+
+    def refusals(self) -> list[str]:
+        """What the stand-ins refused, because it broke a rule."""
+        return [str(refusal) for standin in self.standins.values() for refusal in standin.refused]
+
+
+class Talk:
+    """A conversation through an SDK. ``say`` sends a text and runs the tool until there is a final text."""
+
+    protocol = ""
+
+    def __init__(self, url: str, key: str = "client-key", *, drops: bool = False) -> None:
+        self.history: list[Any] = []
+        self.drops = drops
+        self.headers: Mapping[str, str] = {}
+        self.connect(url, key)
+
+    def connect(self, url: str, key: str) -> None:
+        raise NotImplementedError
+
+    def say(self, model: str, text: str, stream: bool = False) -> str:
+        self.user(text)
+        while True:
+            found = self.ask(model, stream)
+            if found is not None:
+                return found
+
+    def user(self, text: str) -> None:
+        raise NotImplementedError
+
+    def ask(self, model: str, stream: bool) -> str | None:
+        """Send the history, and add the answer; run its calls, or return its text."""
+        raise NotImplementedError
+
+
+class AnthropicTalk(Talk):
+    protocol = "anthropic-messages"
+    tools = [{"name": "weather", "description": "Weather", "input_schema": SCHEMA}]
+
+    def connect(self, url: str, key: str) -> None:
+        self.sdk = anthropic.Anthropic(base_url=url, api_key=key, max_retries=0)
+
+    def user(self, text: str) -> None:
+        self.history.append({"role": "user", "content": text})
+
+    def ask(self, model: str, stream: bool) -> str | None:
+        asked: dict[str, Any] = {"model": model, "max_tokens": 4000, "messages": self.history, "tools": self.tools}
+        asked["thinking"] = {"type": "enabled", "budget_tokens": 1024}
+        if stream:
+            with self.sdk.messages.stream(**asked) as events:
+                message = events.get_final_message()
+                self.headers = events.response.headers
+        else:
+            raw = self.sdk.messages.with_raw_response.create(**asked)
+            message, self.headers = raw.parse(), raw.headers
+        blocks = [block.model_dump(exclude_none=True, exclude={"parsed_output"}) for block in message.content]
+        if self.drops:
+            blocks = [block for block in blocks if "thinking" not in block["type"]]
+        self.history.append({"role": "assistant", "content": blocks})
+        calls = [block for block in blocks if block["type"] == "tool_use"]
+        if not calls:
+            return "".join(block["text"] for block in blocks if block["type"] == "text")
+        results = [{"type": "tool_result", "tool_use_id": call["id"], "content": RESULT} for call in calls]
+        self.history.append({"role": "user", "content": results})
+        return None
+
+
+class ChatTalk(Talk):
+    protocol = "openai-completions"
+    tools = [{"type": "function", "function": {"name": "weather", "description": "Weather", "parameters": SCHEMA}}]
+
+    def connect(self, url: str, key: str) -> None:
+        self.sdk = openai.OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0)
+
+    def user(self, text: str) -> None:
+        self.history.append({"role": "user", "content": text})
+
+    def ask(self, model: str, stream: bool) -> str | None:
+        asked: dict[str, Any] = {"model": model, "messages": self.history, "tools": self.tools}
+        if stream:
+            with self.sdk.chat.completions.stream(**asked) as events:
+                message = events.get_final_completion().choices[0].message
+        else:
+            raw = self.sdk.chat.completions.with_raw_response.create(**asked)
+            message, self.headers = raw.parse().choices[0].message, raw.headers
+        calls = [
+            call.model_dump(include={"id": True, "type": True, "function": {"name", "arguments"}})
+            for call in message.tool_calls or []
+        ]
+        answer = {"role": "assistant", "content": message.content}
+        self.history.append(answer | ({"tool_calls": calls} if calls else {}))
+        if not calls:
+            return message.content or ""
+        self.history += [{"role": "tool", "tool_call_id": call["id"], "content": RESULT} for call in calls]
+        return None
+
+
+class ResponsesTalk(Talk):
+    protocol = "openai-responses"
+    tools = [{"type": "function", "name": "weather", "description": "Weather", "parameters": SCHEMA, "strict": False}]
+
+    def connect(self, url: str, key: str) -> None:
+        self.sdk = openai.OpenAI(base_url=f"{url}/v1", api_key=key, max_retries=0)
+
+    def user(self, text: str) -> None:
+        self.history.append({"type": "message", "role": "user", "content": text})
+
+    def ask(self, model: str, stream: bool) -> str | None:
+        asked: dict[str, Any] = {
+            "model": model, "input": self.history, "tools": self.tools, "store": False,
+            "include": ["reasoning.encrypted_content"],
+        }  # fmt: skip
+        if stream:
+            with self.sdk.responses.stream(**asked) as events:
+                response = events.get_final_response()
+        else:
+            raw = self.sdk.responses.with_raw_response.create(**asked)
+            response, self.headers = raw.parse(), raw.headers
+        items = [item.model_dump(exclude_none=True) for item in response.output]
+        for item in items:
+            item.pop("parsed_arguments", None)
+            for part in item.get("content") or []:
+                part.pop("parsed", None)
+        if self.drops:
+            items = [item for item in items if item["type"] != "reasoning"]
+        self.history += items
+        calls = [item for item in items if item["type"] == "function_call"]
+        if not calls:
+            return response.output_text
+        self.history += [
+            {"type": "function_call_output", "call_id": call["call_id"], "output": RESULT} for call in calls
+        ]
+        return None
+
+
+class GeminiTalk(Talk):
+    protocol = "google-generative-ai"
+
+    def connect(self, url: str, key: str) -> None:
+        self.sdk = genai.Client(api_key=key, http_options=gemini.HttpOptions(base_url=url))
+
+    def user(self, text: str) -> None:
+        self.history.append(gemini.Content(role="user", parts=[gemini.Part(text=text)]))
+
+    def ask(self, model: str, stream: bool) -> str | None:
+        declared = gemini.FunctionDeclaration(name="weather", description="Weather", parameters_json_schema=SCHEMA)
+        config = gemini.GenerateContentConfig(
+            tools=[gemini.Tool(function_declarations=[declared])],
+            automatic_function_calling=gemini.AutomaticFunctionCallingConfig(disable=True),
+            thinking_config=gemini.ThinkingConfig(include_thoughts=True),
+        )
+        parts: list[gemini.Part] = []
+        if stream:
+            for chunk in self.sdk.models.generate_content_stream(model=model, contents=self.history, config=config):
+                parts += (chunk.candidates[0].content.parts or []) if chunk.candidates else []
+        else:
+            answer = self.sdk.models.generate_content(model=model, contents=self.history, config=config)
+            parts = answer.candidates[0].content.parts
+        if self.drops:  # as the Gemini CLI does: thoughts are dropped, and ids by others
+            parts = [part for part in parts if not part.thought]
+            for part in parts:
+                if part.function_call is not None:
+                    part.function_call.id = None
+        self.history.append(gemini.Content(role="model", parts=parts))
+        calls = [part.function_call for part in parts if part.function_call is not None]
+        if not calls:
+            return "".join(part.text or "" for part in parts if not part.thought)
+        results = [
+            gemini.Part(
+                function_response=gemini.FunctionResponse(id=call.id, name=call.name, response={"output": RESULT})
+            )
+            for call in calls
+        ]
+        self.history.append(gemini.Content(role="user", parts=results))
+        return None
+
+
+TALKS: dict[str, type[Talk]] = {talk.protocol: talk for talk in (AnthropicTalk, ChatTalk, ResponsesTalk, GeminiTalk)}
+
+
+def written(body: Any) -> str:
+    """A body as text, for searching."""
+    return json.dumps(body, ensure_ascii=False)
+
+
+def signed(content: list[AssistantContent]) -> list[str]:
+    return [found for found in map(signature_of, content) if found is not None]
+
+
+Change = Callable[[Config], Config]
+
+
+def with_gateway(config: Config, **changes: Any) -> Config:
+    return replace(config, gateway=replace(config.gateway, **changes))
