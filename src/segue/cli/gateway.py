@@ -11,7 +11,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import SettingError
-from ..types.usage import dollars
+from ..types import dollars
 from .printable import one_line
 from .standin import port
 from .terminal import Screen, print_note, print_text, write_json

@@ -19,7 +19,7 @@ from .config import (
 )
 from .database import open_database
 from .gateway import Gateway as Gateway, default_store
-from .server import run as run_server
+from .server import run_server as run_server
 from .start import (
     address_of as address_of,
     check_start as check_start,
@@ -30,8 +30,6 @@ from .start import (
 )
 from .store import Store as Store
 from .workers import bind as bind, run_workers as run_workers
-
-__all__ = ["Config", "Gateway", "load_config", "run_server"]
 
 
 def open_gateway_store(config: Config) -> Store:

@@ -3,9 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import Callable
-from typing import Any, Protocol
-
-from ..errors import ProviderError
+from typing import Any
 
 
 class BodyError(Exception):
@@ -18,10 +16,6 @@ class BodyError(Exception):
 
 class Disconnected(Exception):
     """The client has left before its request was complete."""
-
-
-class _Decompressor(Protocol):
-    def decompress(self, data: bytes, limit: int, /) -> bytes: ...
 
 
 async def read_bytes(receive: Any, encoding: str, most: int, seconds: float) -> bytes:
@@ -91,9 +85,3 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
     "deflate": _inflate(15),
     "zstd": _zstd,
 }
-
-
-class HttpError(ProviderError):
-    """A failure of the request itself, with its own status."""
-
-    kind = "invalid-request"

@@ -91,7 +91,7 @@ def _loop() -> Any:
     return "uvloop"
 
 
-def run(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
+def run_server(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
     """Serve on these sockets until a signal."""
     server = make_server(gateway, host="", port=0)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
