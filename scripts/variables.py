@@ -30,6 +30,7 @@ OTHERS = {
     "CLAUDE_CONFIG_DIR": "the folder of Claude Code with its sessions; by default `~/.claude`",
     "AWS_REGION": "the region of Bedrock; also `AWS_DEFAULT_REGION`",
     "AWS_DEFAULT_REGION": "the region of Bedrock, if `AWS_REGION` is not set",
+    "PROMETHEUS_MULTIPROC_DIR": "where the workers of a gateway put their metrics; `segue gateway --workers` sets it",
     "PGPASSWORD": "the password for sessions on PostgreSQL; libpq reads its other variables, too",
     "PGCONNECT_TIMEOUT": "seconds until a connection to PostgreSQL fails",
 }
