@@ -1,7 +1,38 @@
-"""Messages as short lines, for the expectations of cases."""
+"""The cases of transcripts: writing their files, and messages as short lines for their expectations."""
+
+import json
+import sqlite3
+import zipfile
+from contextlib import closing
+from pathlib import Path
+from typing import Any
 
 from segue import AssistantMessage, Message, ToolResultMessage
 from segue.types import Block
+
+CASES = sorted((Path(__file__).parent.parent / "cases" / "transcripts").glob("*/*.json"))
+
+
+def lay_out(case: dict[str, Any], folder: Path) -> Path:
+    """Write the files of a case; returns the one that is read."""
+    for name, content in case["files"].items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith((".jsonl", ".log")):
+            lines = [row if isinstance(row, str) else json.dumps(row) for row in content]
+            path.write_text("\n".join(lines) + ("" if case.get("torn") else "\n"), "utf-8")
+        elif name.endswith((".db", ".vscdb")):
+            with closing(sqlite3.connect(path)) as database:
+                database.executescript(";\n".join(content))
+        elif name.endswith((".zip", ".eval")):
+            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+                for member, document in content.items():
+                    archive.writestr(member, document if isinstance(document, str) else json.dumps(document))
+        elif isinstance(content, str):
+            path.write_text(content, "utf-8")
+        else:
+            path.write_text(json.dumps(content), "utf-8")
+    return folder / case.get("read", next(iter(case["files"])))
 
 
 def shown(message: Message) -> str:

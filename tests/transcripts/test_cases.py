@@ -6,19 +6,15 @@ its members.
 """
 
 import json
-import sqlite3
-import zipfile
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.transcripts import shown, signatures
+from support.transcripts import CASES, lay_out, shown, signatures
 
 import segue
 from segue import transcripts
 
-CASES = sorted((Path(__file__).parent.parent / "cases" / "transcripts").glob("*/*.json"))
 TARGETS = (
     "anthropic/claude-sonnet-4-5",
     "openai/gpt-5.1",
@@ -27,28 +23,6 @@ TARGETS = (
     "amazon-bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     "moonshot/kimi-k2-thinking",
 )
-
-
-def lay_out(case: dict[str, Any], folder: Path) -> Path:
-    """Write the files of a case; returns the one that is read."""
-    for name, content in case["files"].items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if name.endswith((".jsonl", ".log")):
-            lines = [row if isinstance(row, str) else json.dumps(row) for row in content]
-            path.write_text("\n".join(lines) + ("" if case.get("torn") else "\n"), "utf-8")
-        elif name.endswith((".db", ".vscdb")):
-            with closing(sqlite3.connect(path)) as database:
-                database.executescript(";\n".join(content))
-        elif name.endswith((".zip", ".eval")):
-            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-                for member, document in content.items():
-                    archive.writestr(member, document if isinstance(document, str) else json.dumps(document))
-        elif isinstance(content, str):
-            path.write_text(content, "utf-8")
-        else:
-            path.write_text(json.dumps(content), "utf-8")
-    return folder / case.get("read", next(iter(case["files"])))
 
 
 def described(found: transcripts.Transcript) -> dict[str, Any]:

@@ -97,16 +97,11 @@ def test_items_of_agents_keep_texts_calls_and_results(context: Context) -> None:
     found = openai_agents.read_items(openai_agents.write_items(context)).context
 
     def lines(each: Context) -> list[str]:
-        blocks = (block for message in each.messages for block in message.content)
-        kept = [block for block in blocks if _is_kept(block)]
-        return [getattr(block, "text", "").removeprefix("Error: ") or getattr(block, "id", "") for block in kept]
+        blocks = [block for message in each.messages for block in message.content]
+        texts = [block.id if isinstance(block, ToolCall) else getattr(block, "text", "") or "" for block in blocks]
+        return [kept for text in texts if (kept := text.removeprefix("Error: ").strip()) and not kept.startswith("(")]
 
     assert lines(found) == lines(context)
-
-
-def _is_kept(block: Any) -> bool:
-    text = block.text if isinstance(block, TextContent) else ""
-    return isinstance(block, ToolCall) or (bool(text.strip()) and not text.startswith("(file omitted"))
 
 
 @pytest.mark.parametrize("name", FORMS)

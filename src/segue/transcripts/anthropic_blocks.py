@@ -20,7 +20,7 @@ from ..types import (
     plain_text,
 )
 from ..wire import protocol_of
-from .reading import as_arguments, as_text, number_in, object_in
+from .reading import as_arguments, as_text, number_in, object_in, text_of
 from .source import Object
 from .values import RemarkCode
 
@@ -43,7 +43,7 @@ def answer_blocks(content: Any, remark: Remarks) -> list[AssistantContent]:
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             remark("block-unknown", "a block that is not an object")
-        elif (read := _ANSWER.get(block.get("type", ""))) is not None:
+        elif (read := _ANSWER.get(text_of(block.get("type")))) is not None:
             blocks += read(block, remark)
         else:
             blocks += _by_protocol(block, "assistant", remark)

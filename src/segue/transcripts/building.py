@@ -32,7 +32,7 @@ from ..types.texts import SYSTEM
 from ..wire import DATA_URL, read_arguments
 from .originals import Originals
 from .origins import Origin, origin_of
-from .reading import ENDPOINT, as_text, number_of, text_of, unix_ms
+from .reading import ENDPOINT, as_text, number_of, object_of, objects, text_of, unix_ms
 from .source import Object, Source, read_line
 from .values import Branch, BranchKind, Compaction, RemarkCode, Report, Transcript
 
@@ -63,6 +63,9 @@ STOPS: Mapping[str, StopReason] = {
     "interrupted": "aborted",
 }
 """The words of tools for why an answer ended. An unknown word counts as ``stop``."""
+
+
+EMPTY_SCHEMA: Object = {"type": "object", "properties": {}}
 
 
 def rows(source: Source, report: Report) -> Iterator[tuple[int, Object]]:
@@ -174,6 +177,17 @@ class Conversation:
             self.add_user(SYSTEM.format(text), injected=True)
         elif text:
             self.system.append(text)
+
+    def add_tools(self, definitions: Any) -> None:
+        """Add definitions of tools, in the form of OpenAI or Anthropic. Tools of a provider are left out."""
+        for each in objects(definitions):
+            function = object_of(each.get("function")) or each
+            schema = object_of(function.get("parameters") or function.get("input_schema"))
+            name = text_of(function.get("name"))
+            if name and (schema or each.get("type") in (None, "function", "custom")):
+                self.tools.append(ToolDefinition(name, text_of(function.get("description")), schema or EMPTY_SCHEMA))
+            else:
+                self.remark("block-left-out", "the definition of a tool without a name or a schema")
 
     def add_user(
         self, content: str | Iterable[UserContent], injected: bool = False, meta: dict[str, Any] | None = None

@@ -11,7 +11,7 @@ from ..types import Message
 from .claude_code_rows import LOOSE, TREE, Rows, agent_rows
 from .claude_code_tree import Tree, agent_branch
 from .format import Format
-from .reading import ends_of, last_model, object_in, short_title, text_in, unix_ms
+from .reading import ends_of, last_model, object_in, short_title, text_in, text_of, unix_ms
 from .source import Object, Source, read_line
 from .values import Branch, Compaction, Report, Transcript, TranscriptInfo
 
@@ -23,9 +23,9 @@ def recognise(source: Source) -> bool:
     rows = source.rows
     if not rows or any("parts" in object_in(row, "message") for row in rows):
         return False
-    if any("uuid" in row and "sessionId" in row and row.get("type") in TREE for row in rows):
+    if any("uuid" in row and "sessionId" in row and text_of(row.get("type")) in TREE for row in rows):
         return True
-    return all(row.get("type") in LOOSE and _is_loose(row) for row in rows)
+    return all(text_of(row.get("type")) in LOOSE and _is_loose(row) for row in rows)
 
 
 def _is_loose(row: Object) -> bool:

@@ -7,7 +7,17 @@ from ..errors import FormatError, SettingError
 from .format import Format
 from .source import Source
 
-MODULES: tuple[str, ...] = ("claude_code", "pydantic_ai", "langchain", "openai_agents", "vercel")
+MODULES: tuple[str, ...] = (
+    "claude_code",
+    "pydantic_ai",
+    "langchain",
+    "openai_agents",
+    "vercel",
+    "sharegpt",
+    "alpaca",
+    "fine_tuning",
+    "anthropic_batches",
+)
 """The modules of formats, in the order in which they are tried: the more specific before the more general."""
 
 
