@@ -38,6 +38,10 @@ check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/refused-request.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
+	$(BIN)/hadolint Dockerfile
 
 bench: $(VENV)/bench.stamp $(DEV) ## compare with other libraries: accepted requests and speed; write pages and plots to docs/
 	$(VENV)/bench/bin/python -m bench $(ONLY)
