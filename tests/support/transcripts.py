@@ -21,6 +21,8 @@ def lay_out(case: dict[str, Any], folder: Path) -> Path:
         if name.endswith((".jsonl", ".log")):
             lines = [row if isinstance(row, str) else json.dumps(row) for row in content]
             path.write_text("\n".join(lines) + ("" if case.get("torn") else "\n"), "utf-8")
+        elif name.endswith((".db", ".vscdb")) and isinstance(content, dict):
+            _make_database(path, content)
         elif name.endswith((".db", ".vscdb")):
             with closing(sqlite3.connect(path)) as database:
                 database.executescript(";\n".join(content))
@@ -33,6 +35,17 @@ def lay_out(case: dict[str, Any], folder: Path) -> Path:
         else:
             path.write_text(json.dumps(content), "utf-8")
     return folder / case.get("read", next(iter(case["files"])))
+
+
+def _make_database(path: Path, tables: dict[str, list[dict[str, Any]]]) -> None:
+    """A database with these rows; objects in them are stored as JSON."""
+    with closing(sqlite3.connect(path)) as connection:
+        for table, rows in tables.items():
+            connection.execute(f"CREATE TABLE {table} ({', '.join(rows[0])})")
+            for row in rows:
+                values = [json.dumps(each) if isinstance(each, dict | list) else each for each in row.values()]
+                connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", values)
+        connection.commit()
 
 
 def shown(message: Message) -> str:

@@ -1,8 +1,8 @@
 """Every case in ``tests/cases/transcripts/``: files as a tool writes them, and what is read from them.
 
 A case has ``files`` (names, and rows, texts or documents), ``why``, and ``expect``. Rows that are texts are written as
-they are, so that a case can have lines that are not JSON. A database is a list of statements, a zip file an object with
-its members.
+they are, so that a case can have lines that are not JSON. A database is a list of statements or an object with
+tables, a zip file an object with its members.
 """
 
 import json

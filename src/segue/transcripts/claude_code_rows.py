@@ -14,7 +14,7 @@ from ..types import AssistantContent, ImageContent, TextContent, ToolCall, ToolR
 from ..types.codec import UNREADABLE
 from ..types.text import scrub_escapes
 from .anthropic_blocks import answer_blocks, result_blocks, user_blocks
-from .reading import object_in, text_in
+from .reading import object_in, report_last_line, text_in
 from .source import Source, read_line
 from .values import RemarkCode, Report
 
@@ -174,11 +174,7 @@ class Rows:
             else:
                 self._add(row)
         if torn is not None:
-            ended = torn[1].endswith(b"\n")
-            if ended:
-                self._unreadable(torn[0])
-            else:
-                report.add("line-torn", "the last line is incomplete", torn[0])
+            report_last_line(report, *torn)
 
     def _unreadable(self, line: int) -> None:
         self._report.add("line-unreadable", "this line is not JSON", line)

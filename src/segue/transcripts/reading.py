@@ -2,13 +2,16 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from ..catalog import get_provider
+from ..errors import UnknownProviderError
 from ..types import AssistantMessage, ImageContent, Message, TextContent, ToolCall, UserContent, UserMessage
 from ..types.codec import json_text
-from .source import Object, Source, read_line
+from .source import Object, Source, read_line, read_rows
+from .values import Report
 
 ENDPOINT = "transcript:"
 """Begins the endpoint of an answer that was read from a transcript. It equals no endpoint of a provider, so nothing
@@ -96,10 +99,10 @@ def objects_in(value: Any, name: str) -> list[Object]:
 
 def as_arguments(value: Any) -> Object | None:
     """Arguments of a call: an object, or JSON text of one; ``None`` if they are neither."""
-    if isinstance(value, str):
-        value = read_line(value.encode("utf-8", "replace")) if value.strip() else {}
-    if value is None:
+    if value is None or (isinstance(value, str) and not value.strip()):
         return {}
+    if isinstance(value, str):
+        value = read_line(value.encode("utf-8", "replace"))
     return value if isinstance(value, dict) else None
 
 
@@ -161,6 +164,31 @@ def joined_text(content: Iterable[UserContent]) -> str:
     return "\n".join(block.text for block in content if isinstance(block, TextContent))
 
 
+def json_rows(source: Source, report: Report) -> Iterator[tuple[int, Object]]:
+    """All rows of a file that has one JSON object on each line, with their numbers. Lines that cannot be read are
+    reported; the last one may be incomplete, because the file is still being written."""
+    bad: tuple[int, bytes] | None = None
+    for number, line in source.lines():
+        if bad is not None:
+            report.add("line-unreadable", "this line is not a JSON object", bad[0])
+            bad = None
+        rows = read_rows(line)
+        for row in rows:
+            yield number, row
+        if not rows:
+            bad = number, line
+    if bad is not None:
+        report_last_line(report, *bad)
+
+
+def report_last_line(report: Report, number: int, line: bytes) -> None:
+    """Report a last line that cannot be read."""
+    if line.endswith(b"\n"):
+        report.add("line-unreadable", "this line is not a JSON object", number)
+    else:
+        report.add("line-torn", "the last line is incomplete", number)
+
+
 def ends_of(source: Source, size: int = 1 << 16) -> tuple[list[Object], list[Object]]:
     """The rows at the beginning and at the end of a file of rows, without reading what is between."""
     first = source.rows
@@ -174,3 +202,11 @@ def ends_of(source: Source, size: int = 1 << 16) -> tuple[list[Object], list[Obj
             last = [row for line in lines if line.strip() and isinstance(row := read_line(line), dict)]
             size *= 8
         return first, last
+
+
+def protocol_of_provider(name: str) -> str:
+    """The protocol of a provider; most of those that the catalog does not have speak chat completions."""
+    try:
+        return get_provider(name).protocols[0]
+    except UnknownProviderError:
+        return "openai-completions"

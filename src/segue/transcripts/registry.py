@@ -8,7 +8,12 @@ from .format import Format
 from .source import Source
 
 MODULES: tuple[str, ...] = (
+    "qwen_code",
     "claude_code",
+    "codex",
+    "opencode",
+    "pi",
+    "gemini_cli",
     "pydantic_ai",
     "langchain",
     "openai_agents",

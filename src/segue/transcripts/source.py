@@ -3,6 +3,7 @@
 Nothing here depends on the name of a file. Large files are read line by line.
 """
 
+import json
 import os
 import sqlite3
 import zipfile
@@ -66,7 +67,7 @@ class Source:
     @cached_property
     def rows(self) -> list[Object]:
         """The first rows of a file that has one JSON object on each line. Lines that cannot be read are skipped."""
-        return [row for line in self._first[0] if isinstance(row := read_line(line), dict)]
+        return [row for line in self._first[0] for row in read_rows(line)]
 
     @cached_property
     def text(self) -> str:
@@ -162,6 +163,26 @@ def read_line(line: bytes) -> Any:
         return read_json(line.removeprefix(BYTE_ORDER_MARK))
     except UNREADABLE:
         return None
+
+
+def read_rows(line: bytes) -> list[Object]:
+    """The JSON objects on a line: usually one; several if a writer was stopped before the end of a line."""
+    value = read_line(line)
+    if isinstance(value, dict):
+        return [value]
+    if value is not None or b"}{" not in line:
+        return []
+    rows: list[Object] = []
+    decoder, text, at = json.JSONDecoder(), line.decode("utf-8", "replace").strip(), 0
+    while at < len(text):
+        try:
+            row, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return []
+        if not isinstance(row, dict):
+            return []
+        rows.append(row)
+    return rows
 
 
 def any_row(rows: Iterable[Object], *names: str) -> bool:

@@ -150,7 +150,7 @@ class TranscriptInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class Report:
-    """Collects the remarks of one reading, in order."""
+    """Collects the remarks of one reading. They are returned in the order of lines, those without a line last."""
 
     def __init__(self) -> None:
         self.remarks: list[Remark] = []
@@ -159,4 +159,4 @@ class Report:
         self.remarks.append(Remark(code, text, line, where))
 
     def __iter__(self) -> Iterator[Remark]:
-        return iter(self.remarks)
+        return iter(sorted(self.remarks, key=lambda each: (each.line is None, each.line)))

@@ -139,6 +139,7 @@ class AssistantMessage(
             diagnostics: list[Diagnostic] = ...,
             endpoint: str | None = None,
             prefix_digest: str | None = None,
+            meta: dict[str, Any] | None = None,
         ) -> None: ...
 
     @staticmethod
