@@ -50,11 +50,12 @@ _NAMES = {
     ),
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
-_MODULES = (*_NAMES, "events", "testing", "transcripts", "transport")
+_MODULES = (*_NAMES, "bulk", "events", "testing", "transcripts", "transport")
 
 if TYPE_CHECKING:
     from . import (
         agent as agent,
+        bulk as bulk,
         catalog as catalog,
         client as client,
         dialects as dialects,

@@ -93,6 +93,11 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "import": lambda path: ["import", str(path / "body.json")],
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
     "studio": lambda path: ["studio", str(path / "talk.json"), "--no-open", "--port", "70000"],
+    "bulk lint": lambda path: ["bulk", "lint", str(path / "talk.json"), "--out", str(path / "linted")],
+    "bulk convert": lambda path: [
+        *("bulk", "convert", str(path / "talk.json"), "--to", TARGET, "--out", str(path / "converted")),
+    ],
+    "bulk stats": lambda path: ["bulk", "stats", str(path / "talk.json"), "--out", str(path / "measured")],
     "learn": lambda path: ["learn", "openai/gpt-5.4", "--file", str(path / "learnt.toml")],
     "gateway": lambda path: ["gateway", "--port", "70000"],
     "standin": lambda path: ["standin", "anthropic"],

@@ -24,6 +24,7 @@ COMMANDS = {
     "reproduce": "make a small reproduction of a refused request, without anything of yours",
     "import": "convert a conversation in any known format to segue's own",
     "export": "print a conversation in the form of a protocol",
+    "bulk": "check, convert or measure many conversations, in JSONL and Parquet files",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
     "studio": "show in a browser what each model would receive of a conversation",
     "gateway": "serve every model to existing clients: Claude Code, Codex, Gemini CLI, SDKs",

@@ -1,18 +1,21 @@
 """`segue encode`: print the request body that sends a conversation to a model.
 
-A JSONL file of conversations gives one body per line. Long files are encoded on all cores, in batches. Only a few
-batches are in memory at a time, so memory use does not depend on the length of the file.
+A JSONL file of conversations gives one body per line. Long files are encoded on all cores, in parts. Only a few
+parts are in memory at a time, so memory use does not depend on the length of the file.
 """
 
 import argparse
 import os
-from collections import Counter, deque
+import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
+from ..bulk import Block, Part, blocks_of, on_all_cores, parts_of
 from ..catalog import Catalog, get_model
 from ..errors import FormatError, ProjectionError
 from ..projection import PRESETS
@@ -24,11 +27,8 @@ from .files import FILE_HELP, Conversations, open_input
 from .formats import LINES, Item, Source, find, read_one
 from .terminal import print_note, with_progress, write_json
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-BATCH_LINES = 64
-"""Lines that a worker encodes at a time."""
+PART_BYTES = 1 << 20
+"""Bytes of a file that a process encodes at a time."""
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -41,13 +41,15 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct):
-    """An encoded batch: lines for stdout, error messages, the forms of the conversations, and how often each change was
-    made."""
+    """An encoded part of a file: text for stdout, error messages with their lines (from 1; ``None`` if they name their
+    place), the forms of the conversations, and how often each change was made."""
 
-    lines: list[bytes]
-    errors: list[str]
-    forms: dict[str, None]
-    changes: Counter[str]
+    text: bytes = b""
+    count: int = 0
+    lines: int = 0
+    errors: list[tuple[int | None, str]] = []
+    forms: dict[str, None] = {}
+    changes: Counter[str] = msgspec.field(default_factory=Counter)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -89,15 +91,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write(batches: Iterable[Batch], conversations: Conversations, job: Job) -> int:
-    count, changes = 0, Counter[str]()
-    for batch in with_progress(((batch, len(batch.lines)) for batch in batches), "conversations"):
+    count, line, changes = 0, 0, Counter[str]()
+    for batch in with_progress(((batch, batch.count) for batch in batches), "conversations"):
         for form in batch.forms:
             conversations.announce(form)
-        for error in batch.errors:
-            conversations.report_error(error)
-        for line in batch.lines:
-            write_json(line + b"\n")
-        count += len(batch.lines)
+        for at, error in batch.errors:
+            conversations.report_error(error if at is None else f"{conversations.name}:{line + at}: {error}")
+        write_json(batch.text)
+        count += batch.count
+        line += batch.lines
         changes += batch.changes
     summary = ", ".join(f"{times} × {code}" for code, times in sorted(changes.items()))
     print_note(f"{count_of(count, 'conversation')} for {job.model.ref}: {summary or 'no changes'}")
@@ -108,64 +110,41 @@ def _encode_file(file: BinaryIO, source: Source, job: Job) -> Iterator[Batch]:
     head = first_lines(iter(file))
     found = find(head)
     if found is not LINES:
-        yield _encode_all(found.read(chain(head, file), source), source, job)
+        yield _encode_all(((None, item) for item in found.read(chain(head, file), source)), source, job)
         return
-    lines = enumerate(chain(head, file), 1)
-    first = list(islice(lines, BATCH_LINES))
-    second = list(islice(lines, BATCH_LINES))
-    if not second:
-        yield _encode_lines(first, source, job)
-        return
-    yield from _in_parallel(chain([first, second], _batches(lines)), source, job)
+    is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode) and os.path.isfile(source.name)
+    parts: Iterator[Part | Block]
+    parts = parts_of(source.name, PART_BYTES) if is_file else blocks_of(head, file, PART_BYTES)
+    first = list(islice(parts, 2))
+    work = partial(_encode_lines, source, job)
+    yield from map(work, first) if len(first) == 1 else on_all_cores(work, chain(first, parts))
 
 
-def _batches(lines: Iterator[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    while batch := list(islice(lines, BATCH_LINES)):
-        yield batch
-
-
-def _in_parallel(batches: Iterable[list[tuple[int, bytes]]], source: Source, job: Job) -> Iterator[Batch]:
-    """Encode batches on all cores and yield them in the order of the file. Only a few are in memory at a time."""
-    from concurrent.futures import ProcessPoolExecutor
-
-    workers = os.cpu_count() or 1
-    with ProcessPoolExecutor(workers) as pool:
-        waiting: deque[Future[Batch]] = deque()
-        for lines in batches:
-            waiting.append(pool.submit(_encode_lines, lines, source, job))
-            if len(waiting) > 3 * workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-
-
-def _encode_lines(lines: list[tuple[int, bytes]], source: Source, job: Job) -> Batch:
-    batch = Batch([], [], {}, Counter())
-    for number, line in lines:
-        if line.strip():
-            _encode_one(read_one(line, source, number), f"{source.name}:{number}", job, batch)
+def _encode_lines(source: Source, job: Job, part: Part | Block) -> Batch:
+    lines = list(part)
+    items = ((at, read_one(line, source)) for at, line in enumerate(lines, 1) if line.strip())
+    batch = _encode_all(items, source, job)
+    batch.lines = len(lines)
     return batch
 
 
-def _encode_all(items: Iterable[Item], source: Source, job: Job) -> Batch:
-    batch = Batch([], [], {}, Counter())
-    for item in items:
-        _encode_one(item, source.name, job, batch)
+def _encode_all(items: Iterable[tuple[int | None, Item]], source: Source, job: Job) -> Batch:
+    batch, bodies = Batch(), list[bytes]()
+    for at, item in items:
+        if isinstance(item, FormatError):
+            batch.errors.append((at, str(item) if at is None else str(item.at(""))))
+            continue
+        batch.forms[item.form] = None
+        try:
+            request = encode(item.context, job.model, job.options, job.policy)
+            bodies += (_as_json(request) if job.full else request.json(), b"\n")
+        except (ProjectionError, FormatError) as error:
+            batch.errors.append((at, f"{source.name}: {error}" if at is None else str(error)))
+            continue
+        batch.count += 1
+        batch.changes.update(change.code for change in request.changes)
+    batch.text = b"".join(bodies)
     return batch
-
-
-def _encode_one(item: Item, place: str, job: Job, batch: Batch) -> None:
-    if isinstance(item, FormatError):
-        batch.errors.append(str(item))
-        return
-    batch.forms[item.form] = None
-    try:
-        request = encode(item.context, job.model, job.options, job.policy)
-    except (ProjectionError, FormatError) as error:
-        batch.errors.append(f"{place}: {error}")
-        return
-    batch.lines.append(_as_json(request) if job.full else request.json())
-    batch.changes.update(change.code for change in request.changes)
 
 
 def _as_json(request: Request) -> bytes:

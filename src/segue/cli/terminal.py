@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from threading import Event, Lock, Thread
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar, cast
@@ -258,6 +258,29 @@ def with_progress(items: "Iterator[tuple[T, int]]", noun: str) -> Iterator[T]:
         for item, count in items:
             progress.advance(task, count)
             yield item
+
+
+@contextmanager
+def progress_of_rows() -> Iterator[Callable[[int, int, int], None]]:
+    """A function that advances a progress bar by rows and bytes, of all bytes. The bar has the rows per second and the
+    time that is left. It is on standard error if that is a terminal; otherwise nothing is shown."""
+    if errors() is None or not errors().isatty():
+        yield lambda rows, size, total: None
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    rate = TextColumn("{task.fields[rows]:,} rows, {task.fields[rate]:,.0f} a second")
+    begun, done = time.monotonic(), 0
+    with Progress(BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn(), console=_console(errors())) as bar:
+        task = bar.add_task("", total=None, rows=0, rate=0.0)
+
+        def advance(rows: int, size: int, total: int) -> None:
+            nonlocal done
+            done += rows
+            passed = max(time.monotonic() - begun, 0.001)
+            bar.update(task, advance=size, total=total, rows=done, rate=done / passed)
+
+        yield advance
 
 
 PATIENCE = 1.0
