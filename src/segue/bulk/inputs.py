@@ -9,11 +9,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import FormatError, SettingError
+from ..transcripts import Source, recognised
 from ..types import first_lines
+from ..types.codec import BYTE_ORDER_MARK, UNREADABLE, read_json
 from .containers import Compression, compression_of, open_lines
 from .lines import parts_of
+from .reading import read_row
+from .transcripts import transcript_lines
 
-Container = Literal["lines", "parquet"]
+Container = Literal["lines", "parquet", "transcripts"]
 SHARD_BYTES = 16 << 20
 PARQUET = b"PAR1"
 ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
@@ -22,8 +26,8 @@ COMPRESSED = {".gz", ".zst", ".zstd"}
 
 
 class Shard(Struct, frozen=True):
-    """A part of a file that is one task: bytes of lines, or row groups of Parquet. ``output`` is the name of its
-    result below the output directory."""
+    """A part of a file that is one task: bytes of lines, row groups of Parquet, or the conversations that another tool
+    stored in the file. ``output`` is the name of its result below the output directory."""
 
     path: str
     output: str
@@ -96,20 +100,27 @@ def _shards(path: str, name: str, shard_bytes: int) -> Iterator[Shard]:
     if compression:  # cannot be read from the middle
         yield Shard(path, f"{stem}-00000{ending}", "lines", 0, size, size, compression)
         return
-    _check_lines(path)
+    if is_transcript(path):
+        yield Shard(path, f"{stem}-00000.jsonl", "transcripts", 0, size, size)
+        return
     for index, part in enumerate(parts_of(path, shard_bytes)):
         yield Shard(
             path, f"{stem}-{index:05d}{ending or '.jsonl'}", "lines", part.start, part.end, part.end - part.start
         )
 
 
-def _check_lines(path: str) -> None:
+def is_transcript(path: str) -> bool:
+    """Whether another tool stored its conversations in a file: no line of it holds a whole one."""
     with open(path, "rb") as file:
-        head = first_lines(iter(file))
-    if any(
-        line.lstrip().startswith((b"{\n", b"[\n", b"[ ", b"{ \n")) or line.strip() in (b"{", b"[") for line in head[:1]
-    ):
-        raise FormatError("this is one JSON document, not JSONL, which has a row on each line", source=path)
+        head = [line for line in first_lines(iter(file)) if line.strip()]
+    for line in head:
+        try:
+            row = read_json(line.removeprefix(BYTE_ORDER_MARK))
+            read_row(row if isinstance(row, dict) else {"messages": row})
+            return False
+        except (*UNREADABLE, FormatError):
+            continue
+    return recognised(Source(path)) is not None
 
 
 def _row_groups(path: str, shard_bytes: int) -> Iterator[tuple[int, int, int]]:
@@ -137,6 +148,13 @@ def _first(shards: Iterable[Shard], limit: int) -> Iterator[Shard]:
         left -= rows
 
 
+def lines_of(shard: Shard) -> Iterator[bytes]:
+    """The lines of a shard that is not Parquet; those of a transcript are made from it."""
+    if shard.container == "transcripts":
+        return transcript_lines(shard.path)
+    return open_lines(shard.path, shard.compression, shard.start, shard.end)
+
+
 def count_rows(shard: Shard, enough: int) -> int:
     """The rows of a shard; of lines, those that are not blank, counted until there are enough."""
     if shard.container == "parquet":
@@ -145,7 +163,7 @@ def count_rows(shard: Shard, enough: int) -> int:
         metadata = parquet.read_metadata(shard.path)
         return sum(metadata.row_group(group).num_rows for group in range(shard.start, shard.end))
     count = 0
-    for line in open_lines(shard.path, shard.compression, shard.start, shard.end):
+    for line in lines_of(shard):
         count += bool(line.strip())
         if count == enough:
             break

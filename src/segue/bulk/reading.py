@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
@@ -58,7 +57,7 @@ def read_row(row: Row, column: str | None = None, *, from_arrow: bool = False) -
         raise FormatError("nested too deeply to be read") from None
 
 
-def read_line(line: bytes, row: Row, column: str | None = None) -> Found:
+def read_line(line: bytes, row: Mapping[str, Raw], column: str | None = None) -> Found:
     """Read the conversation in a line of a JSONL file; ``row`` has the columns of the line.
 
     A conversation of segue is read in one step.
@@ -70,7 +69,7 @@ def read_line(line: bytes, row: Row, column: str | None = None) -> Found:
             raise
         except FormatError:  # a column of that name in another form
             pass
-    return read_row(row, column)
+    return read_row({name: value for name, value in row.items() if bytes(value) != b"null"}, column)
 
 
 def _find(row: Row) -> tuple[str, Any]:
@@ -98,7 +97,7 @@ def _looks_like_messages(value: Any) -> bool:
 def _opened(value: Any) -> Any:
     """A value of a column; JSON text inside it is read."""
     if isinstance(value, Raw):
-        value = msgspec.json.decode(value) if bytes(value[:1]) == b'"' else read_json(bytes(value))
+        value = read_json(bytes(value))
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
         try:
             return read_json(value.encode("utf-8", "replace"))

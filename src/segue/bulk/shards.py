@@ -17,8 +17,8 @@ from msgspec import Raw, Struct
 from ..errors import FormatError
 from ..types.codec import BYTE_ORDER_MARK, UNREADABLE, json_text, read_document
 from .batches import added_values, target_of, written_to
-from .containers import new_file, open_lines, unfinished
-from .inputs import Shard
+from .containers import new_file, unfinished
+from .inputs import Shard, lines_of
 from .reading import Found, read_line, read_row
 from .tally import Tally
 from .work import DIGEST_BYTES, Outcome, Settings, digest_of, reject, work_on
@@ -115,7 +115,7 @@ def _duplicates(job: Job, shard: Shard) -> frozenset[int]:
 def _lines(shard: Shard) -> Iterator[bytes]:
     """The lines of a shard; with a limit, up to that many that are not blank."""
     left = shard.limit
-    for line in open_lines(shard.path, shard.compression, shard.start, shard.end):
+    for line in lines_of(shard):
         yield line
         if left is not None and line.strip():
             left -= 1

@@ -121,7 +121,12 @@ def draw(report: Report) -> None:
         *_rows("change", report.changes),
     ]
     if rows_of_codes:
-        screen.table(("what", "code", "rows", "times", "for example"), rows_of_codes, ("what", "code", "for example"))
+        screen.table(
+            ("what", "code", "rows", "times", "for example"),
+            rows_of_codes,
+            ("what", "code", "for example"),
+            cuts="code",
+        )
 
 
 def _rows(kind: str, lines: dict[str, Line]) -> list[tuple[str, ...]]:
