@@ -16,7 +16,7 @@ TESTS ?=
 # Of `make bench`: the names of sections, where not all are to be run.
 ONLY ?=
 
-.PHONY: help tour test soak busy check bench wheel catalog lock docs shapes clean
+.PHONY: help tour test soak endurance busy check bench wheel catalog lock docs shapes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -29,6 +29,9 @@ test: $(DEV) ## run the tests, in less than ten minutes
 
 soak: $(DEV) ## run the same tests with more examples, in less than twenty minutes
 	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
+
+endurance: $(DEV) ## run the tests of corpora with 100,000 conversations and 50 kills, in about an hour
+	SEGUE_ENDURANCE=1 $(BIN)/pytest -q tests/bulk
 
 busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10) times, beside BUSY (20) busy processes
 	$(BIN)/python scripts/busy.py --rounds $(ROUNDS) --busy $(BUSY) --workers $(WORKERS) $(TESTS)

@@ -93,7 +93,8 @@ def test_a_long_file_is_encoded_by_several_processes(tmp_path: Path) -> None:
     path = tmp_path / "conversations.jsonl"
     path.write_text((conversation(0) + "\n") * 2_000)
     script = (
-        "import resource, segue.cli, sys\n"
+        "import resource, segue.cli, segue.cli.encode, sys\n"
+        "segue.cli.encode.PART_BYTES = 20_000\n"
         f"status = segue.cli.main(['encode', {str(path)!r}, '--to', {TARGET!r}])\n"
         "children = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
         "print(children.ru_utime + children.ru_stime > 0, file=sys.stderr)\n"

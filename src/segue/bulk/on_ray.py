@@ -4,7 +4,6 @@ Every task writes its shard under a temporary name and renames it, as on one mac
 another node. All nodes must see the input and the output directory under the same names.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
@@ -21,8 +20,8 @@ RETRIES = 20
 
 
 def on_ray(address: str | None = None) -> Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]:
-    """Shards run as tasks of the Ray cluster at ``address``; without one, on the cluster that this process is connected
-    to, on the one that ``RAY_ADDRESS`` names, or on one that is started on this machine."""
+    """Shards run as tasks of the Ray cluster at ``address``. Without an address, Ray uses the cluster that this process is
+    connected to, the one that ``RAY_ADDRESS`` names, or starts one on this machine."""
     return partial(_run, address)
 
 
@@ -56,9 +55,8 @@ def _connected(address: str | None) -> Any:
     except ImportError:
         raise SettingError("Ray is not installed: pip install 'segue[ray]'") from None
     if not ray.is_initialized():
-        found = address or os.environ.get("RAY_ADDRESS")
         try:
-            ray.init(address=found, log_to_driver=False, include_dashboard=False if found is None else None)
+            ray.init(address=address, log_to_driver=False)
         except ConnectionError as error:
-            raise SettingError(f"the Ray cluster at {found} does not answer: {error}") from None
+            raise SettingError(f"the Ray cluster does not answer: {error}") from None
     return ray
