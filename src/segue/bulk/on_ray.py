@@ -20,8 +20,8 @@ RETRIES = 20
 
 
 def on_ray(address: str | None = None) -> Callable[[Callable[[T], R], Iterable[T]], Iterator[R]]:
-    """Shards run as tasks of the Ray cluster at ``address``. Without an address, Ray uses the cluster that this process is
-    connected to, the one that ``RAY_ADDRESS`` names, or starts one on this machine."""
+    """Shards run as tasks of the Ray cluster at ``address``. Without an address, Ray uses the cluster that this process
+    is connected to, the one that ``RAY_ADDRESS`` names, or starts one on this machine."""
     return partial(_run, address)
 
 
