@@ -117,12 +117,12 @@ def run() -> Iterator[Part]:
 
 
 def _candidates(sdk: Sdk) -> dict[str, Callable[[], object]]:
-    answer = json.dumps(sdk.answer).encode()
+    answer, headers = json.dumps(sdk.answer).encode(), {"content-type": "application/json"}
     captured: list[httpx2.Request] = []
 
     def respond(request: httpx2.Request) -> httpx2.Response:
         captured.append(request)
-        return httpx2.Response(200, headers={"content-type": "application/json"}, content=answer)
+        return httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(answer))
 
     below = httpx2.MockTransport(respond)
     plain = httpx2.Client(transport=below)

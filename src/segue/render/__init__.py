@@ -14,7 +14,7 @@ from .export import Export, export
 from .ledger import Ledger
 from .preview import Preview, preview
 from .project import project
-from .read_request import ReadRequest, read_request
+from .read_request import ReadRequest, read_request, unread_fields as unread_fields
 from .recognise import Recognised as Recognised, as_body as as_body, recognise as recognise
 from .renderer import Renderer, Renderers as Renderers, encode, encode_again as encode_again
 from .request import Request

@@ -17,7 +17,8 @@ class Decoder:
 
     Streams and whole answers are recognised by how they begin. ``now`` (Unix ms) is the timestamp of the message, by
     default the current time. ``secrets`` are kept out of errors and diagnostics. ``endpoint`` is the fingerprint of the
-    endpoint that answers, by default that of the request's model.
+    endpoint that answers, by default that of the request's model. With ``digests=False`` the message does not get the
+    digest of what was sent, for callers that do not store it.
     """
 
     def __init__(
@@ -26,10 +27,11 @@ class Decoder:
         now: int | None = None,
         secrets: Secrets = NO_SECRETS,
         endpoint: str | None = None,
+        digests: bool = True,
     ) -> None:
         model = request.model if endpoint is None else request.model.replace(endpoint=endpoint)
         protocol = protocol_of(model.protocol)
-        self._answer = Answer(model, request, current_time() if now is None else now, secrets)
+        self._answer = Answer(model, request, current_time() if now is None else now, secrets, digests)
         self._reader = protocol.reader(self._answer)
         self._framing: Framing | None = protocol.framing()
         self._whole = bytearray()

@@ -6,14 +6,14 @@ one that several origins have used identifies none of them.
 """
 
 import json
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from ..types import AssistantMessage, Origin, ToolCall
-from ..wire import PROTOCOLS, protocol_of
+from ..wire import PROTOCOLS, protocol_of, signature_of
 
 MOST = 100_000
 """Traces that a ledger in memory keeps; the oldest are forgotten first."""
@@ -21,6 +21,7 @@ _SIGNATURE = "s"
 """The first letter of a trace of a signature."""
 _SEVERAL = Origin("", "", "")
 """In place of the origin of a call or a text that several origins have used."""
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Ledger:
@@ -45,39 +46,45 @@ class Ledger:
 
     def origin_of(self, message: AssistantMessage) -> Origin | None:
         """The origin of an answer in a request body; ``None`` if it is unknown, or if its signatures have several."""
-        for traces in (_signed(message), _visible(message)):
-            found = {self._entries.get(trace) for trace in traces} - {None, _SEVERAL}
-            if found:
-                return found.pop() if len(found) == 1 else None
+        for traces in (_signed, _visible):
+            found: Origin | None = None
+            for trace in traces(message):
+                known = self._entries.get(trace)
+                if known is None or known == _SEVERAL:
+                    continue
+                if found is not None and known != found:
+                    return None
+                found = known
+            if found is not None:
+                return found
         return None
 
     def __len__(self) -> int:
         return len(self._entries)
 
 
-def _signed(message: AssistantMessage) -> Iterator[str]:
+def _signed(message: AssistantMessage) -> list[str]:
     """The traces of signatures and encrypted content."""
-    if message.protocol in PROTOCOLS:
-        seals = protocol_of(message.protocol).seals
-        for block in message.content:
-            for seal in seals(block):
-                yield _trace(_SIGNATURE, seal)
+    signed = [block for block in message.content if signature_of(block) is not None]
+    if not signed or message.protocol not in PROTOCOLS:
+        return []
+    seals = protocol_of(message.protocol).seals
+    return [_trace(_SIGNATURE, seal) for block in signed for seal in seals(block)]
 
 
-def _visible(message: AssistantMessage) -> Iterator[str]:
+def _visible(message: AssistantMessage) -> list[str]:
     """The traces of calls, or of the text if there are no calls."""
     calls = [block for block in message.content if type(block) is ToolCall]
-    for call in calls:
-        yield _trace("c", _written([call.id, call.name, call.arguments]))
+    if calls:
+        return [_trace("c", _written([call.id, call.name, call.arguments])) for call in calls]
     text = message.text.strip()
-    if text and not calls:
-        yield _trace("t", text)
+    return [_trace("t", text)] if text else []
 
 
 def _written(call: list[Any]) -> str:
     """A call as JSON text, in the same order of keys whoever wrote it."""
     try:
-        return msgspec.json.encode(call, order="deterministic").decode()
+        return _encode(call).decode()
     except (TypeError, ValueError, OverflowError, RecursionError):  # half characters, for example
         return json.dumps(call, sort_keys=True, default=str)
 

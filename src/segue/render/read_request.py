@@ -53,12 +53,26 @@ def read_request(
     form, asked = protocol_of(protocol).request, Asked()
     try:
         form.options(document, asked)
-        check_fields(form.fields, document, "", asked)
+        check_fields(form.fields, document, None, asked)
     except RecursionError:
         raise FormatError(TOO_DEEP) from None
     name = document.get(form.model)
-    changes = [Change("field-dropped", detail=f"{path}: {why}", lossy=True) for path, why in asked.left]
-    return ReadRequest(protocol, context, name if isinstance(name, str) else "", Options(**asked.options), changes)
+    return ReadRequest(
+        protocol, context, name if isinstance(name, str) else "", Options(**asked.options), _dropped(asked)
+    )
+
+
+def unread_fields(document: dict[str, Any], protocol: str) -> list[Change]:
+    """Everything in these fields of a body that a conversation cannot hold: options, too, such as cache markers."""
+    asked = Asked()
+    check_fields(protocol_of(protocol).request.fields, document, None, asked)
+    if "cache" in asked.options:
+        asked.leave(", ".join(document), "cache markers are not kept")
+    return _dropped(asked)
+
+
+def _dropped(asked: Asked) -> list[Change]:
+    return [Change("field-dropped", detail=f"{path}: {why}", lossy=True) for path, why in asked.left]
 
 
 def _attributed(context: Context, origins: Any) -> Context:

@@ -119,10 +119,18 @@ class Request:
         copied. Do not keep the pieces after sending."""
         if self._body is not None:
             return [msgspec.json.encode(self._body)]  # the caller may have changed it
-        data = to_json(self._unwritten)
-        if not self._snapshot.length:
+        return self._filled(to_json(self._unwritten))
+
+    def fields(self, *names: str) -> dict[str, Raw]:
+        """These fields of the body, as far as it has them, as JSON."""
+        body = self._unwritten if self._body is None else self._body
+        return {name: Raw(b"".join(self._filled(to_json(body[name])))) for name in names if name in body}
+
+    def _filled(self, data: bytes) -> list[bytes | memoryview]:
+        """``data`` with the turns that were written before in their place."""
+        before, place, after = data.partition(bytes(HISTORY)) if self._snapshot.length else (data, b"", b"")
+        if not place:
             return [data]
-        before, _, after = data.partition(b"\0")
         return [before, memoryview(self._snapshot.written)[: self._snapshot.length], after]
 
     def sdk_kwargs(self) -> dict[str, Any]:

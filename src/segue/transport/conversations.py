@@ -13,7 +13,7 @@ from msgspec import Raw
 from ..errors import SegueError
 from ..projection import Policy
 from ..render import Ledger, Renderer, Request
-from ..types import AssistantMessage, Context, Message, Model, Options, ToolCall
+from ..types import AssistantMessage, Context, Message, Model, Options, TextContent, ToolCall
 from ..wire import MALFORMED, protocol_of
 
 MOST = 64
@@ -148,15 +148,28 @@ class Conversations:
         return [self._with_origin(each) if type(each) is AssistantMessage else each for each in context.messages]
 
     def _with_origin(self, message: AssistantMessage) -> AssistantMessage:
+        if _is_plain(message):
+            return message
         origin = self._origins.origin_of(message)
         if origin is not None:
             return origin.mark(message)
         return message if self._trusts else msgspec.structs.replace(message, provider=UNKNOWN)
 
 
-FRAMES = ("system", "systemInstruction", "system_instruction", "instructions", "tools", "toolConfig")
-"""The fields of bodies that hold the system prompt and the tools."""
+PROMPTS = frozenset({"system", "systemInstruction", "system_instruction", "instructions"})
+"""The fields of bodies that hold the system prompt."""
+TOOL_FIELDS = frozenset({"tools", "toolConfig"})
+"""The fields of bodies that hold the tools."""
+FRAMES = (*sorted(PROMPTS), *sorted(TOOL_FIELDS))
 OPTIONS = Options()
+
+
+def _is_plain(message: AssistantMessage) -> bool:
+    """Whether an answer has nothing but texts, so that it is sent as it is whoever made it."""
+    for block in message.content:
+        if type(block) is not TextContent or block.text_signature is not None:
+            return False
+    return True
 
 
 def _call_ids(messages: Iterable[Message]) -> list[str]:

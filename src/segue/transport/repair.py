@@ -10,16 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypedDict
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from ..healing import Cured, Facts, default_facts, heal
 from ..projection import Policy
-from ..render import Decoder, Ledger, Request
+from ..render import Decoder, Ledger, Request, unread_fields
 from ..rules import Refused
 from ..types import Change, Model
 from ..types.codec import UNREADABLE, read_json
 from ..wire import error_text, protocol_of
-from .conversations import FRAMES, Body, Conversations, read_body
+from .conversations import PROMPTS, TOOL_FIELDS, Body, Conversations, read_body
 from .options import with_facts, without_reasoning
 from .target import ROUTES, Addresses, model_at
 
@@ -120,10 +120,15 @@ class Repairer:
             amended = self.facts.amend(model)
             with self._lock:
                 request = self._conversations.request(body, amended)
-            return None if request is None else Passage(self, body.data, request)
+            return None if request is None else Passage(self, body, request)
         except Exception:  # an edge: a mistake of segue must not break a request that might be fine
             logger.exception("the request is sent unchanged, because of an internal error")
             return None
+
+    @property
+    def reports(self) -> bool:
+        """Whether a report has a reader: the callback or the log."""
+        return self._on_changes is not None or logger.isEnabledFor(logging.INFO)
 
     def report(self, repaired: Repaired) -> None:
         """Report what was changed."""
@@ -135,15 +140,16 @@ class Repairer:
 class Passage:
     """One request on its way: the body to send, and what to do with its answer."""
 
-    def __init__(self, repairer: Repairer, original: bytes, request: Request) -> None:
+    def __init__(self, repairer: Repairer, original: Body, request: Request) -> None:
         self._repairer = repairer
         self._original = original
         self._request = request
         self._cured: Cured | None = None
-        self.body, changes = _written(original, request, frozenset(request.model.learnt))
+        written = _written(original, request, frozenset(request.model.learnt))
+        self.body = written.data
         """The body to send; the same object as the original if nothing had to be changed."""
-        if changes:
-            self._report(changes)
+        if written.changes:
+            self._report(written)
 
     def refused(self, status: int, data: bytes) -> bytes | None:
         """The body to send once more after a refusal, if it can be cured."""
@@ -161,16 +167,16 @@ class Passage:
             return None
         fields = frozenset({*found.request.model.learnt, *found.treatment.cells, *found.treatment.limits})
         off = found.treatment.options.get("reasoning") == "off" or _loop_lost_thinking(found)
-        body, changes = _written(self._original, found.request, fields, off=off)
-        if body == self.body:
+        written = _written(self._original, found.request, fields, off=off)
+        if written.data == self.body:
             return None
-        self._cured, self._request, self.body = found, found.request, body
-        self._report(changes, found.summary(text))
-        return body
+        self._cured, self._request, self.body = found, found.request, written.data
+        self._report(written, found.summary(text))
+        return self.body
 
     def answered(self, data: bytes) -> None:
         """Read a complete answer: learn from it, and remember who made its signatures."""
-        decoder = Decoder(self._request)
+        decoder = Decoder(self._request, digests=False)
         decoder.feed(data)
         decoder.close()
         message = decoder.message
@@ -180,17 +186,27 @@ class Passage:
         if self._cured is not None:
             self._cured.learn(self._repairer.facts)
 
-    def _report(self, changes: list[Change], healed: str | None = None) -> None:
+    def _report(self, written: "_Written", healed: str | None = None) -> None:
+        if not self._repairer.reports:
+            return
         model = self._request.model
+        replaced = {name: self._original.value(name) for name in written.replaced if name in self._original.fields}
+        changes = [*written.changes, *unread_fields(replaced, model.protocol)]
         self._repairer.report(
             Repaired(provider=model.provider, model=model.id, protocol=model.protocol, changes=changes, healed=healed)
         )
 
 
-def _written(
-    original: bytes, request: Request, fields: frozenset[str], *, off: bool = False
-) -> tuple[bytes, list[Change]]:
-    """The body to send, and the changes in it. ``fields`` were learnt; ``off``: reasoning is turned off."""
+class _Written(Struct, frozen=True):
+    """A body to send, the changes in it, and the fields of the user's body that segue has written again."""
+
+    data: bytes
+    changes: list[Change]
+    replaced: tuple[str, ...] = ()
+
+
+def _written(original: Body, request: Request, fields: frozenset[str], *, off: bool = False) -> _Written:
+    """The body to send. ``fields`` were learnt; ``off``: reasoning is turned off."""
     changes = [each for each in request.changes if each.code != "option-dropped"]
     made = [each for each in changes if each.code not in UNCOUNTED]
     if request.added:
@@ -198,29 +214,27 @@ def _written(
         changes.append(PLACEHOLDERS)
     rewrites = bool(made) or request.model.dialect.exact_form
     if not rewrites and not fields and not off:
-        return original, changes
-    body: dict[str, Any] = msgspec.json.decode(original)
-    new = body
-    if rewrites:
-        new = {**body, **_conversation(request, made)}
-    new = with_facts(new, request.model, fields)
-    if off:
-        new = without_reasoning(new, request.model)
-    return (original if new == body else msgspec.json.encode(new)), changes
+        return _Written(original.data, changes)
+    taken = _conversation(request, made) if rewrites else {}
+    data = msgspec.json.encode({**original.fields, **taken})
+    if fields or off or not made:  # options may have to be changed, or nothing at all
+        body, new = msgspec.json.decode(original.data), with_facts(msgspec.json.decode(data), request.model, fields)
+        if off:
+            new = without_reasoning(new, request.model)
+        if new == body:
+            return _Written(original.data, changes)
+        data = msgspec.json.encode(new)
+    return _Written(data, changes, tuple(taken))
 
 
-def _conversation(request: Request, changes: list[Change]) -> dict[str, Any]:
+def _conversation(request: Request, changes: list[Change]) -> dict[str, Raw]:
     """The parts of the rendered body that replace those of the user's: the messages, and the frame where it changed."""
-    protocol, rendered = protocol_of(request.model.protocol), request.body
-    tools = any(each.code in TOOLS for each in changes)
-    prompt = any(each.message is None and each.code in ("text-sanitized", "empty-dropped") for each in changes)
-    taken = {protocol.history: rendered[protocol.history]}
-    for name in FRAMES:
-        if name in rendered and name != protocol.history and (tools if name in ("tools", "toolConfig") else prompt):
-            taken[name] = rendered[name]
-    if tools and "tool_choice" in rendered:
-        taken["tool_choice"] = rendered["tool_choice"]
-    return taken
+    names = {protocol_of(request.model.protocol).history}
+    if any(each.message is None and each.code in ("text-sanitized", "empty-dropped") for each in changes):
+        names |= PROMPTS
+    if any(each.code in TOOLS for each in changes):
+        names |= {*TOOL_FIELDS, "tool_choice"}
+    return request.fields(*sorted(names))
 
 
 def _loop_lost_thinking(cured: Cured) -> bool:

@@ -1,12 +1,13 @@
 """The six blocks that messages are made of. Which message may hold which block is a table in ``messages.py``."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 import msgspec
 from msgspec import Raw
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from .media import (
     UNKNOWN_TYPE,
@@ -21,7 +22,7 @@ from .media import (
     type_of_name,
 )
 from .raw import minified
-from .value import UNREADABLE, Optional, Value, encode
+from .value import UNREADABLE, Optional, Value, encode, unchecked
 
 ToolKind = Literal["custom"]
 """``custom``: a free-text tool. Every other tool is a function, with arguments."""
@@ -59,12 +60,8 @@ class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag=
         return [each for each in stored if isinstance(each, dict)] if isinstance(stored, list) else []
 
 
-_TEXT = TextContent("")
-
-
-def plain_text(text: str) -> TextContent:
-    """Make a text without a signature, without validation: for internal use, where ``text`` is known to be a string."""
-    return replace(_TEXT, text=text)
+plain_text: Callable[[str], TextContent] = partial(unchecked, TextContent)
+"""Make a text without a signature, without validation: for internal use, where the text is known to be a string."""
 
 
 @final

@@ -4,6 +4,7 @@ msgspec validates what it decodes, but its constructors do not. ``Value`` calls 
 so that decoded values are not checked twice.
 """
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import msgspec
@@ -26,6 +27,9 @@ class FlexibleMeta(_ValidatingMeta):
         return super().__call__(**fields)
 
 
+unchecked: Callable[..., Any] = StructMeta.__call__
+"""Make a value of the class that is passed first, without validation: for readers that have checked every field."""
+
 encode = msgspec.json.Encoder().encode
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
@@ -47,7 +51,8 @@ class Value(Struct, metaclass=_ValidatingMeta, frozen=True, rename="camel", gc=F
     def _empty_to_none(self, *names: str) -> None:
         """Replace empty optional fields by ``None``: empty and absent are the same."""
         for name in names:
-            if getattr(self, name) in ("", {}):
+            value = getattr(self, name)
+            if value is not None and not value and value in ("", {}):
                 force_setattr(self, name, None)
 
 

@@ -28,9 +28,20 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
 from ...types.media import is_address
-from ..common.reading import Object, answer, as_list, as_object, as_text, text_in
+from ..common.reading import (
+    Object,
+    answer,
+    as_list,
+    as_object,
+    as_text,
+    result_message,
+    text_in,
+    tool_call,
+    user_message,
+)
 from .replay import citations_signature
 from .server_tools import readable
 from .shapes import BLOCKS, SERVER_RESULTS
@@ -44,21 +55,21 @@ def ingest(body: Object, model: Model | None, now: int) -> Context:
     reader = _Reader(model, now)
     prompts = [_texts(_or(body.get("system"), ""), "system")]
     messages = as_list(body.get("messages"), "messages")
-    for index, entry in enumerate(messages):
-        path = f"messages[{index}]"
-        message = as_object(entry, path)
-        role = message.get("role")
-        if role == "system":
-            text = _texts(message.get("content"), f"{path}.content")
+    for index, message in enumerate(messages):
+        role = as_object(message, f"messages[{index}]").get("role")
+        path = f"messages[{index}].content"
+        if role == "user":
+            reader.user(_content(message.get("content"), path), path)
+        elif role == "assistant":
+            reader.assistant(_content(message.get("content"), path), path)
+        elif role == "system":
+            text = _texts(message.get("content"), path)
             if reader.messages:
                 reader.messages += [_injected(text)] if text else []
             else:
                 prompts.append(text)
-        elif role in ("user", "assistant"):
-            read = reader.user if role == "user" else reader.assistant
-            read(_content(message.get("content"), f"{path}.content"), f"{path}.content")
         else:
-            raise FormatError(f"role {role!r} is not user, assistant or system", path=f"{path}.role")
+            raise FormatError(f"role {role!r} is not user, assistant or system", path=f"messages[{index}].role")
     tools = [
         _tool(tool, f"tools[{index}]")
         for index, tool in enumerate(as_list(_or(body.get("tools"), []), "tools"))
@@ -95,15 +106,13 @@ class _Reader:
 
     def _add_user(self, content: list[UserContent]) -> None:
         if content:
-            self.messages.append(UserMessage(content))
+            self.messages.append(user_message(content))
 
     def _result(self, block: Object, path: str) -> ToolResultMessage:
         call = text_in(block, "tool_use_id", path)
         inner = _content(_or(block.get("content"), []), f"{path}.content")
         content = [shown for at, part in enumerate(inner) for shown in _shown(part, f"{path}.content[{at}]")]
-        return ToolResultMessage(
-            call, self._names.get(call, UNKNOWN_TOOL), content, is_error=block.get("is_error") is True
-        )
+        return result_message(call, self._names.get(call, UNKNOWN_TOOL), content, block.get("is_error") is True)
 
     def assistant(self, blocks: list[Object], path: str) -> None:
         content: list[AssistantContent] = []
@@ -112,9 +121,9 @@ class _Reader:
             content += read(block, f"{path}[{index}]")
         if not content:
             return
-        calls = [block for block in content if type(block) is ToolCall]
-        for call in calls:
-            self._names[call.id] = call.name
+        for made in content:
+            if type(made) is ToolCall:
+                self._names[made.id] = made.name
         self.messages.append(answer(PROTOCOL_NAME, self._model, content, self._now))
 
 
@@ -122,8 +131,10 @@ class _Reader:
 
 
 def _text(block: Object, path: str) -> list[AssistantContent]:
-    citations = as_list(_or(block.get("citations"), []), f"{path}.citations")
-    return [TextContent(text_in(block, "text", path), citations_signature(citations))]
+    text, citations = text_in(block, "text", path), block.get("citations")
+    if citations is None:
+        return [plain_text(text)]
+    return [TextContent(text, citations_signature(as_list(citations, f"{path}.citations")))]
 
 
 def _provider(block: Object, path: str) -> list[AssistantContent]:
@@ -147,7 +158,7 @@ def _redacted(block: Object, path: str) -> list[AssistantContent]:
 
 def _call(block: Object, path: str) -> list[AssistantContent]:
     arguments = as_object(block.get("input"), f"{path}.input")
-    return [ToolCall(text_in(block, "id", path), text_in(block, "name", path), arguments)]
+    return [tool_call(text_in(block, "id", path), text_in(block, "name", path), arguments)]
 
 
 def _as_text(block: Object, path: str) -> list[AssistantContent]:
@@ -172,7 +183,7 @@ def _shown(block: Object, path: str) -> list[UserContent]:
     """A block as texts and images. Any other block becomes a text that describes it."""
     kind = block["type"]
     if kind == "text":
-        return [TextContent(text_in(block, "text", path))]
+        return [plain_text(text_in(block, "text", path))]
     if kind in ("image", "document"):
         source = as_object(block.get("source"), f"{path}.source")
         return _image(source, path) if kind == "image" else _document(block, source, path)
@@ -262,7 +273,8 @@ def _content(value: Any, path: str) -> list[Object]:
         return [{"type": "text", "text": value}] if value else []
     blocks = as_list(value, path)
     for index, block in enumerate(blocks):
-        if not isinstance(as_object(block, f"{path}[{index}]").get("type"), str):
+        if not (isinstance(block, dict) and isinstance(block.get("type"), str)):
+            as_object(block, f"{path}[{index}]")
             raise FormatError("a block must have a type", path=f"{path}[{index}].type")
     return blocks
 

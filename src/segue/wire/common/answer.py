@@ -317,11 +317,17 @@ class SentRequest(Protocol):
 class Answer:
     """The answer of ``model`` to a request, at ``now`` (Unix ms).
 
-    ``secrets`` are removed from everything that the provider sends besides the content.
+    ``secrets`` are removed from everything that the provider sends besides the content. With ``digests`` the message
+    has the digest of what was sent.
     """
 
     def __init__(
-        self, model: Model, request: SentRequest | None = None, now: int = 0, secrets: Secrets = NO_SECRETS
+        self,
+        model: Model,
+        request: SentRequest | None = None,
+        now: int = 0,
+        secrets: Secrets = NO_SECRETS,
+        digests: bool = True,
     ) -> None:
         self.model = model
         self.secrets = secrets
@@ -336,6 +342,7 @@ class Answer:
         self.finished: AssistantMessage | None = None
         self.failure: Failure | None = None
         self._request = request
+        self._digests = digests
         self._now = now
         self._diagnostics: list[Diagnostic] = []
         self._left_out: set[str] = set()
@@ -473,7 +480,7 @@ class Answer:
     def _message(self, stop: StopReason, why: str | None) -> AssistantMessage:
         usage = replace(self.usage or Usage(), service_tier=self._service_tier)
         cost = None if self.usage is None else self.model.cost.of(usage)
-        digest = None if self._request is None else self._request.prefix_digest()
+        digest = self._request.prefix_digest() if self._request is not None and self._digests else None
         return replace(
             AssistantMessage.start(self.model, self._now),
             content=self.content,

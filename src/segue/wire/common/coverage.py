@@ -14,6 +14,8 @@ from .asked import Asked
 
 Object = dict[str, Any]
 
+Path = tuple[Any, str | int] | None
+"""Where a value is: the path of the value around it, and its name or index there; ``None`` for the body."""
 UNKNOWN = "segue does not carry it"
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
@@ -62,29 +64,29 @@ class Fields:
         self._nested = [(name, spec) for name, spec in self.of.items() if spec is not None]
         self._others = others
 
-    def check(self, value: Object, path: str, asked: Asked) -> None:
+    def check(self, value: Object, path: Path, asked: Asked) -> None:
         """Report the fields that are not read."""
         if self._others is not None and not self._known.issuperset(value):
             for name in value:
                 if name not in self._known:
-                    check_fields(self._others, value[name], f"{path}{name}", asked)
+                    check_fields(self._others, value[name], (path, name), asked)
         for name, spec in self._nested:
             if name in value:
-                check_fields(spec, value[name], f"{path}{name}", asked)
+                check_fields(spec, value[name], (path, name), asked)
 
 
-def check_fields(spec: Any, value: Any, path: str, asked: Asked) -> None:
+def check_fields(spec: Any, value: Any, path: Path, asked: Asked) -> None:
     """Report everything in ``value`` that is not read, according to ``spec``."""
     if spec is None or value is None:
         return
     kind = type(spec)
     if kind is Fields:
         if isinstance(value, dict):
-            spec.check(value, f"{path}." if path else "", asked)
+            spec.check(value, path, asked)
     elif kind is Each:
         if isinstance(value, list):
             for at, item in enumerate(value):
-                check_fields(spec.of, item, f"{path}[{at}]", asked)
+                check_fields(spec.of, item, (path, at), asked)
         else:
             check_fields(spec.of, value, path, asked)
     elif kind is Kinds:
@@ -96,4 +98,13 @@ def check_fields(spec: Any, value: Any, path: str, asked: Asked) -> None:
         spec.read(asked, value)
         check_fields(spec.fields, value, path, asked)
     elif (spec.present or value not in _EMPTY) and value not in spec.harmless:
-        asked.leave(path, spec.why)
+        asked.leave(_written(path), spec.why)
+
+
+def _written(path: Path) -> str:
+    """A path as text, such as ``messages[0].content``."""
+    names: list[str] = []
+    while path is not None:
+        path, name = path
+        names.append(f"[{name}]" if isinstance(name, int) else f".{name}")
+    return "".join(reversed(names)).removeprefix(".")

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...errors import FormatError
-from ...types import AssistantContent, AssistantMessage, Diagnostic, Model, ToolCall
+from ...types import (
+    AssistantContent,
+    AssistantMessage,
+    Diagnostic,
+    Model,
+    ToolCall,
+    ToolResultContent,
+    ToolResultMessage,
+    UserContent,
+    UserMessage,
+)
+from ...types.value import unchecked
 
 Object = dict[str, Any]
 
@@ -33,7 +44,8 @@ def as_text(value: Any, path: str) -> str:
 
 def text_in(value: Object, name: str, path: str) -> str:
     """The text under this name."""
-    return as_text(value.get(name), f"{path}.{name}")
+    text = value.get(name)
+    return text if type(text) is str else as_text(text, f"{path}.{name}")
 
 
 def optional_text(value: Object, name: str, path: str) -> str:
@@ -45,16 +57,36 @@ def answer(
     protocol: str, model: Model | None, content: list[AssistantContent], now: int, notes: Sequence[Diagnostic] = ()
 ) -> AssistantMessage:
     """An answer of ``model``. Without a model its origin is unknown, so its signatures are never replayed."""
-    return AssistantMessage(
+    message: AssistantMessage = unchecked(
+        AssistantMessage,
         content=content,
         protocol=protocol if model is None else model.protocol,
         provider="" if model is None else model.provider,
         model="" if model is None else model.id,
         endpoint=None if model is None else model.endpoint,
-        stop_reason="toolUse" if any(type(block) is ToolCall for block in content) else "stop",
+        stop_reason="toolUse" if ToolCall in map(type, content) else "stop",
         timestamp=now,
         diagnostics=list(notes),
     )
+    return message
+
+
+def user_message(content: list[UserContent]) -> UserMessage:
+    """A message of the user, of blocks that were read."""
+    message: UserMessage = unchecked(UserMessage, content)
+    return message
+
+
+def result_message(call: str, name: str, content: list[ToolResultContent], is_error: bool = False) -> ToolResultMessage:
+    """The result of a call, of blocks that were read."""
+    message: ToolResultMessage = unchecked(ToolResultMessage, call, name, content, is_error)
+    return message
+
+
+def tool_call(call: str, name: str, arguments: Object, signature: str | None = None) -> ToolCall:
+    """A call whose id, name and arguments were read."""
+    block: ToolCall = unchecked(ToolCall, call, name, arguments, signature or None)
+    return block
 
 
 def _kind(value: Any) -> str:

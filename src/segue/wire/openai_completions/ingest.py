@@ -25,17 +25,30 @@ from ...types import (
     ThinkingContent,
     ToolCall,
     ToolDefinition,
-    ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
 from ...types.media import is_address
 from ...types.texts import SYSTEM
-from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
+from ..common.reading import (
+    DATA_URL,
+    Object,
+    answer,
+    as_list,
+    as_object,
+    optional_text,
+    result_message,
+    text_in,
+    tool_call,
+    user_message,
+)
 from .reasoning import DETAILS, EXTRA, attached, reads_tags
 
 NAME = "openai-completions"
 _OPEN, _CLOSE = "<think>", "</think>"
+_REASONED = frozenset({*REASONING_FIELDS, DETAILS})
+"""The fields of an answer that have its reasoning."""
 _CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 """The schema of a tool that accepts free text."""
 
@@ -78,12 +91,12 @@ class _Reader:
     def read_user(self, message: Object, path: str) -> None:
         name = optional_text(message, "name", path)
         content = _blocks(message.get("content"), f"{path}.content")
-        self.messages.append(UserMessage([TextContent(f"({name})"), *content] if name else content))
+        self.messages.append(user_message([plain_text(f"({name})"), *content] if name else content))
 
     def read_result(self, message: Object, path: str) -> None:
         call_id = optional_text(message, "tool_call_id", path)
         name = self.call_names.get(call_id) or optional_text(message, "name", path)
-        self.messages.append(ToolResultMessage(call_id, name, _blocks(message.get("content"), f"{path}.content")))
+        self.messages.append(result_message(call_id, name, _blocks(message.get("content"), f"{path}.content")))
 
     def read_answer(self, message: Object, path: str) -> None:
         content: list[AssistantContent] = [*self._thinking(message, path), *self._texts(message, path)]
@@ -102,6 +115,8 @@ class _Reader:
 
     def _thinking(self, message: Object, path: str) -> list[AssistantContent]:
         """Reasoning with the name of its field, or with all of ``reasoning_details``; placeholders are left out."""
+        if _REASONED.isdisjoint(message):
+            return []
         texts = {name: text for name in REASONING_FIELDS if (text := optional_text(message, name, path)).strip()}
         details = as_list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
         entries = [as_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
@@ -126,7 +141,7 @@ class _Reader:
         """Split ``text`` into text and thinking, if the target writes thinking in tags. All tags count if thinking is
         sent back in tags; otherwise only those at the start."""
         if not reads_tags(self.dialect):
-            return [TextContent(text)]
+            return [plain_text(text)]
         everywhere = self.dialect.reasoning_field == "think-tags"
         blocks: list[AssistantContent] = []
         at, opens = 0, text.find(_OPEN)
@@ -161,7 +176,7 @@ def _blocks(content: Any, path: str) -> list[UserContent]:
     if content is None:
         return []
     if isinstance(content, str):
-        return [TextContent(content)] if content else []
+        return [plain_text(content)] if content else []
     blocks: list[UserContent] = []
     for index, part in enumerate(as_list(content, path)):
         where = f"{path}[{index}]"
@@ -177,7 +192,7 @@ def _part(part: Object, path: str) -> UserContent:
 
 
 def _text_part(part: Object, path: str) -> UserContent:
-    return TextContent(text_in(part, str(part["type"]), path))
+    return plain_text(text_in(part, str(part["type"]), path))
 
 
 def _image_part(part: Object, path: str) -> UserContent:
@@ -228,7 +243,7 @@ def _call(value: Any, path: str) -> tuple[ToolCall, bool]:
     read = _arguments(function.get("arguments"))
     kept = {"arguments": function.get("arguments")} if read is None else read
     name, signature = text_in(function, "name", f"{path}.function"), attached(call.get(EXTRA))
-    return ToolCall(optional_text(call, "id", path), name, kept, signature), read is None
+    return tool_call(optional_text(call, "id", path), name, kept, signature), read is None
 
 
 def _arguments(value: Any) -> Object | None:

@@ -25,9 +25,8 @@ from ...types import (
     ToolDefinition,
     ToolResultMessage,
     UserContent,
-    UserMessage,
 )
-from ..common.reading import answer, text_in
+from ..common.reading import answer, result_message, text_in, tool_call, user_message
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
@@ -121,7 +120,7 @@ class _Reader:
 
     def user(self, found: list[UserContent]) -> None:
         self.close()
-        self.messages.append(UserMessage(found))
+        self.messages.append(user_message(found))
 
     def result(self, found: ToolResultMessage) -> None:
         self.close()
@@ -172,7 +171,7 @@ def _call(reader: _Reader, item: Item, path: str) -> None:
     reader.names[call_id] = name
     item_id = item.get("id")
     signature = item_id if isinstance(item_id, str) else None
-    reader.answer([ToolCall(call_id, name, arguments, signature)], signature is not None)
+    reader.answer([tool_call(call_id, name, arguments, signature)], signature is not None)
 
 
 def _arguments(value: Any) -> dict[str, Any] | None:
@@ -200,7 +199,7 @@ def _result(reader: _Reader, item: Item, path: str) -> None:
         call_id = ""
     name = reader.names.get(call_id) or item.get("name")
     content = blocks(item.get("output"), f"{path}.output")
-    reader.result(ToolResultMessage(call_id, name if isinstance(name, str) else "", content))
+    reader.result(result_message(call_id, name if isinstance(name, str) else "", content))
 
 
 def _more_tools(reader: _Reader, item: Item, path: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import FormatError
-from ...types import ImageContent, TextContent, UserContent
+from ...types import ImageContent, TextContent, UserContent, plain_text
 from ...types.media import is_address
 
 Part = dict[str, Any]
@@ -16,7 +16,7 @@ _DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 def blocks(content: Any, path: str) -> list[UserContent]:
     """The blocks of content that is a string or a list of parts."""
     if isinstance(content, str):
-        return [TextContent(content)]
+        return [plain_text(content)]
     if not isinstance(content, list):
         raise FormatError("content must be a string or a list of parts", path=path)
     return [_block(part, f"{path}[{at}]") for at, part in enumerate(content)]
@@ -29,7 +29,7 @@ def texts(content: Any, path: str) -> list[str]:
 
 def _block(part: Any, path: str) -> UserContent:
     if isinstance(part, str):
-        return TextContent(part)
+        return plain_text(part)
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(kind, str):
         raise FormatError("a part must be an object with a type", path=path)
@@ -42,7 +42,7 @@ def _text(name: str) -> Callable[[Part, str], TextContent]:
         text = part.get(name)
         if not isinstance(text, str):
             raise FormatError(f"{name} must be a string", path=f"{path}.{name}")
-        return TextContent(text)
+        return plain_text(text)
 
     return read
 
