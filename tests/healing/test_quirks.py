@@ -1,9 +1,11 @@
 """An endpoint with a quirk that the catalog does not know: the refused request is changed, sent once more, and the fact
 is used from then on."""
 
+import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.providers import reach
 from support.quirks import QUESTION, QUIRKS, Quirk, walk
 
@@ -75,3 +77,26 @@ def test_thinking_that_is_bound_to_another_conversation_is_left_out_from_then_on
         assert segue.complete_sync(context, model, connection=connection).text == "Sure."
         assert len(server.requests) == 4
     assert {fact.field for fact in facts} == {"prefix_bound"}
+
+
+def test_an_item_that_lost_its_summary_is_sent_with_an_empty_one() -> None:
+    """Row 23 is never needed here: whatever was stored, segue writes a summary. SDKs do not (tests/transport)."""
+
+    def refuses(body: dict[str, Any]) -> str | None:
+        lacks = any(each.get("type") == "reasoning" and "summary" not in each for each in walk(body))
+        return "`input[1]` missing required field `summary`" if lacks else None
+
+    script = [Reply([ThinkingContent("Hm."), TextContent("Nothing.")]), "Yes."]
+    with StandIn("openai", script=script, refuses=refuses) as server:
+        connection, model = reach(server, facts=Facts()), "openai/gpt-5.1"
+        first = segue.complete_sync(Context(messages=[QUESTION]), model, connection=connection)
+        thinking = first.content[0]
+        assert isinstance(thinking, ThinkingContent) and thinking.thinking_signature is not None
+        item = json.loads(thinking.thinking_signature)
+        del item["summary"]
+        lost = replace(first, content=[ThinkingContent("", json.dumps(item)), *first.content[1:]])
+        context = Context(messages=[QUESTION, lost, UserMessage("Really?")])
+        assert segue.complete_sync(context, model, connection=connection).text == "Yes."
+        assert len(server.requests) == 2 and server.refused == []
+        [sent] = [each for each in walk(server.requests[-1]) if each.get("type") == "reasoning"]
+    assert sent == {**item, "summary": []}

@@ -20,7 +20,7 @@ from segue.types.options import ReasoningLevel
 from segue.wire.registry import PROTOCOLS
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "cures").glob("*.json"))
-IN_TEST_QUIRKS = {"3", "22"}
+IN_TEST_QUIRKS = {"23", "3", "22"}
 """Rows that need a conversation with the endpoint before: ``test_quirks.py`` has a test for each."""
 OTHERS = {"5c", "14c", "15c", "16", "17", "24b"}
 """Rows of which only the reading of the words is tested, or that are reported."""

@@ -405,13 +405,6 @@ QUIRKS: tuple[Quirk, ...] = (
         ),
     ),
     Quirk(
-        cure="23",
-        model="openai/gpt-5.1",
-        context=said(TextContent("Nothing."), origin="openai/gpt-5.1"),
-        refuses=lambda body: None,  # segue always writes a summary: the transport shows this one
-        requests=(1, 1),
-    ),
-    Quirk(
         cure="24",
         model="azure/gpt-4.1",
         protocol="openai-completions",

@@ -1,6 +1,7 @@
 """The official SDKs as callers of a stand-in, with an HTTP client of the test's: sync and async, whole and streamed."""
 
 from collections.abc import Callable, Coroutine
+from functools import lru_cache
 from typing import Any
 
 import anthropic
@@ -27,14 +28,26 @@ PROVIDERS = {
 """The provider of the SDK of each protocol. Hosts on loopback do not show that a path is one of Mistral's."""
 
 
+@lru_cache(maxsize=2)  # to create a client takes longer than a request
 def _openai(server: StandIn, http: Any, kind: Any = openai.OpenAI) -> Any:
     return kind(api_key=server.key, base_url=server.url, http_client=http, max_retries=0)
 
 
+@lru_cache(maxsize=2)
 def _google(server: StandIn, **clients: Any) -> genai.Client:
     retries = types.HttpRetryOptions(attempts=1)
     options = types.HttpOptions(base_url=server.url, retry_options=retries, **clients)
     return genai.Client(api_key=server.key, http_options=options)
+
+
+@lru_cache(maxsize=2)
+def _anthropic(server: StandIn, http: Any, kind: Any = anthropic.Anthropic) -> Any:
+    return kind(api_key=server.key, base_url=server.url, http_client=http, max_retries=0)
+
+
+@lru_cache(maxsize=2)
+def _mistral(server: StandIn, **clients: Any) -> Mistral:
+    return Mistral(api_key=server.key, server_url=server.url, retry_config=None, **clients)
 
 
 def _drained(answer: Any, streams: bool) -> Any:
@@ -49,7 +62,7 @@ async def _adrained(answer: Any, streams: bool) -> Any:
 
 
 def ask_anthropic(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> Any:
-    client = anthropic.Anthropic(api_key=server.key, base_url=server.url, http_client=http, max_retries=0)
+    client = _anthropic(server, http)
     return _drained(client.messages.create(**{"max_tokens": 1000} | kwargs, stream=streams), streams)
 
 
@@ -62,13 +75,12 @@ def ask_responses(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> 
 
 
 def ask_mistral(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> Any:
-    client = Mistral(api_key=server.key, server_url=server.url, retry_config=None, client=http)
+    client = _mistral(server, client=http)
     return _drained(client.chat.stream(**kwargs), True) if streams else client.chat.complete(**kwargs)
 
 
 def ask_google(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> Any:
-    client = _google(server, httpx_client=http)
-    models = client.models
+    models = _google(server, httpx_client=http).models
     return list(models.generate_content_stream(**kwargs)) if streams else models.generate_content(**kwargs)
 
 
@@ -85,7 +97,7 @@ SYNC: dict[str, Ask] = {
 
 
 async def aask_anthropic(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> Any:
-    client = anthropic.AsyncAnthropic(api_key=server.key, base_url=server.url, http_client=http, max_retries=0)
+    client = _anthropic(server, http, anthropic.AsyncAnthropic)
     return await _adrained(await client.messages.create(**{"max_tokens": 1000} | kwargs, stream=streams), streams)
 
 
@@ -100,7 +112,7 @@ async def aask_responses(server: StandIn, http: Any, kwargs: Kwargs, streams: bo
 
 
 async def aask_mistral(server: StandIn, http: Any, kwargs: Kwargs, streams: bool) -> Any:
-    client = Mistral(api_key=server.key, server_url=server.url, retry_config=None, async_client=http)
+    client = _mistral(server, async_client=http)
     if streams:
         return await _adrained(await client.chat.stream_async(**kwargs), True)
     return await client.chat.complete_async(**kwargs)

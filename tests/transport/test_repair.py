@@ -1,8 +1,11 @@
 """What the transport does with a request: whose signatures it keeps, what it leaves alone, and what it learns."""
 
+import asyncio
 import json
 import sqlite3
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +13,16 @@ import anthropic
 import httpx2
 import openai
 import pytest
+from support.providers import MODELS
 from support.quirks import QUIRKS, Quirk
-from support.sdks import PROVIDERS, SYNC
+from support.sdks import ASYNC, PROVIDERS, SYNC
 
 import segue
+from bench.corpus import conversations
 from segue import Facts, Ledger, Options, ThinkingContent
 from segue.testing import Reply, StandIn
 from segue.transport import Repaired, Repairer, ledger_file
+from segue.transport.conversations import read_body
 from segue.transport.target import Addresses
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")
@@ -134,6 +140,65 @@ def test_options_and_unknown_fields_are_carried_over_when_a_body_is_repaired() -
     assert [each["role"] for each in sent["messages"]] == ["user", "assistant", "tool", "user"]
 
 
+def test_what_a_repaired_body_cannot_hold_is_reported_and_a_clean_body_keeps_it() -> None:
+    seen: list[Repaired] = []
+    marked = {"type": "text", "text": "Hello", "cache_control": {"type": "ephemeral"}, "x_unknown": 1}
+    call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}, "caller": {"type": "direct"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Nothing."}
+    talk: list[Any] = [{"role": "user", "content": [marked]}, {"role": "assistant", "content": [call]}]
+    body = {"model": CLAUDE, "max_tokens": 100, "tools": [TOOL], "service_tier": "auto", "metadata": {"x": 1}}
+    repairer = Repairer(on_changes=seen.append, facts=Facts())
+    clean = json.dumps({**body, "messages": [*talk, {"role": "user", "content": [result]}]}).encode()
+    passage = repairer.begin("https://api.anthropic.com/v1/messages", {}, clean)
+    assert passage is not None and passage.body is clean and seen == []
+    torn = json.dumps({**body, "messages": [*talk, {"role": "user", "content": "And?"}]}).encode()
+    assert repairer.begin("https://api.anthropic.com/v1/messages", {}, torn) is not None
+    [report] = seen
+    assert {change.detail for change in report.changes if change.code == "field-dropped"} == {
+        "messages[0].content[0].x_unknown: segue does not carry it",
+        "messages[1].content[0].caller: segue does not carry it",
+        "messages: cache markers are not kept",
+    }
+
+
+def test_nothing_is_changed_without_a_report(caplog: pytest.LogCaptureFixture) -> None:
+    """Every conversation of the failure corpus, to every protocol of the transport."""
+    changed = 0
+    for protocol, provider in PROVIDERS.items():
+        model, seen = MODELS[protocol], list[Repaired]()
+        repairer = Repairer(provider=provider, protocol=protocol, on_changes=seen.append, facts=Facts())
+        for conversation in conversations():
+            data = json.dumps(segue.export(conversation.context, protocol).body | {"model": model.id}).encode()
+            seen.clear()
+            body = read_body(data)
+            passage = None if body is None else repairer.passage(body, model)
+            if passage is not None and passage.body != data:
+                changed += 1
+                assert len(seen) == 1 and seen[0].changes and seen[0].summary(), conversation.names
+    assert changed > 100 and caplog.records == []
+
+
+def test_a_mistake_breaks_neither_a_request_nor_its_answer(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(dict[str, Any]):
+        def get(self, *_: Any) -> Any:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def on_changes(repaired: Repaired) -> None:
+        raise RuntimeError("a callback with a bug")
+
+    with StandIn("anthropic") as server:
+        for settings in ({"ledger": Ledger(Broken())}, {"on_changes": on_changes}):
+            with segue.transport.client(facts=Facts(), **settings) as http:
+                messages: list[Any] = [{"role": "user", "content": "Hi"}, {"role": "user", "content": " "}]
+                answer = claude(server, http).messages.create(model=CLAUDE, max_tokens=50, messages=messages)
+                assert answer.content
+        assert server.refused == []
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == [
+        "the answer is not remembered, because of an internal error",
+        "on_changes has raised an error",
+    ]
+
+
 def test_a_declared_tool_is_not_renamed_but_reported() -> None:
     seen: list[Repaired] = []
     tool = {"name": "my.tool", "input_schema": {"type": "object", "properties": {}}}
@@ -208,20 +273,17 @@ def test_a_provider_overrides_host_and_path() -> None:
 
 # -- healing ---------------------------------------------------------------------------------------------------------
 
-HEALED = [
-    quirk
-    for quirk in QUIRKS
-    if segue.Catalog.load().resolve(quirk.model, quirk.protocol).protocol in SYNC and quirk.cure not in ("23",)
-]
+HEALED = [quirk for quirk in QUIRKS if segue.Catalog.load().resolve(quirk.model, quirk.protocol).protocol in SYNC]
 
 
 @pytest.mark.parametrize("quirk", HEALED, ids=repr)
 def test_an_unknown_quirk_heals_inside_the_sdk(quirk: Quirk) -> None:
-    """The SDK notices nothing: it gets the answer to the second request."""
+    """The SDK notices nothing: it gets the answer to the second request. Every other one is streamed."""
     model = segue.Catalog.load().resolve(quirk.model, quirk.protocol)
     seen: list[Repaired] = []
     request = segue.encode(quirk.context, model, quirk.options)
     kwargs = request.sdk_kwargs()
+    kwargs.pop("stream", None)
     with (
         StandIn(model.provider, protocol=quirk.protocol, refuses=quirk.refuses) as server,
         segue.transport.client(
@@ -230,10 +292,32 @@ def test_an_unknown_quirk_heals_inside_the_sdk(quirk: Quirk) -> None:
     ):
         for requests in quirk.requests:
             before = len(server.requests)
-            SYNC[model.protocol](server, http, kwargs, False)
+            SYNC[model.protocol](server, http, kwargs, HEALED.index(quirk) % 2 == 1)
             assert len(server.requests) - before == requests, server.refused
         assert quirk.shows(server.requests[-1]), server.requests[-1]
     assert any(each.healed for each in seen)
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("protocol", ASYNC)
+def test_a_request_heals_inside_an_async_sdk_whole_and_streamed(protocol: str, streams: bool) -> None:
+    quirk = next(each for each in HEALED if each.requests == (2, 1) and protocol_of_quirk(each) == protocol)
+    model = segue.Catalog.load().resolve(quirk.model, quirk.protocol)
+    kwargs = segue.encode(quirk.context, model, quirk.options).sdk_kwargs()
+    kwargs.pop("stream", None)
+
+    async def talk(server: StandIn) -> None:
+        async with segue.transport.async_client(provider=model.provider, protocol=protocol, facts=Facts()) as http:
+            for requests in (2, 3):
+                assert await ASYNC[protocol](server, http, kwargs, streams)
+                assert len(server.requests) == requests, server.refused
+
+    with StandIn(model.provider, protocol=protocol, refuses=quirk.refuses) as server:
+        asyncio.run(talk(server))
+
+
+def protocol_of_quirk(quirk: Quirk) -> str:
+    return segue.Catalog.load().resolve(quirk.model, quirk.protocol).protocol
 
 
 def test_an_item_without_a_summary_is_written_again_and_then_always() -> None:
@@ -328,6 +412,37 @@ def test_threads_may_share_a_client() -> None:
             thread.join()
         assert failures == [] and server.refused == []
         assert len(server.requests) == 40
+
+
+def test_threads_that_continue_the_same_conversation_get_what_one_thread_gets() -> None:
+    """Torn conversations that have a beginning in common: every thread grows them, and goes back, on its own."""
+    url, length = "https://api.anthropic.com/v1/messages", 24
+    talk: list[Any] = [{"role": "user", "content": "Hello"}]
+    for turn in range(length):
+        call = {"type": "tool_use", "id": f"call.{turn}", "name": "look", "input": {"at": str(turn)}}
+        talk += [{"role": "assistant", "content": [call]}, {"role": "user", "content": f"And {turn}?"}]
+
+    def body(name: str, turn: int) -> bytes:
+        """All but the last question is the same in every thread."""
+        messages = [*talk[: 2 * turn + 2], {"role": "user", "content": f"{name}, {turn}?"}]
+        return json.dumps({"model": CLAUDE, "max_tokens": 9, "messages": messages, "tools": [TOOL]}).encode()
+
+    def sent(repairer: Repairer, data: bytes) -> bytes:
+        passage = repairer.begin(url, {}, data)
+        assert passage is not None
+        return passage.body
+
+    def grow(name: str) -> list[bool]:
+        order = [*range(length), length // 2, length - 1]
+        return [sent(shared, data) == sent(Repairer(facts=Facts()), data) for data in (body(name, at) for at in order)]
+
+    shared, before = Repairer(facts=Facts()), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            assert all(all(same) for same in pool.map(grow, "abcdef"))
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_patch_repairs_every_client_except_segues_own() -> None:

@@ -3,6 +3,8 @@ repaired and reported, and answers reach the SDK unchanged."""
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx2
@@ -163,27 +165,51 @@ def test_a_torn_body_is_repaired_and_reported_and_the_answer_is_unchanged(protoc
 @pytest.mark.parametrize("trust", ["drop", "same"])
 @pytest.mark.parametrize("protocol", SYNC)
 def test_the_failure_corpus_is_accepted(protocol: str, trust: Any) -> None:
+    """Every conversation whole and streamed: once with each way to treat unknown signatures."""
     asked = 0
     with (
         StandIn(PROVIDERS[protocol], protocol=protocol) as server,
         segue.transport.client(provider=PROVIDERS[protocol], trust=trust, facts=Facts()) as http,
     ):
-        for conversation in CORPUS:
-            asked += _accepted(protocol, server, http, conversation)
+        for at, conversation in enumerate(CORPUS):
+            with accepted(conversation) as passed:
+                kwargs = torn_kwargs(conversation.context, protocol)
+                SYNC[protocol](server, http, kwargs, at % 2 == (trust == "drop"))
+            asked += len(passed)
         if trust == "drop":
             assert server.refused == []
     assert asked > len(CORPUS) / 2
 
 
-def _accepted(protocol: str, server: StandIn, http: Any, conversation: Conversation) -> int:
-    """Send a conversation as it is stored. Some SDKs refuse some of them before they are sent."""
+@pytest.mark.parametrize("protocol", ASYNC)
+def test_the_failure_corpus_is_accepted_from_async_sdks(protocol: str) -> None:
+    async def talk(server: StandIn) -> int:
+        asked = 0
+        provider = PROVIDERS[protocol]
+        async with segue.transport.async_client(provider=provider, trust="drop", facts=Facts()) as http:
+            for at, conversation in enumerate(CORPUS):
+                with accepted(conversation) as passed:
+                    kwargs = torn_kwargs(conversation.context, protocol)
+                    await ASYNC[protocol](server, http, kwargs, at % 2 == 0)
+                asked += len(passed)
+        return asked
+
+    with StandIn(PROVIDERS[protocol], protocol=protocol) as server:
+        assert asyncio.run(talk(server)) > len(CORPUS) / 2
+        assert server.refused == []
+
+
+@contextmanager
+def accepted(conversation: Conversation) -> Iterator[list[bool]]:
+    """A conversation that is sent as it is stored. Some SDKs refuse some of them before they are sent; those do not
+    count."""
+    passed = [True]
     try:
-        SYNC[protocol](server, http, torn_kwargs(conversation.context, protocol), False)
+        yield passed
     except (ValidationError, ValueError, TypeError):
-        return 0
+        passed.clear()
     except Exception as error:
         raise AssertionError(f"{conversation.names}: {error}") from error
-    return 1
 
 
 def test_boto3_sends_clean_arguments_unchanged_and_torn_ones_repaired() -> None:

@@ -35,10 +35,11 @@ class Copy:
             self._pieces.append(data)
 
     def end(self) -> None:
-        """The answer is complete."""
-        if self._size > LARGEST:
+        """Read the answer. It may be called again: some SDKs stop reading at the last event, and close the stream."""
+        if self._size > LARGEST or not self._pieces:
             return
         data = b"".join(self._pieces)
+        self._pieces.clear()
         if self._encoding:
             headers = {"content-encoding": self._encoding}
             try:
@@ -124,6 +125,7 @@ def _sync_stream(http: Any) -> Any:
 
         def close(self) -> None:
             self._stream.close()
+            self._copy.end()
 
     return Stream
 
@@ -142,6 +144,7 @@ def _async_stream(http: Any) -> Any:
 
         async def aclose(self) -> None:
             await self._stream.aclose()
+            self._copy.end()
 
     return Stream
 

@@ -6,7 +6,8 @@ refusal (``refused`` returns another body, at most once) and the bytes of an ans
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, TypedDict
 
 import msgspec
@@ -72,6 +73,15 @@ class Repairs(TypedDict, total=False):
     on_changes: OnChanges | None
 
 
+@contextmanager
+def _spared(what: str) -> Iterator[None]:
+    """Log an error and go on. This is an edge: a mistake here must not break a request or an answer that is fine."""
+    try:
+        yield
+    except Exception:
+        logger.exception("%s", what)
+
+
 class Repairer:
     """Repairs requests of any provider. It may be shared between threads."""
 
@@ -116,14 +126,12 @@ class Repairer:
 
     def passage(self, body: Body, model: Model) -> "Passage | None":
         """The passage of a body to a model."""
-        try:
+        with _spared("the request is sent unchanged, because of an internal error"):
             amended = self.facts.amend(model)
             with self._lock:
                 request = self._conversations.request(body, amended)
             return None if request is None else Passage(self, body, request)
-        except Exception:  # an edge: a mistake of segue must not break a request that might be fine
-            logger.exception("the request is sent unchanged, because of an internal error")
-            return None
+        return None
 
     @property
     def reports(self) -> bool:
@@ -134,7 +142,8 @@ class Repairer:
         """Report what was changed."""
         logger.info("%s", repaired.summary())
         if self._on_changes is not None:
-            self._on_changes(repaired)
+            with _spared("on_changes has raised an error"):
+                self._on_changes(repaired)
 
 
 class Passage:
@@ -153,8 +162,11 @@ class Passage:
 
     def refused(self, status: int, data: bytes) -> bytes | None:
         """The body to send once more after a refusal, if it can be cured."""
-        if not self._repairer.heals or self._cured is not None:
-            return None
+        with _spared("the refusal is passed on, because of an internal error"):
+            return self._healed(status, data) if self._repairer.heals and self._cured is None else None
+        return None
+
+    def _healed(self, status: int, data: bytes) -> bytes | None:
         try:
             error: Any = read_json(data)
         except UNREADABLE:
@@ -176,15 +188,16 @@ class Passage:
 
     def answered(self, data: bytes) -> None:
         """Read a complete answer: learn from it, and remember who made its signatures."""
-        decoder = Decoder(self._request, digests=False)
-        decoder.feed(data)
-        decoder.close()
-        message = decoder.message
-        if message is None or message.failed:
-            return
-        self._repairer.ledger.remember(message)
-        if self._cured is not None:
-            self._cured.learn(self._repairer.facts)
+        with _spared("the answer is not remembered, because of an internal error"):
+            decoder = Decoder(self._request, digests=False)
+            decoder.feed(data)
+            decoder.close()
+            message = decoder.message
+            if message is None or message.failed:
+                return
+            self._repairer.ledger.remember(message)
+            if self._cured is not None:
+                self._cured.learn(self._repairer.facts)
 
     def _report(self, written: "_Written", healed: str | None = None) -> None:
         if not self._repairer.reports:
