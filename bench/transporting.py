@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import anthropic
@@ -21,6 +22,9 @@ from .report import Part, Section, Table, cell
 
 COUNT = 100
 EFFORT = Effort(25, 20)
+CALLS = 2 * EFFORT.most + 1
+"""Calls of each candidate: fast ones are made twice in each round, and one does not count."""
+OPENING = "Conversation {:04}."
 STEP = 4
 """Messages by which each request extends the one before."""
 
@@ -29,7 +33,8 @@ ABOUT = (
     "time of the whole call, and beside it the same HTTP request sent through `segue.transport.client()`, minus what "
     "the client below needs: for the first request of a conversation, which is read and rendered as a whole; for one "
     f"that extends the request before by {STEP} messages; and for a first request in which a result is missing, so "
-    "that its body is written again. Reading the short answer for the ledger is included."
+    "that its body is written again, without and with a callback that gets the report. The transport has read other "
+    "answers before. Reading the short answer for the ledger is included."
 )
 
 
@@ -112,7 +117,14 @@ def run() -> Iterator[Part]:
         whole = figures.pop("sdk")
         added = [Figure.of(a - b for a, b in zip(each.rounds, below.rounds, strict=True)) for each in figures.values()]
         rows.append((sdk.name, cell(whole.times(1e3), "ms"), *(cell(each.times(1e3), "ms") for each in added)))
-    head = ("SDK", "a call of the SDK", "added to the first request", "to one that extends it", "to a torn one")
+    head = (
+        "SDK",
+        "a call of the SDK",
+        "added to the first request",
+        "to one that extends it",
+        "to a torn one",
+        "to a torn one with a report",
+    )
     yield Table(f"A call with {COUNT + 1} messages", head, rows)
 
 
@@ -126,39 +138,44 @@ def _candidates(sdk: Sdk) -> dict[str, Callable[[], object]]:
 
     below = httpx2.MockTransport(respond)
     plain = httpx2.Client(transport=below)
-    history = protocol_of(sdk.protocol).history
     model = segue.get_model(sdk.ref, protocol=sdk.protocol)
-    longer = own_history(tool_history(COUNT + STEP * EFFORT.most), model)
-    whole, broken = _kwargs(longer, sdk, COUNT + 1), _kwargs(_torn(longer), sdk, COUNT)
+    history = own_history(tool_history(COUNT + STEP), model)
 
-    def begun(kwargs: dict[str, Any], number: int) -> dict[str, Any]:
-        """Another conversation: its first message differs."""
-        opening = {"role": "user", "content": f"Conversation {number}."}
-        return {**kwargs, history: [opening, *kwargs[history][1:]]}
-
-    def requests(bodies: Iterator[dict[str, Any]]) -> Iterator[httpx2.Request]:
-        """The HTTP requests that the SDK makes of these arguments, made beforehand."""
-        captured.clear()
-        for kwargs in bodies:
-            sdk.call(plain, kwargs)
-        return iter(captured[:])
+    def requests(context: Context, length: int) -> Iterator[httpx2.Request]:
+        """The HTTP request that the SDK makes, as the first one of many conversations."""
+        sdk.call(plain, _begun(_kwargs(context, sdk, length), protocol_of(sdk.protocol).history))
+        return map(partial(_numbered, captured[-1]), range(CALLS))
 
     def sender(made: Iterator[httpx2.Request], through: httpx2.BaseTransport) -> Callable[[], object]:
+        made = iter(list(made))
         return lambda: through.handle_request(next(made)).read()
 
-    def transport() -> Any:
-        repairer = segue.transport.Repairer(facts=segue.Facts())
-        return transports(httpx2)[0](repairer, below)
+    def transport(**settings: Any) -> Any:
+        return transports(httpx2)[0](segue.transport.Repairer(facts=segue.Facts(), **settings), below)
 
-    rounds = range(EFFORT.most + 1)  # one does not count
-    lengths = range(COUNT + 1 - STEP * (EFFORT.most // 2), COUNT + 1 + STEP * EFFORT.most, STEP)
+    growing = transport()
+    for request in requests(history, COUNT + 1 - STEP):
+        growing.handle_request(request).read()
+    whole = _kwargs(history, sdk, COUNT + 1)
     return {
         "sdk": lambda: sdk.call(plain, whole),
-        "below": sender(requests(begun(whole, number) for number in rounds), below),
-        "first": sender(requests(begun(whole, number) for number in rounds), transport()),
-        "extends": sender(requests(_kwargs(longer, sdk, length) for length in lengths), transport()),
-        "torn": sender(requests(begun(broken, number) for number in rounds), transport()),
+        "below": sender(requests(history, COUNT + 1), below),
+        "first": sender(requests(history, COUNT + 1), transport()),
+        "extends": sender(requests(history, COUNT + 1), growing),
+        "torn": sender(requests(_torn(history), COUNT), transport()),
+        "reported": sender(requests(_torn(history), COUNT), transport(on_changes=lambda repaired: None)),
     }
+
+
+def _begun(kwargs: dict[str, Any], history: str) -> dict[str, Any]:
+    """The same conversation with another first message."""
+    return {**kwargs, history: [{"role": "user", "content": OPENING.format(0)}, *kwargs[history][1:]]}
+
+
+def _numbered(request: httpx2.Request, number: int) -> httpx2.Request:
+    """The same request in another conversation: its first message differs."""
+    body = request.content.replace(OPENING.format(0).encode(), OPENING.format(number).encode())
+    return httpx2.Request(request.method, request.url, headers=request.headers, content=body)
 
 
 def _kwargs(context: Context, sdk: Sdk, length: int) -> dict[str, Any]:

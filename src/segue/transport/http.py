@@ -91,8 +91,7 @@ class Exchange:
 
     def _begin(self, request: Any, body: bytes) -> Passage | None:
         request.extensions[OWN] = True  # the transport below may be patched
-        headers = {name.lower(): value for name, value in request.headers.items()}
-        return self.repairer.begin(str(request.url), headers, body)
+        return self.repairer.begin(str(request.url), request.headers, body)
 
 
 def _is_candidate(request: Any) -> bool:

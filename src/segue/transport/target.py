@@ -51,12 +51,13 @@ class Addresses:
         self._hosts = [(_host(row.base_url), row) for row in catalog.providers.values()]
         self._routes = [(re.compile(f"{route.path}$"), route) for route in ROUTES]
         self._vendors = {route.vendor: catalog.provider(route.vendor) for route in ROUTES}
+        self.find = lru_cache(maxsize=256)(self._find)
+        """Return the endpoint of a URL, or ``None`` if it is not one of a known API."""
         if self._only is not None and protocol is not None and protocol not in self._only.protocols:
             spoken = ", ".join(self._only.protocols)
             raise ModelError(f"{self._only.name} does not speak {protocol}; it speaks {spoken}")
 
-    def find(self, url: str) -> Address | None:
-        """The endpoint, or ``None`` if the URL is not one of a known API."""
+    def _find(self, url: str) -> Address | None:
         bare = url.partition("?")[0].partition("#")[0]
         for pattern, route in self._routes:
             match = pattern.search(bare)
@@ -88,7 +89,8 @@ _PARTS = re.compile(r"(\{[A-Z_]+\})")
 
 
 def model_at(address: Address, named: Any, headers: Mapping[str, str]) -> Model | None:
-    """The model that is addressed; ``None`` if the body does not name one. ``headers`` have names in lower case."""
+    """The model that is addressed; ``None`` if the body does not name one. ``headers`` have names in lower case, or find
+    them in any case."""
     name = address.model if address.model is not None else named
     if not isinstance(name, str) or not name.strip():
         return None
