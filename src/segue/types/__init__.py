@@ -48,7 +48,7 @@ from .response_format import ResponseFormat, parse
 from .retries import Retries as Retries
 from .tools import ToolDefinition, ToolKey as ToolKey
 from .usage import ModelCost, Prices, PriceStep, Usage, UsageCost, dollars as dollars
-from .value import Value as Value
+from .value import Value as Value, unchecked as unchecked
 
 __all__ = [
     "AssistantContent",

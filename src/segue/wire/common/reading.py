@@ -15,8 +15,8 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    unchecked,
 )
-from ...types.value import unchecked
 
 Object = dict[str, Any]
 
