@@ -20,6 +20,7 @@ def draw_home(
     """The content of the page."""
     return [
         h.div("#home")[
+            h.h1["See what each model gets"],
             _open_form(),
             h.form(method="get", action="/", role="search", data_visit="")[
                 h.label["search all conversations ", h.input(name="q", type="search", value=find)], h.button["search"]
@@ -34,7 +35,7 @@ def draw_home(
 
 def draw_error(text: str) -> list[h.Node]:
     """What was wrong with something that should be opened."""
-    return [h.div("#home")[h.p(".failure", role="alert")[one_line(text)], _open_form()]]
+    return [h.div("#home")[h.h1["This cannot be shown"], h.p(".failure", role="alert")[one_line(text)], _open_form()]]
 
 
 def _open_form() -> h.Renderable:

@@ -152,7 +152,7 @@ def _tools_line(sheet: Sheet, view: View, path: str) -> h.Renderable:
             h.datalist("#models"),
             h.button["+ model"],
         ],
-        h.a("#diff", href=f"{path}?{toggled.query()}", data_visit="", aria_pressed="true" if view.diff else "false")[
+        h.a("#diff", href=f"{path}?{toggled.query()}", data_visit="", aria_current="true" if view.diff else None)[
             "difference"
         ]
         if view.to
@@ -218,6 +218,6 @@ def _hits(view: View, path: str, hits: list[int]) -> h.Node:
 
     return [
         link(hit - 1, "‹", "previous place"),
-        h.a(".hit", role="status", href=f"#m{hits[hit - 1]}")[f"{hit} of {len(hits)}"],
+        h.span(role="status")[h.a(".hit", href=f"#m{hits[hit - 1]}")[f"{hit} of {len(hits)}"]],
         link(hit + 1, "›", "next place"),
     ]
