@@ -55,7 +55,7 @@ def test_every_response_has_the_strict_policy(studio: Running, path: str) -> Non
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
     assert headers["x-content-type-options"] == "nosniff"
-    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["referrer-policy"] == "same-origin"
 
 
 def test_assets_are_only_those_of_the_studio(studio: Running) -> None:

@@ -18,7 +18,7 @@ from .frame import SERVED
 HEADERS = {
     "content-security-policy": SERVED,
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # without a referrer, a form would be posted with the origin `null`
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "x-frame-options": "DENY",

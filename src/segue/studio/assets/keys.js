@@ -62,10 +62,10 @@ const KEYS = {
   p: () => step(numbers("changed"), -1),
   N: () => step(numbers("refused"), 1),
   P: () => step(numbers("refused"), -1),
-  "/": () => document.querySelector("#find input[type=search], [role=search] input")?.focus(),
+  "/": () => document.querySelector("[role=search] input[type=search]")?.focus(),
   d: () => press("#diff"),
   r: () => press("[aria-label='close the raw body']") ?? (document.querySelector("#raw") || press(".raw")),
-  G: () => goTo(all().length - 1).then(() => scrollTo(0, document.body.scrollHeight)),
+  G: () => goTo(all().length - 1).then(() => document.getElementById("end").scrollIntoView({ block: "end" })),
   "?": showHelp,
 };
 

@@ -1,6 +1,7 @@
 // Conversations and lists that grow while they are shown. The end is followed until the user scrolls up.
 
 let source = null;
+let sized = null;
 
 export function watch({ parse, fetchText, observe }) {
   source?.close();
@@ -8,16 +9,24 @@ export function watch({ parse, fetchText, observe }) {
   const page = document.querySelector("[data-live]");
   if (!page) return;
   const status = document.getElementById("live");
-  let following = page.dataset.follow === "yes" || atEnd();
-  let scrolled = scrollY;
-  const show = () => (status.textContent = following ? "live, following the end" : "live, not following");
-  onscroll = () => {
-    // Only scrolling up stops following: new messages move the end down, not the reader up.
-    if (scrollY < scrolled - 4) following = false;
-    else if (atEnd()) following = true;
-    scrolled = scrollY;
-    if (source) show();
+  let following = atEnd();
+  let [scrolled, height] = [scrollY, document.body.scrollHeight];
+  const show = () => {
+    const text = following ? "live, following the end" : "live, not following";
+    if (source && status.textContent !== text) status.textContent = text;
   };
+  const toEnd = () => following && scrollTo(0, document.body.scrollHeight);
+  onscroll = () => {
+    // Scrolling up stops following. If the height has changed too, it was not the user who scrolled.
+    const now = document.body.scrollHeight;
+    if (now === height && scrollY < scrolled - 4) following = false;
+    else if (atEnd()) following = true;
+    [scrolled, height] = [scrollY, now];
+    show();
+  };
+  sized?.disconnect();
+  sized = new ResizeObserver(toEnd);
+  sized.observe(document.body);
   const opened = (source = new EventSource(page.dataset.live));
   let busy = false;
   let again = false;
@@ -29,10 +38,8 @@ export function watch({ parse, fetchText, observe }) {
       again = false;
       const [text] = await fetchText(page.dataset.refresh);
       if (source !== opened) return;
-      const stay = following;
       merge(parse(text), observe);
-      if (stay) scrollTo(0, document.body.scrollHeight);
-      scrolled = scrollY;
+      toEnd();
     } while (again);
     busy = false;
     show();

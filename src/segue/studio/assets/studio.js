@@ -134,3 +134,4 @@ function start() {
   watch({ parse, fetchText, observe: (chunk) => near.observe(chunk) });
 }
 start();
+followHash();
