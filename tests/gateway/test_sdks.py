@@ -1,18 +1,12 @@
 """The official SDKs, through the gateway, to strict stand-ins of every protocol: tool loops, second turns, switches."""
 
-from collections.abc import Iterator
+import json
 
 import pytest
 from support.gateways import CALL, TALKS, Served, written
 from support.providers import MODELS
 
 SIGNED = ("anthropic-messages", "openai-responses", "google-generative-ai", "bedrock-converse")
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("gateway")) as found:
-        yield found
 
 
 def other_than(target: str) -> str:
@@ -49,8 +43,6 @@ def parts_of(signature: str, target: str) -> list[str]:
     """What of a stored signature is in a body: for Responses it is an item, and the data in it counts."""
     if target != "openai-responses":
         return [signature]
-    import json
-
     try:
         item = json.loads(signature)
     except ValueError:

@@ -1,0 +1,310 @@
+"""What a request becomes: forwarded byte for byte, or rendered; bound turns; failover; recall of the right answer."""
+
+import asyncio
+import json
+import re
+import threading
+from typing import Any
+
+import httpx2
+import pytest
+from msgspec.structs import replace
+from support.gateways import CALL, AnthropicTalk, ChatTalk, GeminiTalk, ResponsesTalk, Served, written
+
+from segue.gateway.config import Member, RouteSetting
+from segue.testing import Fault, Reply
+from segue.types import TextContent, ThinkingContent, ToolCall
+
+ANTHROPIC, CHAT, RESPONSES, GEMINI = (
+    "anthropic-messages",
+    "openai-completions",
+    "openai-responses",
+    "google-generative-ai",
+)
+
+
+def post(served: Served, path: str, body: Any, **headers: str) -> httpx2.Response:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx2.post(served.url + path, content=data, headers={"content-type": "application/json", **headers})
+
+
+def messages(model: str, *texts: str, **fields: Any) -> dict[str, Any]:
+    turns = [{"role": "assistant" if at % 2 else "user", "content": text} for at, text in enumerate(texts)]
+    return {"model": model, "max_tokens": 100, "messages": turns, **fields}
+
+
+def text_of(answer: httpx2.Response) -> str:
+    """The texts of an answer of Anthropic's protocol, streamed or whole."""
+    return "".join(re.findall(r'"text":"([^"]*)"', answer.text))
+
+
+class TestForwarding:
+    def test_a_clean_request_of_the_same_protocol_arrives_byte_for_byte(self, served: Served) -> None:
+        """Odd spacing, the order of fields and fields that segue does not know survive; only the model differs."""
+        seen: list[bytes] = []
+        standin = served[ANTHROPIC]
+        body = (
+            b'{ "max_tokens" : 100,"messages":[{"role":"user","content":"hi \\u00e9"}],\n'
+            b'  "model":"anthropic-messages" , "metadata":{"user_id":"u"} }'
+        )
+        handled = standin.refusal_for
+
+        def spy(sent: Any, *rest: Any) -> Any:
+            seen.append(json.dumps(sent).encode())
+            return handled(sent, *rest)
+
+        standin.refusal_for = spy  # type: ignore[method-assign]
+        try:
+            answer = post(served, "/v1/messages?beta=true", body, **{"anthropic-version": "2023-06-01"})
+        finally:
+            del standin.refusal_for  # type: ignore[method-assign]
+        assert answer.status_code == 200
+        assert answer.json()["model"] == ANTHROPIC
+        assert answer.headers["x-segue-model"] == "anthropic/claude-sonnet-4-5"
+        assert json.loads(seen[0]) == json.loads(body) | {"model": "claude-sonnet-4-5"}
+        report = httpx2.get(f"{served.url}/segue/requests/{answer.headers['x-segue-request']}").json()
+        assert report["lane"] == "forwarded" and report["changes"] == []
+
+    def test_headers_of_the_client_are_forwarded_but_not_its_key(self, served: Served) -> None:
+        answer = post(
+            served, "/v1/messages", messages(ANTHROPIC, "hi"),
+            **{"x-api-key": "client-secret", "cookie": "a=b", "anthropic-beta": "context-1m-2025-08-07"},
+        )  # fmt: skip
+        assert answer.status_code == 200 and answer.headers["request-id"]
+
+
+class TestTurns:
+    def test_a_running_turn_stays_with_its_model_when_the_name_changes(self, served: Served) -> None:
+        """The route decides again at the next turn."""
+        served[ANTHROPIC].say(CALL, "Warm.")
+        talk = AnthropicTalk(served.url, drops=True)
+        talk.user("Weather in Oslo, bound?")
+        assert talk.ask(ANTHROPIC, False) is None
+        assert talk.ask(RESPONSES, False) == "Warm."
+        assert talk.headers["x-segue-turn"] == "bound"
+        assert talk.headers["x-segue-model"] == "anthropic/claude-sonnet-4-5"
+        served[RESPONSES].say("Next.")
+        assert talk.say(RESPONSES, "And now?") == "Next."
+        assert "x-segue-turn" not in talk.headers
+
+    def test_a_system_message_after_the_result_does_not_end_the_turn(self, served: Served) -> None:
+        served[ANTHROPIC].say(CALL, "Warm.")
+        talk = AnthropicTalk(served.url, drops=True)
+        talk.user("Weather in Bern, bound?")
+        assert talk.ask(ANTHROPIC, False) is None
+        talk.history.append({"role": "system", "content": "<total_tokens>5</total_tokens>"})
+        assert talk.ask(RESPONSES, False) == "Warm."
+
+    def test_an_answer_of_thinking_alone_is_dropped(self, served: Served) -> None:
+        """Claude Code sends back what had arrived of a stream that was cut."""
+        turns = [
+            {"role": "user", "content": "Cut?"},
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "half", "signature": ""}]},
+            {"role": "user", "content": "Your response above was cut off. Resume."},
+        ]
+        body = {"model": RESPONSES, "max_tokens": 100, "messages": turns}
+        assert post(served, "/v1/messages", body).status_code == 200
+        assert "Resume" in written(served[RESPONSES].requests[-1])
+
+
+class TestRecall:
+    def test_two_conversations_with_equal_calls_and_texts_keep_their_signatures(self, served: Served) -> None:
+        """Both have ``call_0`` and say "Done."; each gets back what was made for it, in the same tenant."""
+        standin = served[ANTHROPIC]
+        talks = []
+        for place in ("one", "two"):
+            thought = ThinkingContent(f"Thinking about {place}.")
+            standin.say(
+                Reply([thought, ToolCall("call_0", "weather", {"city": "Paris"})]),
+                Reply([ThinkingContent(f"Finishing {place}."), TextContent("Done.")]),
+            )
+            talk = ChatTalk(served.url)
+            before = len(standin.signatures)
+            assert talk.say(ANTHROPIC, f"Conversation {place}") == "Done."
+            talks.append((talk, place, standin.signatures[before:]))
+        for talk, place, issued in talks:
+            standin.say("Bye.")
+            assert talk.say(ANTHROPIC, "And?") == "Bye."
+            sent = written(standin.requests[-1])
+            others = [each for _, name, found in talks if name != place for each in found]
+            assert all(signature in sent for signature in issued) and len(issued) == 2
+            assert not any(signature in sent for signature in others)
+
+    def test_envelopes_work_without_the_store(self, served: Served) -> None:
+        """With an empty store, as in a new replica, another vendor's signature returns from the client's own field."""
+        standin, talk = served[ANTHROPIC], GeminiTalk(served.url)
+        standin.say(Reply([ThinkingContent("Hm, envelopes."), TextContent("First.")]))
+        before = len(standin.signatures)
+        assert talk.say(ANTHROPIC, "Envelope?") == "First."
+        [issued] = standin.signatures[before:]
+        asyncio.run(served.gateway.store.forget("local"))
+        served.gateway.pipeline.recall._recent.clear()
+        served.gateway.pipeline.conversations._kept.clear()
+        standin.say("Second.")
+        assert talk.say(ANTHROPIC, "Again?") == "Second."
+        assert issued in written(standin.requests[-1])
+
+    def test_a_forged_envelope_is_nobodys(self, served: Served) -> None:
+        standin = served[RESPONSES]
+        standin.say(Reply([ThinkingContent("Hm, forged."), TextContent("First.")]))
+        talk = AnthropicTalk(served.url)
+        assert talk.say(RESPONSES, "Forged?") == "First."
+        block = talk.history[-1]["content"][0]
+        block["signature"] = block["signature"][:-8] + "AAAAAAA="
+        talk.history[-1]["content"][1]["text"] = "Changed, so that the store does not know it."
+        standin.say("Second.")
+        assert talk.say(RESPONSES, "Again?") == "Second."
+        assert "encrypted_content" not in written(standin.requests[-1]["input"])
+
+
+class TestFailover:
+    @pytest.fixture(autouse=True)
+    def _routes(self, served: Served) -> None:
+        members = (Member(model="anthropic/claude-sonnet-4-5"), Member(model="mistral/mistral-large-latest"))
+        route = RouteSetting(name="both", models=members)
+        served.gateway.routes._settings["both"] = route
+        served.gateway.routes._file["both"] = route
+        served.gateway.routes._made.clear()
+
+    @pytest.mark.parametrize("stream", [False, True])
+    def test_before_the_first_content_another_member_answers(self, served: Served, stream: bool) -> None:
+        served[ANTHROPIC].say(Fault("wrong-key"))
+        served["mistral-chat"].say("From the other.")
+        body = messages("both", f"Failover {stream}?", stream=stream)
+        answer = post(served, "/v1/messages", body)
+        assert answer.status_code == 200 and "From the other." in text_of(answer)
+        assert answer.headers["x-segue-model"] == "mistral/mistral-large-latest"
+        assert answer.headers["x-segue-attempts"] == "2"
+
+    @pytest.mark.parametrize(
+        ("path", "body", "end"),
+        [
+            ("/v1/messages", messages("both", "Cut here"), "event: error"),
+            ("/v1/responses", {"model": "both", "input": "Cut here, too"}, "response.failed"),
+        ],
+    )
+    def test_after_it_the_stream_ends_and_the_next_try_goes_elsewhere(
+        self, served: Served, path: str, body: dict[str, Any], end: str
+    ) -> None:
+        served[ANTHROPIC].say(Fault("cut", Reply([TextContent("Half of an answer, and more of it.")])))
+        cut = post(served, path, body | {"stream": True})
+        assert cut.status_code == 200 and "Half" in cut.text and end in cut.text
+        served.gateway.routes._made.clear()  # what this process knows of the member's health
+        served["mistral-chat"].say("Elsewhere.")
+        again = post(served, path, body | {"stream": True})
+        assert "Elsewhere." in again.text and again.headers["x-segue-model"] == "mistral/mistral-large-latest"
+
+    def test_a_cut_chat_stream_breaks_the_connection(self, served: Served) -> None:
+        """So that SDKs raise, rather than take it for an answer."""
+        served[ANTHROPIC].say(Fault("cut", Reply([TextContent("Half of an answer, and more of it.")])))
+        body = {"model": ANTHROPIC, "messages": [{"role": "user", "content": "Cut chat"}], "stream": True}
+        with pytest.raises(httpx2.RemoteProtocolError):
+            post(served, "/v1/chat/completions", body)
+
+    def test_an_overflow_is_the_protocols_own(self, served: Served) -> None:
+        served[RESPONSES].say(Fault("overflow"))
+        answer = post(served, "/v1/messages", messages(RESPONSES, "Too long?"))
+        assert answer.status_code == 400 and "prompt is too long" in answer.json()["error"]["message"]
+
+
+class TestKeepalive:
+    @pytest.mark.parametrize(
+        ("path", "body", "sign"),
+        [
+            ("/v1/messages", messages(CHAT, "Slow?", stream=True), "event: ping"),
+            ("/v1/chat/completions", messages(ANTHROPIC, "Slow?", stream=True), ": keepalive"),
+            (
+                f"/v1beta/models/{ANTHROPIC}:streamGenerateContent?alt=sse",
+                {"contents": [{"role": "user", "parts": [{"text": "Slow?"}]}]},
+                "usageMetadata",
+            ),
+        ],
+    )
+    def test_silence_is_filled_before_the_answer(
+        self, served: Served, path: str, body: dict[str, Any], sign: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The answer waits until a keepalive was seen, and still arrives after it."""
+        go = threading.Event()
+        config = served.gateway.pipeline.config
+        quick = replace(config, gateway=replace(config.gateway, keepalive=0.05))
+        monkeypatch.setattr(served.gateway.pipeline, "config", quick)
+        target = CHAT if "/v1/messages" in path else ANTHROPIC
+        served[target].say(lambda context: (go.wait(60), "At last.")[1])
+        text = ""
+        with httpx2.stream("POST", served.url + path, json=body, timeout=60) as answer:
+            assert answer.status_code == 200
+            for piece in answer.iter_text():
+                text += piece
+                if sign in text:
+                    go.set()
+        assert sign in text and "At last." in text
+        assert (": keepalive" in text) == (sign == ": keepalive")
+
+
+class TestStoredResponses:
+    def test_a_response_continues_another_one_of_another_vendor(self, served: Served) -> None:
+        sdk = ResponsesTalk(served.url).sdk
+        served[ANTHROPIC].say("I am one.")
+        first = sdk.responses.create(model=ANTHROPIC, input="Who are you?")
+        served[GEMINI].say("I am two.")
+        second = sdk.responses.create(model=GEMINI, input="And you?", previous_response_id=first.id)
+        assert second.output_text == "I am two." and second.previous_response_id == first.id
+        sent = written(served[GEMINI].requests[-1])
+        assert "Who are you?" in sent and "I am one." in sent and "And you?" in sent
+        assert sdk.responses.retrieve(second.id).output_text == "I am two."
+        sdk.responses.delete(second.id)
+        gone = httpx2.get(f"{served.url}/v1/responses/{second.id}")
+        assert gone.status_code == 404
+
+    @pytest.mark.parametrize(
+        ("fields", "code"),
+        [
+            ({"previous_response_id": "resp_unknown"}, "previous_response_not_found"),
+            ({"background": True}, "unsupported_parameter"),
+            ({"conversation": "conv_1"}, "unsupported_parameter"),
+        ],
+    )
+    def test_what_cannot_be_continued_is_refused_in_openais_words(
+        self, served: Served, fields: dict[str, Any], code: str
+    ) -> None:
+        answer = post(served, "/v1/responses", {"model": RESPONSES, "input": "hi", **fields})
+        assert answer.status_code == 400 and answer.json()["error"]["code"] == code
+        assert answer.json()["error"]["param"] == next(iter(fields))
+
+    def test_without_store_nothing_is_kept(self, served: Served) -> None:
+        answer = post(served, "/v1/responses", {"model": ANTHROPIC, "input": "hi", "store": False})
+        assert httpx2.get(f"{served.url}/v1/responses/{answer.json()['id']}").status_code == 404
+
+
+class TestStrict:
+    def test_a_request_that_would_lose_something_is_refused(self, served: Served) -> None:
+        body = messages(RESPONSES, "Lose?", stop_sequences=["END"])
+        answer = post(served, "/v1/messages", body, **{"x-segue-policy": "strict"})
+        assert answer.status_code == 422 and "stop" in answer.json()["error"]["message"]
+        lost = post(served, "/v1/messages", body)
+        assert lost.status_code == 200 and lost.headers["x-segue-changes"].startswith("lost=1 ")
+
+    def test_an_unknown_policy_is_refused(self, served: Served) -> None:
+        answer = post(served, "/v1/messages", messages(RESPONSES, "hi"), **{"x-segue-policy": "lenient"})
+        assert answer.status_code == 400
+
+
+class TestCounting:
+    @pytest.mark.parametrize(
+        ("path", "body", "field"),
+        [
+            ("/v1/messages/count_tokens", messages(RESPONSES, "How long?"), "input_tokens"),
+            ("/v1/responses/input_tokens", {"model": ANTHROPIC, "input": "How long?"}, "input_tokens"),
+            (f"/v1beta/models/{CHAT}:countTokens", {"contents": [{"parts": [{"text": "How long?"}]}]}, "totalTokens"),
+        ],
+    )
+    def test_an_estimate_is_marked(self, served: Served, path: str, body: dict[str, Any], field: str) -> None:
+        answer = post(served, path, body)
+        assert answer.status_code == 200 and answer.json()[field] > 0
+        assert answer.headers["x-segue-tokens"] == "estimated"
+
+    def test_the_first_event_has_an_estimate_of_the_prompt(self, served: Served) -> None:
+        """Clients that see 0 never compact."""
+        answer = post(served, "/v1/messages", messages(RESPONSES, "word " * 400, stream=True))
+        start = json.loads(answer.text.split("data: ")[1].splitlines()[0])
+        assert start["message"]["usage"]["input_tokens"] > 0

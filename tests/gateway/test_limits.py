@@ -1,0 +1,181 @@
+"""Keys, tenants, limits, and requests that are not what they should be."""
+
+import gzip
+import json
+import logging
+import socket
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import zstandard
+from support.gateways import AnthropicTalk, Served, written
+
+from segue.gateway.config import Budget, KeySetting, Limits, digest_of
+from segue.testing import Reply
+from segue.types import TextContent, ThinkingContent
+
+ANTHROPIC, RESPONSES = "anthropic-messages", "openai-responses"
+SECRETS = {name: f"sk-client-{name}-secret-0123456789" for name in ("alice", "bob", "slow", "poor")}
+KEYS = (
+    KeySetting(name="alice", digest=digest_of(SECRETS["alice"])),
+    KeySetting(name="bob", digest=digest_of(SECRETS["bob"]), models=("anthropic-*",)),
+    KeySetting(name="slow", digest=digest_of(SECRETS["slow"]), limits=Limits(requests_per_minute=1)),
+    KeySetting(name="poor", digest=digest_of(SECRETS["poor"]), budget=Budget(dollars=0.0001, per="day")),
+)
+FOLDERS: list[Path] = []
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("gateway")
+    FOLDERS.append(folder)
+    settings = {"master_key": "the-master-key-0123", "max_body": 50_000}
+    with Served(folder, [ANTHROPIC, RESPONSES], keys=KEYS, gateway=settings) as found:
+        yield found
+
+
+def ask(served: Served, key: str | None, model: str = ANTHROPIC, text: str = "hi", **headers: str) -> httpx2.Response:
+    body = {"model": model, "max_tokens": 50, "messages": [{"role": "user", "content": text}]}
+    sent = headers | ({} if key is None else {"x-api-key": SECRETS.get(key, key)})
+    return httpx2.post(f"{served.url}/v1/messages", json=body, headers=sent)
+
+
+def test_a_key_is_needed_and_may_be_in_any_of_the_places(served: Served) -> None:
+    assert ask(served, None).status_code == 401
+    assert ask(served, "wrong").json()["error"]["type"] == "authentication_error"
+    key = SECRETS["alice"]
+    for headers in ({"x-api-key": key}, {"authorization": f"Bearer {key}"}, {"x-goog-api-key": key}):
+        assert ask(served, None, **headers).status_code == 200
+    contents = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+    url = f"{served.url}/v1beta/models/{ANTHROPIC}:generateContent?key={key}"
+    assert httpx2.post(url, json=contents).status_code == 200
+
+
+def test_models_rates_and_budgets_are_limited(served: Served) -> None:
+    assert ask(served, "bob", RESPONSES).status_code == 404
+    assert ask(served, "slow").status_code == 200
+    over = ask(served, "slow")
+    assert over.status_code == 429 and int(over.headers["retry-after"]) > 0
+    assert ask(served, "poor").status_code in (402, 429)
+
+
+def test_a_tenant_does_not_get_answers_of_another(served: Served) -> None:
+    """Not by the same calls and texts, not by an envelope, and not by the id of a response."""
+    standin = served[RESPONSES]
+    standin.say(Reply([ThinkingContent("Secret thought of alice."), TextContent("Done.")]))
+    alice = AnthropicTalk(served.url, SECRETS["alice"])
+    assert alice.say(RESPONSES, "Hello?") == "Done."
+    served.gateway.keys._file["bob"] = KeySetting(name="bob", digest=digest_of(SECRETS["bob"]))
+    served.gateway.keys.apply((), set())
+    bob = AnthropicTalk(served.url, SECRETS["bob"])
+    bob.history = [*alice.history]
+    standin.say("No.")
+    assert bob.say(RESPONSES, "And?") == "No."
+    assert "encrypted_content" not in written(standin.requests[-1]["input"])
+    kept = httpx2.post(
+        f"{served.url}/v1/responses", json={"model": RESPONSES, "input": "hi"},
+        headers={"authorization": f"Bearer {SECRETS['alice']}"},
+    ).json()  # fmt: skip
+    theirs = {"authorization": f"Bearer {SECRETS['bob']}"}
+    assert httpx2.get(f"{served.url}/v1/responses/{kept['id']}", headers=theirs).status_code == 404
+
+
+def test_administration_needs_the_master_key(served: Served) -> None:
+    for path in ("/segue/requests", "/segue/routes", "/segue/keys", "/segue/usage", "/metrics"):
+        assert httpx2.get(served.url + path, headers={"x-api-key": SECRETS["alice"]}).status_code == 401
+        assert httpx2.get(served.url + path, headers={"x-api-key": "the-master-key-0123"}).status_code == 200
+    assert httpx2.get(f"{served.url}/health/live").status_code == 200
+    assert httpx2.get(f"{served.url}/health/ready").status_code == 200
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_compressed_bodies_are_read_and_limited_after_decoding(served: Served, coding: str) -> None:
+    pack = gzip.compress if coding == "gzip" else zstandard.ZstdCompressor().compress
+    body = {"model": ANTHROPIC, "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]}
+    headers = {"content-encoding": coding, "x-api-key": SECRETS["alice"]}
+    url = f"{served.url}/v1/messages"
+    assert httpx2.post(url, content=pack(json.dumps(body).encode()), headers=headers).status_code == 200
+    bomb = pack(json.dumps(body | {"metadata": {"user_id": "x" * 200_000}}).encode())
+    assert len(bomb) < 50_000
+    assert httpx2.post(url, content=bomb, headers=headers).status_code == 413
+    assert httpx2.post(url, content=b"not packed", headers=headers).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[]", 400),
+        (b"", 400),
+        (b'{"model": 3}', 400),
+        (b"x" * 60_000, 413),
+        (b'{"model":"anthropic-messages","messages":5}', 400),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions", "/v1/responses"])
+def test_malformed_and_oversized_bodies_get_the_protocols_error(
+    served: Served, path: str, body: bytes, status: int
+) -> None:
+    answer = httpx2.post(served.url + path, content=body, headers={"authorization": f"Bearer {SECRETS['alice']}"})
+    assert answer.status_code == status and answer.json()["error"]["message"]
+
+
+def raw(served: Served, data: bytes) -> bytes:
+    host, port = served.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        connection.sendall(data)
+        found = b""
+        while piece := connection.recv(65536):
+            found += piece
+        return found
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 70_000 + b"\r\n\r\n",
+        b"nonsense\r\n\r\n",
+    ],
+    ids=["two framings", "two lengths", "large head", "nonsense"],
+)
+def test_smuggled_and_oversized_heads_are_refused_and_closed(served: Served, head: bytes) -> None:
+    assert raw(served, head).startswith((b"HTTP/1.1 400", b"HTTP/1.1 431"))
+
+
+def test_a_websocket_is_refused_with_426(served: Served) -> None:
+    headers = {"upgrade": "websocket", "connection": "upgrade", "authorization": f"Bearer {SECRETS['alice']}"}
+    assert httpx2.get(f"{served.url}/v1/responses", headers=headers).status_code == 426
+
+
+def test_no_key_and_no_content_is_in_logs_metrics_errors_or_reports(
+    served: Served, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And no key in the store, which has content only in answers and responses."""
+    caplog.set_level(logging.DEBUG)
+    words = "a very private sentence"
+    assert ask(served, "alice", text=words).status_code == 200
+    assert ask(served, "alice", "unknown-model", text=words).status_code == 404
+    master = {"x-api-key": "the-master-key-0123"}
+    shown = [
+        httpx2.get(served.url + path, headers=master).text for path in ("/metrics", "/segue/requests", "/segue/keys")
+    ]
+    rows: list[Any] = []
+    [file] = [folder / "gateway.db" for folder in FOLDERS]
+    with sqlite3.connect(file) as database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            found = [str(row) for row in database.execute(f"SELECT * FROM {name}").fetchall()]
+            rows += found
+            if name not in ("segue_gateway_answers", "segue_gateway_responses"):
+                assert words not in str(found)
+    everything = "\n".join(
+        [*shown, *rows, *(record.getMessage() for record in caplog.records if "segue" in record.name)]
+    )
+    for secret in [*SECRETS.values(), "the-master-key-0123", *(each.key or "" for each in served.standins.values())]:
+        assert secret not in everything
+    assert words not in "\n".join(shown)
