@@ -3,13 +3,13 @@
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from .. import __version__
 from ..errors import SettingError
 from .batches import check_target
 from .containers import new_file, remove_unfinished
@@ -64,7 +64,7 @@ def run(
     files = find_files(inputs)
     shards = plan(files, limit, shard_bytes)
     folder = Path(out)
-    book = Book.open(folder, new_manifest(__version__, files, shards, settings))
+    book = Book.open(folder, new_manifest(version("segue"), files, shards, settings))
     if not book.manifest.finished:
         job = Job(settings, str(folder))
         _work(job, shards, book, engine or on_this_machine(), progress)
