@@ -11,6 +11,7 @@ from .format import Draft, Format, Target
 from .registry import format_named, format_of, formats, recognised
 from .source import Progress, Source
 from .values import CODES, Branch, Compaction, Remark, RemarkCode, Report, Transcript, TranscriptInfo
+from .writing import ToolNames, Written, write
 
 __all__ = [
     "CODES",
@@ -24,13 +25,16 @@ __all__ = [
     "Report",
     "Source",
     "Target",
+    "ToolNames",
     "Transcript",
     "TranscriptInfo",
+    "Written",
     "format_named",
     "formats",
     "list",
     "read",
     "recognised",
+    "write",
 ]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..types import Message
 from .claude_code_rows import LOOSE, TREE, Rows, agent_rows
 from .claude_code_tree import Tree, agent_branch
+from .claude_code_write import write
 from .format import Format
 from .reading import ends_of, last_model, object_in, short_title, text_in, text_of, unix_ms
 from .source import Object, Source, read_line
@@ -142,5 +143,7 @@ FORMAT = Format(
     find=find,
     home=home,
     speaks="anthropic/claude-sonnet-4-5",
+    write=write,
+    resumes=True,
     verified=True,
 )

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ..types import Context, UserMessage
 from .codex_items import Facts, Messages, Step, is_injected, is_typed
+from .codex_write import write
 from .format import Format
 from .reading import ends_of, first_prompt, json_rows, last_model, number_in, object_in, short_title, text_in, unix_ms
 from .source import Object, Source
@@ -281,5 +282,8 @@ FORMAT = Format(
     find=find,
     home=home,
     speaks="openai/gpt-5.1-codex",
+    write=write,
+    error_flags=False,
+    resumes=True,
     verified=True,
 )

@@ -50,6 +50,10 @@ class Format(Struct, frozen=True, kw_only=True):
     """The directory below which the tool looks for the files that ``write`` makes."""
     speaks: str | None = None
     """The model for whose provider a written conversation must be valid; ``None``: it is written as it is."""
+    resumes: bool = False
+    """Whether the tool continues what ``write`` makes: it is made valid for its provider first."""
+    error_flags: bool = True
+    """Whether a result has a flag that says that it is an error."""
     verified: bool = False
     """Whether it was tried on a real file."""
     source: str = ""

@@ -11,6 +11,7 @@ from ..types import AssistantContent, AssistantMessage, Context, Message, Thinki
 from .chain import branch_of
 from .format import Format
 from .google_parts import answer_blocks, call_of, parts_of, results_of, usage_of, user_blocks
+from .google_write import write_gemini
 from .reading import (
     ENDPOINT,
     first_prompt,
@@ -242,5 +243,7 @@ FORMAT = Format(
     find=find,
     home=home,
     speaks="google/gemini-2.5-pro",
+    write=write_gemini,
+    resumes=True,
     verified=True,
 )

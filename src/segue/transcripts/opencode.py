@@ -13,6 +13,7 @@ from ..errors import FormatError
 from ..types import Context
 from .format import Format
 from .opencode_parts import Conversation, Stored
+from .opencode_write import write
 from .reading import last_model, number_in, object_in, objects_in, short_title, text_in, unix_ms
 from .source import Object, Source, read_line
 from .values import Branch, Compaction, Report, Transcript, TranscriptInfo, seen
@@ -242,5 +243,7 @@ FORMAT = Format(
     list=listed,
     find=find,
     home=home,
+    write=write,
+    resumes=True,
     verified=True,
 )

@@ -15,6 +15,7 @@ from ..types import AssistantMessage, Message, TextContent, ThinkingContent, Too
 from ..types.codec import json_text, read as read_value
 from .chain import Chain, Link, branch_of
 from .format import Format
+from .pi_write import write
 from .reading import (
     ENDPOINT,
     as_text,
@@ -222,5 +223,7 @@ FORMAT = Format(
     list=listed,
     find=find,
     home=home,
+    write=write,
+    resumes=True,
     verified=True,
 )

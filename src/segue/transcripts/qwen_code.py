@@ -12,6 +12,7 @@ from ..types import AssistantMessage, Message, UserMessage
 from .chain import Chain, Link, branch_of
 from .format import Format
 from .google_parts import answer_blocks, parts_of, results_of, usage_of, user_blocks
+from .google_write import write_qwen
 from .reading import (
     ENDPOINT,
     ends_of,
@@ -189,5 +190,7 @@ FORMAT = Format(
     find=find,
     home=home,
     speaks="dashscope/qwen3-coder-plus",
+    write=write_qwen,
+    resumes=True,
     verified=True,
 )

@@ -24,6 +24,14 @@ RemarkCode = Literal[
     "result-orphaned",
     "file-missing",
     "older-form",
+    # from writing
+    "injected-left-out",
+    "system-left-out",
+    "tools-left-out",
+    "branch-left-out",
+    "tool-renamed",
+    "call-as-text",
+    "opening-added",
 ]
 
 CODES: Mapping[RemarkCode, str] = {
@@ -42,6 +50,13 @@ CODES: Mapping[RemarkCode, str] = {
     "result-orphaned": "a result whose call is not in the conversation; it is kept",
     "file-missing": "a file that belongs to the conversation was not found",
     "older-form": "the conversation was read from a less complete file, because the better one is missing",
+    "injected-left-out": "messages that the other tool wrote itself are not written",
+    "system-left-out": "the system prompt is not written",
+    "tools-left-out": "definitions of tools are not written",
+    "branch-left-out": "other branches and sub-agents are not written",
+    "tool-renamed": "calls got the names of the tool's own tools",
+    "call-as-text": "calls and results were written as texts",
+    "opening-added": "a message of the user was added, because a conversation begins with one",
 }
 """Every code of a remark, and what it means."""
 
