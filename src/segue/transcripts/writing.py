@@ -142,12 +142,7 @@ def prepare(
 def _projected(messages: list[Message], model: Model, own: str) -> tuple[list[Message], tuple[Change, ...]]:
     """The messages as the provider accepts them. Answers of the same tool are treated as the model's own, so that
     their signatures stay; their origin is restored."""
-    claimed: list[Message] = [
-        replace(each, provider=model.provider, protocol=model.protocol, model=model.id)
-        if isinstance(each, AssistantMessage) and each.endpoint == own
-        else each
-        for each in messages
-    ]
+    claimed = [_claimed(each, model, own) if isinstance(each, AssistantMessage) else each for each in messages]
     done = project(Context(claimed), model)
     rendered: list[Message] = []
     for message, at in zip(done.context.messages, done.sources, strict=True):
@@ -157,6 +152,12 @@ def _projected(messages: list[Message], model: Model, own: str) -> tuple[list[Me
             message = replace(message, **origin, endpoint=stored.endpoint)
         rendered.append(message)
     return rendered, tuple(each for each in done.changes if each.code != "tools-stubbed")  # tools are not written
+
+
+def _claimed(message: AssistantMessage, model: Model, own: str) -> AssistantMessage:
+    if message.endpoint == own:
+        return replace(message, provider=model.provider, protocol=model.protocol, model=model.id)
+    return replace(message, provider="", endpoint=None)  # which account it came from is not known
 
 
 def _source_of(messages: Sequence[Message]) -> str | None:
