@@ -18,6 +18,7 @@ OWN = {
     "SEGUE_CATALOG": "a file with [your own rows](catalog.md#your-own-rows) of providers and models",
     "SEGUE_LEARN": "what is done with facts that [refusals](healing.md) of providers teach: `off`, `use` or `on`",
     "SEGUE_LEARNT": "the file in which these facts are kept",
+    "SEGUE_GATEWAY_KEY": "the master key of the gateway whose requests `segue studio --gateway` shows",
     "SEGUE_DEBUG": "at the shell: show where an internal error happened",
 }
 """Variables of segue, and what they set."""

@@ -67,10 +67,14 @@ def test_a_stored_session_is_listed_searched_and_shown_with_its_marks(studio: Ru
     place = studio.json("/index.json?q=card_token")["found"][0]
     assert place["message"] == 3
     assert "<mark>card_token</mark>" in studio.page("/?q=card_token")
-    found = studio.json(f"/c/{id_of('session', 'one')}.json")
+    current = studio.json(f"/c/{id_of('session', 'one')}.json")
+    assert current["messages"] == len(messages) - 3  # the summary stands for the first four
+    assert current["events"][0]["kind"] == "compaction"
+    assert f'href="/c/{id_of("log", "one")}"' in studio.page(f"/c/{id_of('session', 'one')}")
+    found = studio.json(f"/c/{id_of('log', 'one')}.json")
     assert found["messages"] == len(messages)
     assert {"message": 6, "kind": "compaction", "text": "compacted by a/b"} in found["events"]
-    forked = studio.json(f"/c/{id_of('session', 'two')}.json")
+    forked = studio.json(f"/c/{id_of('log', 'two')}.json")
     assert {"message": 7, "kind": "fork", "text": "forked from one"} in forked["events"]
 
 

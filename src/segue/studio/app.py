@@ -1,11 +1,12 @@
 """The application: one function for each page. Pages are made in threads, so that a long one does not block others."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from email.parser import BytesParser
 from email.policy import HTTP
 from importlib.metadata import version
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
 import htpy as h
 import msgspec
@@ -16,10 +17,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ..catalog import list_models
-from ..errors import SegueError
+from ..errors import NetworkError, SegueError
 from ..types.printable import printable
 from .blocks import Ink, Place, plain
 from .frame import ASSETS, file_page, page
+from .gateway import GatewayClient, draw_request, draw_requests
 from .home import draw_error, draw_home
 from .marked import one_line
 from .opened import Opened
@@ -42,7 +44,12 @@ class Studio:
 
     def __init__(self, shelf: Shelf, gateway: str = "") -> None:
         self.shelf = shelf
-        self.gateway = gateway
+        self.gateway = GatewayClient(gateway) if gateway else None
+
+    def close(self) -> None:
+        """Close what is open."""
+        if self.gateway is not None:
+            self.gateway.close()
 
     def routes(self) -> list[Route]:
         """The address of each page."""
@@ -57,6 +64,10 @@ class Studio:
             Route("/c/{id}/body", self.body),
             Route("/c/{id}/export", self.export),
             Route("/c/{id}/live", self.live),
+            Route("/gateway", self.requests),
+            Route("/gateway.json", self.requests),
+            Route("/gateway/live", self.requests_live),
+            Route("/gateway/{id}", self.request),
             Route("/assets/{name}", asset),
         ]
 
@@ -65,10 +76,11 @@ class Studio:
     def home(self, request: HTTPRequest) -> Response:
         find = request.query_params.get("q", "").strip()
         places = list(self.shelf.search(find)) if find else []
-        documents, sessions = self.shelf.documents(), self.shelf.sessions()
+        documents, sessions, others = self.shelf.documents(), self.shelf.sessions(), self.shelf.transcripts()
         if request.url.path.endswith(".json"):
-            return Response(home_json(documents, sessions, places), media_type="application/json")
-        return HTMLResponse(page("", draw_home(documents, sessions, find, places, self.gateway)))
+            return Response(home_json(documents, sessions, others, places), media_type="application/json")
+        address = self.gateway.url if self.gateway else ""
+        return HTMLResponse(page("", draw_home(documents, sessions, others, find, places, address)))
 
     def models(self, request: HTTPRequest) -> Response:
         return Response(msgspec.json.encode(list_models()), media_type="application/json")
@@ -160,17 +172,42 @@ class Studio:
         if reader is None:
             return Response(status_code=204)  # tells the browser not to ask again
 
-        async def events() -> AsyncIterator[str]:
-            seen = int(request.query_params.get("after", "0"))
-            yield ": watching\n\n"
-            while True:
-                head = await asyncio.to_thread(reader.head)
-                if head != seen:
-                    seen = head
-                    yield f"event: grown\ndata: {head}\n\n"
-                await asyncio.sleep(LOOKS_EVERY)
+        return _watched(reader.head, request.query_params.get("after", "0"))
 
-        return StreamingResponse(events(), media_type="text/event-stream")
+    # -- the gateway -------------------------------------------------------------------------------------------------
+
+    def _gateway(self) -> GatewayClient:
+        if self.gateway is None:
+            raise HTTPException(404, "no gateway is shown here; start the studio with --gateway URL")
+        return self.gateway
+
+    def requests(self, request: HTTPRequest) -> Response:
+        gateway = self._gateway()
+        rows = gateway.requests()
+        if request.url.path.endswith(".json"):
+            return Response(msgspec.json.encode({"requests": rows}), media_type="application/json")
+        return HTMLResponse(page("gateway", draw_requests(gateway.url, rows)))
+
+    def request(self, request: HTTPRequest) -> Response:
+        name = request.path_params["id"]
+        row = self._gateway().request(quote(name.removesuffix(".json"), safe=""))
+        if name.endswith(".json"):
+            return Response(msgspec.json.encode(row), media_type="application/json")
+        conversation = None
+        if isinstance(row.get("body"), dict):
+            body = msgspec.json.encode(row["body"])
+            conversation = self.shelf.add_text(body, f"request {name}")[0].id
+        return HTMLResponse(page(f"request {one_line(name)}", draw_request(row, conversation)))
+
+    async def requests_live(self, request: HTTPRequest) -> Response:
+        """A stream with one event whenever the gateway has a new request."""
+        gateway = self._gateway()
+
+        def newest() -> str:
+            rows = gateway.requests()
+            return f"{rows[0].get('id')} {rows[0].get('status')}" if rows else ""
+
+        return _watched(newest, await asyncio.to_thread(newest))
 
     def _opened(self, id: str) -> Opened:  # noqa: A002
         opened = self.shelf.open(id)
@@ -189,6 +226,23 @@ class Studio:
         return self.shelf.sheet(opened, view, Ink(view.find, address))
 
 
+def _watched(look: Callable[[], object], seen: str) -> Response:
+    """A stream with one event whenever ``look`` returns something else."""
+
+    async def events() -> AsyncIterator[str]:
+        last = seen
+        yield ": watching\n\n"
+        while True:
+            with suppress(SegueError):  # what is watched may be away for a while
+                now = str(await asyncio.to_thread(look))
+                if now != last:
+                    last = now
+                    yield f"event: grown\ndata: {now}\n\n"
+            await asyncio.sleep(LOOKS_EVERY)
+
+    return StreamingResponse(events(), media_type="text/event-stream")
+
+
 def application(studio: Studio) -> Starlette:
     """The ASGI application, without its guard."""
     return Starlette(routes=studio.routes(), exception_handlers={HTTPException: _failed, SegueError: _failed})
@@ -204,7 +258,7 @@ def asset(request: HTTPRequest) -> Response:
 
 
 def _failed(request: HTTPRequest, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
+    status = error.status_code if isinstance(error, HTTPException) else 502 if isinstance(error, NetworkError) else 500
     text = error.detail if isinstance(error, HTTPException) else str(error)
     return HTMLResponse(page("not found", draw_error(text)), status)
 

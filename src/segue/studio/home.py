@@ -8,14 +8,19 @@ from ..session import SessionInfo
 from ..types.text import count_of
 from .marked import one_line, safe
 from .opened import Opened, id_of
-from .shelf import Place
+from .shelf import Listed, Place
 
 MOST_LISTED = 200
 """Sessions that the list shows; a search finds the others."""
 
 
 def draw_home(
-    documents: list[Opened], sessions: list[SessionInfo], find: str, places: list[Place], gateway: str
+    documents: list[Opened],
+    sessions: list[SessionInfo],
+    transcripts: list[Listed],
+    find: str,
+    places: list[Place],
+    gateway: str,
 ) -> list[h.Node]:
     """The content of the page."""
     return [
@@ -29,6 +34,7 @@ def draw_home(
             h.p[h.a(href="/gateway")[f"requests of the gateway at {one_line(gateway)}"]] if gateway else None,
             _documents(documents),
             _sessions(sessions),
+            _transcripts(transcripts),
         ]
     ]
 
@@ -93,6 +99,22 @@ def _sessions(sessions: list[SessionInfo]) -> h.Renderable:
     more = h.p(".facts")[f"and {len(sessions) - MOST_LISTED} more"] if len(sessions) > MOST_LISTED else None
     return h.section(aria_label="sessions")[
         h.h2["Sessions"], h.table[_head("title", "session", "size", "changed"), h.tbody[rows]], more
+    ]
+
+
+def _transcripts(transcripts: list[Listed]) -> h.Renderable | None:
+    if not transcripts:
+        return None
+    rows = [
+        h.tr[
+            h.td[h.a(href=f"/c/{each.id}")[one_line(each.name)]],
+            h.td[each.tool],
+            h.td[datetime.fromtimestamp(each.changed).strftime("%Y-%m-%d %H:%M")],
+        ]
+        for each in transcripts
+    ]
+    return h.section(aria_label="other tools")[
+        h.h2["Of other tools on this machine"], h.table[_head("title", "tool", "changed"), h.tbody[rows]]
     ]
 
 

@@ -4,11 +4,13 @@ same as long as its place does, so that a URL means the same tomorrow."""
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from .. import transcripts
 from ..agent import rebuilt
 from ..errors import FormatError
 from ..session import AnyEntry, Compacted, MessageAdded, Store
@@ -58,6 +60,8 @@ class Opened(Struct, frozen=True, kw_only=True):
     body: dict[str, Any] | None = None
     # Python that reads it into `context`.
     python: str = ""
+    # Which conversation has also the messages that compactions replaced.
+    whole: str | None = None
     # The number of the last entry, for a session that may grow.
     entries: int | None = None
     faults: list[str] = []
@@ -95,16 +99,68 @@ def origin_of(answer: AssistantMessage) -> str:
 
 
 def open_file(path: str, read: Read) -> list[Opened]:
-    """The conversations in a file."""
+    """The conversations in a file, or in the file, directory or database of another tool."""
     full = str(Path(path).resolve())
+    source = transcripts.Source(path)
+    if form := transcripts.recognised(source):
+        return list(_transcripts(source, form, full))
     with open(path, "rb") as file:
         found = list(_documents(file, "file", full, Path(path).name, read))
     return [replace(each, python=f"segue.ingest(Path({full!r}).read_bytes())") for each in found]
 
 
+def _transcripts(source: transcripts.Source, form: transcripts.Format, full: str) -> Iterator[Opened]:
+    """The conversations of another tool; one with compactions also with the messages that they replaced."""
+    infos = list(form.list(source))[:MOST_IN_A_FILE]
+    for number, info in enumerate(infos or [None], 1):
+        name = info.id if info is not None and len(infos) > 1 else None
+        found = form.read(source, name)
+        argument = "" if name is None else f", {name!r}"
+        opened = Opened(
+            id=id_of("file", f"{full}\0{number}"),
+            name=one_line(found.title or found.id or Path(full).name),
+            form=" ".join(filter(None, (form.title, found.version))),
+            context=found.context,
+            events=list(switches(found.context.messages)),
+            python=f"segue.transcripts.read({full!r}{argument}).context",
+            faults=[str(remark) for remark in found.changes],
+        )
+        if len(found.messages) == len(found.context.messages):
+            yield opened
+            continue
+        whole = id_of("whole file", f"{full}\0{number}")
+        summary = Event(0, "compaction", f"compacted: stands for {len(found.messages)} messages")
+        yield replace(opened, whole=whole, events=[summary, *opened.events])
+        context = Context(found.messages, system_prompt=found.system_prompt, tools=found.tools)
+        yield replace(
+            opened,
+            id=whole,
+            name=f"{opened.name} (the whole log)",
+            context=context,
+            events=sorted([*_compactions(found), *switches(context.messages)], key=lambda event: event.message),
+            python=f"segue.Context(segue.transcripts.read({full!r}{argument}).messages)",
+        )
+
+
+def _compactions(transcript: transcripts.Transcript) -> Iterator[Event]:
+    count = 0
+    for each in transcript.log:
+        if isinstance(each, transcripts.Compaction):
+            yield Event(count, "compaction", "compacted")
+        else:
+            count += 1
+
+
 def open_text(data: bytes, name: str, read: Read) -> list[Opened]:
     """The conversations in text that was pasted or dropped."""
     place = blake2b(data, digest_size=16).hexdigest()
+    with NamedTemporaryFile() as file:  # transcripts are recognised in files, some of which are databases
+        file.write(data)
+        file.flush()
+        source = transcripts.Source(file.name)
+        if form := transcripts.recognised(source):
+            found = list(_transcripts(source, form, place))
+            return [replace(each, python=each.python.replace(place, "transcript")) for each in found]
     found = list(_documents(data.splitlines(keepends=True), "text", place, name, read))
     return [replace(each, python="segue.ingest(text)") for each in found]
 
@@ -139,12 +195,14 @@ def _documents(lines: Iterable[bytes], kind: str, place: str, name: str, read: R
 
 
 class SessionReader:
-    """Reads one session of a store, and what is added to it later."""
+    """Reads one session of a store, and what is added to it later: as the next request renders it, or the whole log
+    with the messages that compactions replaced."""
 
-    def __init__(self, store: Store, session: str) -> None:
+    def __init__(self, store: Store, session: str, whole: bool = False) -> None:
         self.store = store
         self.session = session
-        self.id = id_of("session", session)
+        self.whole = whole
+        self.id = id_of("log" if whole else "session", session)
         self._entries: list[AnyEntry] = []
         self._last = 0
         self._opened: Opened | None = None
@@ -164,16 +222,22 @@ class SessionReader:
 
     def _build(self) -> Opened:
         info = self.store.info(self.session)
-        # The whole log, also what compactions have replaced: the strip shows where.
-        state = rebuilt(entry for entry in self._entries if not isinstance(entry, Compacted))
-        events = [*self._marks(info.parent, info.parent_entry), *switches(state.messages)]
+        state = rebuilt(entry for entry in self._entries if not (self.whole and isinstance(entry, Compacted)))
+        count = sum(isinstance(entry, MessageAdded) for entry in self._entries)
+        compacted = len(state.messages) < count
+        marks = list(self._marks(info.parent, info.parent_entry))
+        if compacted:
+            marks = [Event(0, "compaction", f"compacted: this summary and what follows stand for {count} messages")]
+        events = sorted([*marks, *switches(state.messages)], key=lambda event: event.message)
+        name = one_line(info.title or info.id)
         return Opened(
             id=self.id,
-            name=info.title or info.id,
+            name=f"{name} (the whole log)" if self.whole else name,
             form=f"a stored session, {info.id}",
             context=Context(system_prompt=state.system_prompt, messages=list(state.messages)),
-            events=sorted(events, key=lambda event: event.message),
+            events=events,
             python=f"segue.Session.open({info.id!r}).context",
+            whole=id_of("log", self.session) if compacted else None,
             entries=self._last,
         )
 

@@ -14,11 +14,13 @@ from .columns import Cell, Column
 from .opened import Opened, id_of
 from .rows import CHUNK, Sheet
 from .screen import changed_messages, refused_messages
-from .shelf import Place
+from .shelf import Listed, Place
 from .view import View
 
 
-def home_json(documents: list[Opened], sessions: list[SessionInfo], places: list[Place]) -> bytes:
+def home_json(
+    documents: list[Opened], sessions: list[SessionInfo], transcripts: list[Listed], places: list[Place]
+) -> bytes:
     """The list of everything that can be opened, and what a search found."""
     return msgspec.json.encode(
         {
@@ -27,6 +29,7 @@ def home_json(documents: list[Opened], sessions: list[SessionInfo], places: list
                 for each in documents
             ],
             "sessions": [{"id": id_of("session", info.id), "session": info} for info in sessions],
+            "transcripts": transcripts,
             "found": places,
         }
     )

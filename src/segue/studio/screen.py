@@ -12,7 +12,7 @@ from .blocks import Ink, long_text, plain, title_of
 from .columns import Column
 from .heads import draw_heads, hidden
 from .marked import cut, one_line, pattern_of
-from .opened import Event, Opened, switches
+from .opened import Opened, switches
 from .rows import CHUNK, Sheet, draw_rows
 from .view import View
 
@@ -50,7 +50,7 @@ def _screen(sheet: Sheet, view: View, path: str, chunks: list[h.Renderable], *, 
     changed, refused = changed_messages(sheet), refused_messages(sheet)
     live = {} if is_file or sheet.opened.entries is None else _live(sheet.opened, view, path)
     return h.div(f"#screen.cols-{width}", **live)[
-        strip(sheet.opened.events),
+        strip(sheet.opened, is_file),
         h.div("#heads")[draw_heads(sheet, view, path, is_file=is_file)],
         None if is_file else _tools_line(sheet, view, path),
         _system(sheet),
@@ -98,8 +98,9 @@ def refused_messages(sheet: Sheet) -> list[int]:
     return sorted({index for found in tables for index in found if index is not None})
 
 
-def strip(events: list[Event]) -> h.Renderable | None:
+def strip(opened: Opened, is_file: bool) -> h.Renderable | None:
     """Switches, compactions, forks and failures in order, each as a link to its message."""
+    events = opened.events
     if not events:
         return None
     items = [
@@ -113,6 +114,8 @@ def strip(events: list[Event]) -> h.Renderable | None:
         for event in events[:MOST_EVENTS]
     ]
     more = h.li[f"and {len(events) - MOST_EVENTS} more"] if len(events) > MOST_EVENTS else None
+    if opened.whole and not is_file:
+        items.insert(0, h.li(".compaction")[h.a(href=f"/c/{opened.whole}")["the whole log"]])
     return h.nav("#strip", aria_label="switches", tabindex="0")[h.ol[items, more]]
 
 

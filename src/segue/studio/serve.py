@@ -17,6 +17,7 @@ class Server:
     """A studio on an open port, so that its URL works immediately; ``run`` serves until Ctrl-C."""
 
     def __init__(self, shelf: Shelf, *, port: int = 0, gateway: str = "") -> None:
+        self._studio = Studio(shelf, gateway)
         self._socket = socket.socket()
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -27,7 +28,7 @@ class Server:
             raise SettingError(f"port {port} cannot be used: {error.strerror}; use --port 0 for any free one") from None
         self.port: int = self._socket.getsockname()[1]
         self.token = secrets.token_urlsafe(24)
-        app = Guard(application(Studio(shelf, gateway)), self.token, self.port)
+        app = Guard(application(self._studio), self.token, self.port)
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, ws="none", timeout_graceful_shutdown=1, lifespan="off"
         )
@@ -39,7 +40,10 @@ class Server:
 
     def run(self) -> None:
         """Serve until the process is told to stop, or ``stop`` is called."""
-        self._server.run(sockets=[self._socket])
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._studio.close()
 
     def stop(self) -> None:
         """Make ``run`` return, from another thread."""

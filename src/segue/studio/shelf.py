@@ -1,8 +1,10 @@
 """The shelf: everything that can be opened here, and what the models get of it, kept for the next page."""
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
@@ -11,6 +13,7 @@ from msgspec import Struct
 from ..errors import SegueError
 from ..rules import Finding
 from ..session import SessionInfo, Store
+from ..transcripts import Format, Source, formats
 from ..types import AssistantMessage, Message
 from .blocks import Ink, plain
 from .columns import Column, column_of, findings_in_body
@@ -21,6 +24,8 @@ from .view import Target, View
 
 MOST_KEPT = 24
 """Columns that are kept."""
+MOST_LISTED = 150
+"""Files of other tools that are listed and searched, the last changed ones."""
 MOST_FOUND = 100
 """Places that a search across sessions returns."""
 AROUND = 60
@@ -41,6 +46,16 @@ class Place(Struct, frozen=True):
     text: str
 
 
+class Listed(Struct, frozen=True):
+    """A conversation that another tool has stored on this machine."""
+
+    id: str
+    tool: str
+    name: str
+    changed: float
+    path: str
+
+
 class Shelf:
     """Conversations by their ids. Threads may share it."""
 
@@ -51,6 +66,8 @@ class Shelf:
         self._sessions: dict[str, SessionReader] = {}
         self._kept: OrderedDict[object, Any] = OrderedDict()
         self._lock = Lock()
+        self._files: dict[str, str] = {}
+        self._looked: dict[tuple[str, float], list[Listed]] = {}
 
     # -- opening -----------------------------------------------------------------------------------------------------
 
@@ -73,6 +90,8 @@ class Shelf:
 
     def open(self, id: str) -> Opened | None:  # noqa: A002
         """The conversation with this id, as it is now."""
+        if id not in self._opened and id not in self._sessions and (path := self._path(id)):
+            self.add_file(path)
         if id in self._opened:
             return self._opened[id]
         reader = self.reader(id)
@@ -81,11 +100,19 @@ class Shelf:
         with self._lock:
             return reader.opened()
 
+    def _path(self, id: str) -> str | None:  # noqa: A002
+        """The file of another tool that has the conversation with this id."""
+        if id not in self._files and self.reader(id) is None:
+            self.transcripts()
+        return self._files.get(id)
+
     def reader(self, id: str) -> SessionReader | None:  # noqa: A002
         """The session with this id."""
         if id not in self._sessions and self.store is not None:
             for info in self.store.sessions():
-                self._sessions.setdefault(id_of("session", info.id), SessionReader(self.store, info.id))
+                for whole in (False, True):
+                    reader = SessionReader(self.store, info.id, whole)
+                    self._sessions.setdefault(reader.id, reader)
         return self._sessions.get(id)
 
     # -- lists -------------------------------------------------------------------------------------------------------
@@ -98,11 +125,48 @@ class Shelf:
         """All stored sessions, the last changed first."""
         return [] if self.store is None else self.store.sessions()
 
+    def transcripts(self) -> list["Listed"]:
+        """The conversations that other tools have stored on this machine, the last changed first."""
+        found = []
+        for form in formats():
+            for path in form.find() if form.find is not None else ():
+                with suppress(OSError):
+                    found.append((path.stat().st_mtime, path, form))
+        found.sort(key=lambda each: each[0], reverse=True)
+        return [listed for changed, path, form in found[:MOST_LISTED] for listed in self._list(changed, path, form)]
+
+    def _list(self, changed: float, path: Path, form: Format) -> list["Listed"]:
+        full = str(path.resolve())
+
+        def look() -> list[Listed]:
+            with suppress(SegueError, OSError):  # a damaged file does not hide the others
+                infos = form.list(Source(path))
+                return [
+                    Listed(
+                        id_of("file", f"{full}\0{number}"),
+                        form.title,
+                        info.title or info.id or path.name,
+                        changed,
+                        full,
+                    )
+                    for number, info in enumerate(infos, 1)
+                ]
+            return []
+
+        listed = self._keep_listed((full, changed), look)
+        self._files.update({each.id: full for each in listed})
+        return listed
+
+    def _keep_listed(self, key: tuple[str, float], look: Callable[[], list["Listed"]]) -> list["Listed"]:
+        if key not in self._looked:
+            self._looked[key] = look()
+        return self._looked[key]
+
     def search(self, text: str) -> Iterator[Place]:
         """Every message of every conversation that contains ``text``, up to a number."""
         pattern = pattern_of(text)
         count = 0
-        for id, name, index, message in self._all_messages():  # noqa: A001
+        for id, name, index, message in self._all_messages(text):  # noqa: A001
             for block in message.content:
                 shown = plain(block)
                 if found := pattern.search(shown):
@@ -113,10 +177,11 @@ class Shelf:
             if count >= MOST_FOUND:
                 return
 
-    def _all_messages(self) -> Iterator[tuple[str, str, int, Message]]:
+    def _all_messages(self, text: str) -> Iterator[tuple[str, str, int, Message]]:
         for opened in self.documents():
             for index, message in enumerate(opened.context.messages):
                 yield opened.id, opened.name, index, message
+        yield from self._in_transcripts(text)
         for info in self.sessions():
             opened_session = None
             with suppress(SegueError):  # a damaged session does not hide the others
@@ -124,6 +189,17 @@ class Shelf:
             if opened_session is not None:
                 for index, message in enumerate(opened_session.context.messages):
                     yield opened_session.id, opened_session.name, index, message
+
+    def _in_transcripts(self, text: str) -> Iterator[tuple[str, str, int, Message]]:
+        """The messages of the files of other tools that may contain ``text``."""
+        needle = text.lower().encode() if text.isascii() and text.isprintable() and not set(text) & set('"\\/') else b""
+        for path in dict.fromkeys(each.path for each in self.transcripts() if each.id not in self._opened):
+            with suppress(SegueError, OSError):
+                if os.path.isfile(path) and needle not in Path(path).read_bytes().lower():
+                    continue
+                for opened in open_file(path, self._read):
+                    for index, message in enumerate(opened.context.messages):
+                        yield opened.id, opened.name, index, message
 
     # -- what the models get -----------------------------------------------------------------------------------------
 
