@@ -35,6 +35,14 @@ def test_the_command_alone_prints_help() -> None:
     assert b"usage: segue" in done.stdout and b"chat in the terminal" in done.stdout
 
 
+def test_an_unknown_option_shows_the_usage_of_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["lint", "a.json", "--for", "openai"])
+    error = capsys.readouterr().err
+    assert error.startswith("usage: segue lint ")
+    assert error.endswith("segue lint: error: unrecognized arguments: --for openai\n")
+
+
 @pytest.mark.parametrize("arguments", [["no-such-command"], ["show"], ["show", "--no-such-flag", "x"]])
 def test_bad_usage_is_status_2(arguments: list[str]) -> None:
     done = run(*arguments)

@@ -19,12 +19,11 @@ from support.waiting import free_port
 
 import segue
 from segue.agent import Agent
-from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
 from segue.cli.run import DENIED
-from segue.session import CallStarted, MessageAdded, open_store
+from segue.session import SEPARATOR, CallStarted, MessageAdded, open_store
 from segue.testing import Reply, StandIn
 from segue.tools import Allow, Approval, ApprovalRequest, Deny
 from segue.tools.files import file_tools

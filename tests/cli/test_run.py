@@ -15,11 +15,10 @@ import pytest
 from support.kitchen import CLOSED, MODEL, OTHER, WAIT, calls, environment, kitchen, log_of
 from support.secrets import no_key_is_shown
 
-from segue.agent.meter import SEPARATOR
 from segue.agent.state import rebuilt
 from segue.catalog import Catalog
 from segue.cli import main
-from segue.session import TurnBegun, TurnEnded, open_store
+from segue.session import SEPARATOR, TurnBegun, TurnEnded, open_store
 from segue.testing import Fault, Reply, StandIn
 from segue.types import TextContent, ThinkingContent, ToolResultMessage, Usage, UserMessage
 

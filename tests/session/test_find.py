@@ -44,7 +44,8 @@ def test_sessions_of_sub_agents_do_not_make_an_id_ambiguous(store: Store) -> Non
     store.append("lead-1", [segue.session.MessageAdded(key="k", time=1, message=UserMessage("Hi"))], after=0)
     store.fork("lead-1", 1, "lead-1~call_1", time=2)
     assert find_session(store, "lead") == "lead-1"
-    assert find_session(store, "lead-1~call_1") == "lead-1~call_1"
+    for beginning in ("lead-1~call_1", "lead-1~c"):
+        assert find_session(store, beginning) == "lead-1~call_1"
     store.fork("lead-1", 1, "lead-2", time=3)  # a fork by a person is a session of its own
     with pytest.raises(SessionError, match="several sessions"):
         find_session(store, "lead")

@@ -4,7 +4,7 @@ from .agent import Agent, AgentStream, Outcome
 from .calls import Runner
 from .check import SessionCheck as SessionCheck, check_session as check_session
 from .events import TurnEvent as TurnEvent
-from .meter import SEPARATOR as SEPARATOR, RunLimits, add_usage as add_usage, session_usage
+from .meter import RunLimits, add_usage as add_usage, session_usage
 from .recovery import Interruption
 from .request_loop import RequestJournal as RequestJournal, RequestLoop as RequestLoop
 from .session import Session

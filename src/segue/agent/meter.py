@@ -6,11 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import SettingError
-from ..session import AnyEntry, Compacted, MessageAdded, Store
+from ..session import SEPARATOR, AnyEntry, Compacted, MessageAdded, Store
 from ..types import AssistantMessage, Usage, UsageCost
-
-SEPARATOR = "~"
-"""Separates the name of a session from the rest of the name of a sub-agent's session."""
 
 
 class RunLimits(Struct, frozen=True):

@@ -14,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..errors import SessionError
-from ..session import MAX_NAME, AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
+from ..session import MAX_NAME, SEPARATOR, AnyEntry, SessionInfo, Store, SystemPromptSet, TurnEnded
 from ..tools import Approve, Tool, ToolLimits, running_call
 from ..types import TextContent, ToolCall, ToolDefinition, ToolResultMessage
 from ..waiting import in_thread
 from .calls import failed_result
 from .log import Log
-from .meter import SEPARATOR, Meter
+from .meter import Meter
 from .session import Session
 
 if TYPE_CHECKING:

@@ -75,7 +75,9 @@ def _run(arguments: list[str]) -> int:
     if errors := [error for error in map(_check_argument, arguments) if error]:
         return _fail(errors[0])
     try:
-        args = _parser(arguments).parse_args(arguments)
+        args, unknown = _parser(arguments).parse_known_args(arguments)
+        if unknown:
+            args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
         warnings.showwarning = _print_warning
         status: int = args.run(args)
         terminal.flush()
@@ -134,7 +136,7 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
         if name == chosen:
             module = import_module(f".{MODULES.get(name, name)}", __name__)
             module.configure(command)
-            command.set_defaults(run=module.run)
+            command.set_defaults(run=module.run, parser=command)  # whose usage an error shows
     return parser
 
 

@@ -13,11 +13,11 @@ from typing import get_args
 
 from msgspec.structs import replace
 
-from ..agent import SEPARATOR, Agent, RunLimits, Session, Settings, rebuilt
+from ..agent import Agent, RunLimits, Session, Settings, rebuilt
 from ..catalog import UnknownModelWarning
 from ..errors import ModelError, SessionError, SettingError
 from ..healing import persist_by_default
-from ..session import STORE_VARIABLE, MessageAdded, Store, Stored, TurnBegun, default_path, open_store
+from ..session import SEPARATOR, STORE_VARIABLE, MessageAdded, Store, Stored, TurnBegun, default_path, open_store
 from ..tools import Approve, Tool
 from ..types import Model, Options, ReasoningLevel, UserMessage
 from . import model_choice
@@ -26,7 +26,7 @@ from .formatting import title_of
 from .local_servers import LocalServers
 from .model_choice import Choice
 from .offered_tools import OfferedTools, collect_tools
-from .session_names import find_session, free_name
+from .session_names import free_name, named_session
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -90,7 +90,7 @@ class AgentHost:
         if session is None:
             self.choice = await model_choice.choose(model)
             return
-        session = find_session(self.store, session)
+        session = named_session(self.store, session)
         obstacle = "" if model else self._open_with_last_model(session)
         if model or obstacle:
             self.choice = await model_choice.choose(model)

@@ -133,7 +133,7 @@ def greet(host: AgentHost, view: TurnView) -> None:
     if choice.offline:
         view.note(model_choice.provider_hint())
     if choice.alternatives:
-        view.note(f"also available offline: {', '.join(f'/model {ref}' for ref in choice.alternatives)}")
+        view.note(f"also available offline, with /model: {', '.join(choice.alternatives)}")
     if is_demo(choice.model) and session is None:
         view.note(f"ask something, then try {_another_demo(choice.model)}: it shows what is changed for the new model")
     for note in host.tools.notes:

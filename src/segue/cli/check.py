@@ -10,7 +10,7 @@ from ..projection import PRESETS
 from ..session import open_store
 from .lint import draw_findings
 from .printable import one_line
-from .session_names import find_session
+from .session_names import named_session
 from .terminal import Screen, write_json
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
 
     model = get_model(args.to, catalog=Catalog.load(args.catalog) if args.catalog else None)
     with open_store(args.store, create=False) as store:
-        found = check_session(store, find_session(store, args.session), model, args.policy)
+        found = check_session(store, named_session(store, args.session), model, args.policy)
     if args.json:
         write_json(msgspec.json.encode(found.document()) + b"\n")
     else:

@@ -11,7 +11,7 @@ from ..errors import FormatError, SegueError, SettingError
 from ..session import open_store
 from ..types import Context, Model
 from .formats import Found, Source, read_file
-from .session_names import find_session
+from .session_names import named_session
 from .terminal import busy, print_note
 
 FILE_HELP = "a conversation in any format that segue knows, or several as JSONL; - for standard input"
@@ -38,7 +38,7 @@ def is_session(name: str) -> bool:
     """Whether the default store has a session of that name."""
     try:
         with open_store(None, create=False) as store:
-            return bool(find_session(store, name))
+            return bool(named_session(store, name))
     except (SegueError, OSError):
         return False
 

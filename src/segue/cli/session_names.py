@@ -1,34 +1,21 @@
-"""Finds a stored session by the beginning of its name."""
+"""Sessions by name, for the command line."""
 
 import os
 
 from ..errors import SessionError
-from ..session import Store
-
-MAX_LISTED = 5
-"""Sessions that an error lists."""
+from ..session import Store, find_session
 
 
-def find_session(store: Store, wanted: str) -> str:
-    """The id of the session that is called ``wanted``, or whose id alone begins with it.
-
-    Sessions of sub-agents have the id of their session as a prefix; they count only if no other session matches.
-    """
-    ids = [info.id for info in store.sessions()]
-    if wanted in ids:
-        return wanted
-    found = [each for each in ids if wanted and each.startswith(wanted)]
-    if len(found) > 1:
-        from ..agent import SEPARATOR  # imports HTTP, which most commands do not need
-
-        found = [each for each in found if SEPARATOR not in each] or found
-    if len(found) == 1:
-        return found[0]
-    if found:
-        more = f" and {len(found) - MAX_LISTED} more" if len(found) > MAX_LISTED else ""
-        raise SessionError(f"several sessions begin with {wanted}: {', '.join(found[:MAX_LISTED])}{more}")
-    hint = f"segue show {wanted} shows the file of that name" if os.path.isfile(wanted) else "segue sessions lists them"
-    raise SessionError(f"there is no session {wanted}; {hint}")
+def named_session(store: Store, wanted: str) -> str:
+    """The id of a session by the beginning of it. If there is none, the error names a command that would work."""
+    try:
+        return find_session(store, wanted)
+    except SessionError as error:
+        if not error.in_python:  # the same advice, for the shell
+            raise
+        is_file = os.path.isfile(wanted)
+        hint = f"segue show {wanted} shows the file of that name" if is_file else "segue sessions lists them"
+        raise SessionError(f"{error.for_shell()}; {hint}") from None
 
 
 def free_name(store: Store, wanted: str) -> str:

@@ -22,7 +22,7 @@ from ..types import Context, UserMessage, first_lines
 from ..types.text import count_of
 from .files import FILE_HELP, Conversations, open_input, private_file, source_name
 from .formatting import text_of, title_of
-from .session_names import find_session
+from .session_names import named_session
 from .terminal import busy, print_note, print_text, write_json
 
 
@@ -33,7 +33,7 @@ def configure_export(parser: argparse.ArgumentParser) -> None:
 
 def run_export(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
-        lines = export_session(store, find_session(store, args.session))
+        lines = export_session(store, named_session(store, args.session))
         if args.output:
             with busy(f"writing {args.output}"), private_file(args.output) as file:
                 file.writelines(lines)

@@ -15,7 +15,7 @@ from ..types import UserMessage
 from . import check, session_transfer
 from .formats import whole_conversation
 from .formatting import text_of, title_of
-from .session_names import find_session, free_name
+from .session_names import free_name, named_session
 from .session_view import SessionView
 from .terminal import Screen, busy, print_note, print_text, write_json
 
@@ -106,7 +106,7 @@ def configure_show(parser: argparse.ArgumentParser) -> None:
 
 def run_show(args: argparse.Namespace) -> int:
     with busy("reading the session"), open_store(args.store, create=False) as store:
-        session = find_session(store, args.session)
+        session = named_session(store, args.session)
         info, log = store.info(session), list(store.read(session))
     if args.json:
         write_json(whole_conversation(stored.entry for stored in log).to_json() + b"\n")
@@ -126,7 +126,7 @@ def configure_fork(parser: argparse.ArgumentParser) -> None:
 
 def run_fork(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
-        session = find_session(store, args.session)
+        session = named_session(store, args.session)
         at = store.head(session) if args.at is None else args.at
         name = args.name or free_name(store, f"{session}-at-{at}")
         store.fork(session, at, name, time=time.time_ns() // 1_000_000)
@@ -146,7 +146,7 @@ def run_delete(args: argparse.Namespace) -> int:
     with open_store(args.store, create=False) as store:
         for session in args.sessions:
             try:
-                store.delete(find_session(store, session))
+                store.delete(named_session(store, session))
             except SessionError as error:
                 status = 2
                 print_note(error.for_shell())

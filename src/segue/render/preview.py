@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from ..catalog import as_model
 from ..projection import PolicyLike
-from ..tokens import Estimate, estimate
+from ..tokens import Basis, Estimate, estimate
 from ..types import Change, Context, ImageContent, Model, Usage, UsageCost, dollars
 from ..wire import image_size
 from .conversation import ConversationLike, as_context
@@ -15,6 +15,14 @@ from .request import Request
 
 MANY_IMAGES = 20
 """If a request has more images than this, some providers accept smaller ones only."""
+
+
+BASES: dict[Basis, str] = {
+    "measured": "measured",
+    "measured elsewhere": "from another model's count",
+    "guessed": "guessed",
+}
+"""What an estimate rests on, in the words of a preview."""
 
 
 class Preview(Struct, frozen=True, kw_only=True):
@@ -42,7 +50,7 @@ class Preview(Struct, frozen=True, kw_only=True):
         fit = "fits" if self.fits else "does not fit"
         lines = [
             self.request.summary(),
-            f"{'' if self.sure else 'probably '}{fit}: about {size.tokens:,} tokens ({size.basis}; "
+            f"{'' if self.sure else 'probably '}{fit}: about {size.tokens:,} tokens ({BASES[size.basis]}; "
             f"{size.low:,} to {size.high:,}) {room}",
         ]
         if self.cost is not None:

@@ -13,7 +13,7 @@ from .entries import (
     TurnEnded as TurnEnded,
     TurnRenewed as TurnRenewed,
 )
-from .find import find_session as find_session, sessions
+from .find import SEPARATOR as SEPARATOR, find_session as find_session, sessions
 from .location import STORE_VARIABLE as STORE_VARIABLE, default_path as default_path, open_store
 from .postgres import PostgresStore
 from .rows import MAX_NAME as MAX_NAME, MAX_TIME as MAX_TIME

@@ -7,6 +7,8 @@ from ..errors import SessionError
 from .location import STORE_VARIABLE, default_path, open_store
 from .store import SessionInfo, Store
 
+SEPARATOR = "~"
+"""In the id of a sub-agent's session, between the id of the session that called it and the id of the call."""
 SHOWN = 5
 """How many ids an error lists."""
 
@@ -25,15 +27,15 @@ def sessions(store: Store | str | os.PathLike[str] | None = None) -> list[Sessio
 def find_session(store: Store, beginning: str) -> str:
     """The id of the session that has this id, or of the only one whose id begins like this.
 
-    Sessions of sub-agents begin with the id of the session that called them, and do not count.
+    Sessions of sub-agents begin with the id of the session that called them; they count only if no other one matches.
     """
     with suppress(SessionError):
         return store.info(beginning).id
-    found = [info for info in store.sessions() if beginning and info.id.startswith(beginning)]
-    found = [info for info in found if info.parent is None or not info.id.startswith(info.parent)]
+    found = [info.id for info in store.sessions() if beginning and info.id.startswith(beginning)]
+    found = [each for each in found if SEPARATOR not in each] or found
     if len(found) == 1:
-        return found[0].id
+        return found[0]
     if not found:
         raise SessionError(f"there is no session {beginning}", in_python="segue.sessions() lists them")
-    shown = ", ".join(info.id for info in found[:SHOWN]) + (", …" if len(found) > SHOWN else "")
+    shown = ", ".join(found[:SHOWN]) + (", …" if len(found) > SHOWN else "")
     raise SessionError(f"several sessions begin with {beginning}: {shown}")
