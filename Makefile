@@ -15,8 +15,11 @@ WORKERS ?= 16
 TESTS ?=
 # Of `make bench`: the names of sections, where not all are to be run.
 ONLY ?=
+# Of `make compare`: an earlier models.json, and whether to list rows.
+BEFORE ?=
+ROWS ?=
 
-.PHONY: help tour test soak endurance busy check bench wheel catalog lock docs shapes clean
+.PHONY: help tour test soak endurance busy check bench wheel catalog compare lock docs shapes clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,7 +66,10 @@ shapes: $(DEV) ## update the tables of request fields from the types of the pinn
 	$(BIN)/python scripts/shapes.py
 
 catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
-	$(VENV)/catalog/bin/python scripts/catalog.py
+	$(VENV)/catalog/bin/python scripts/catalog.py --earlier $(VENV)/catalog/earlier
+
+compare: $(VENV)/pi.stamp ## compare the model catalog with data that is not one of its sources; BEFORE=models.json adds a column
+	$(BIN)/python scripts/compare_catalog.py $(VENV)/pi/package $(if $(BEFORE),--before $(BEFORE)) $(if $(ROWS),--rows)
 
 lock: ## pin the newest versions of everything (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
@@ -93,9 +99,17 @@ $(DEV): requirements/dev.txt requirements/local.txt $(RUN)
 	@$(PIP) install --no-deps -r requirements/local.txt
 	@touch $@
 
-$(VENV)/catalog.stamp: requirements/catalog.txt $(RUN)
+$(VENV)/catalog.stamp: requirements/catalog.txt requirements/catalog-earlier.txt $(RUN)
 	@$(PYTHON) -m venv $(VENV)/catalog
 	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements/catalog.txt
+	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --upgrade \
+		--target $(VENV)/catalog/earlier -r requirements/catalog-earlier.txt
+	@touch $@
+
+# Needs npm. The version is that of the figures in docs/catalog.md.
+$(VENV)/pi.stamp: | $(BIN)/python
+	@mkdir -p $(VENV)/pi
+	@cd $(VENV)/pi && npm pack --silent @earendil-works/pi-ai@1.5.2 && tar xzf earendil-works-pi-ai-1.5.2.tgz
 	@touch $@
 
 # The other libraries have their own environment: they pin versions of dependencies that conflict with ours.

@@ -9,33 +9,34 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-MILLION = 1_000_000
+from catalog_prices import Prices, from_genai, from_litellm, from_models_dev
+from catalog_providers import GENAI_PRICES, LITELLM, MODELS_DEV
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """The facts that one source has about one model; ``None`` if unknown. Prices are dollars per million tokens."""
+    """The facts that one source has about one model; ``None`` if unknown."""
 
     name: str | None = None
+    # All tokens of a request and its answer, those of the request alone, and those of the answer alone.
     context_window: int | None = None
+    max_input: int | None = None
     max_tokens: int | None = None
     image: bool | None = None
     reasoning: bool | None = None
     tools: bool | None = None
-    input: float | None = None
-    output: float | None = None
-    cache_read: float | None = None
-    cache_write: float | None = None
+    prices: Prices = field(default_factory=Prices)
+    # The last day, as YYYY-MM-DD.
+    retires: str | None = None
     # According to the source, the model is not for chat.
-    unwanted: bool = False
+    unwanted: bool | None = None
 
 
 Source = Mapping[str, Facts]
@@ -44,69 +45,11 @@ Source = Mapping[str, Facts]
 Lookup = Callable[[str], Facts | None]
 """Returns the facts of a ``provider/model``, for a source that describes models by patterns."""
 
-# By litellm's name of a provider: our name, and the prefix of its model ids.
-LITELLM = {
-    "anthropic": ("anthropic", ""),
-    "openai": ("openai", ""),
-    "azure": ("azure", "azure/"),
-    "gemini": ("google", "gemini/"),
-    "vertex_ai": ("google-vertex", "vertex_ai/"),
-    "vertex_ai-language-models": ("google-vertex", "vertex_ai/"),
-    "bedrock": ("amazon-bedrock", ""),
-    "bedrock_converse": ("amazon-bedrock", ""),
-    "mistral": ("mistral", "mistral/"),
-    "moonshot": ("moonshot", "moonshot/"),
-    "deepseek": ("deepseek", "deepseek/"),
-    "groq": ("groq", "groq/"),
-    "xai": ("xai", "xai/"),
-    "cerebras": ("cerebras", "cerebras/"),
-    "together_ai": ("together", "together_ai/"),
-    "fireworks_ai": ("fireworks", "fireworks_ai/"),
-    "openrouter": ("openrouter", "openrouter/"),
-    "dashscope": ("dashscope", "dashscope/"),
-    "zai": ("zai", "zai/"),
-    "minimax": ("minimax", "minimax/"),
-    "ollama": ("ollama", "ollama/"),
-}
-MODELS_DEV = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "azure": "azure",
-    "google": "google",
-    "google-vertex": "google-vertex",
-    "amazon-bedrock": "amazon-bedrock",
-    "mistral": "mistral",
-    "moonshotai": "moonshot",
-    "deepseek": "deepseek",
-    "groq": "groq",
-    "xai": "xai",
-    "cerebras": "cerebras",
-    "togetherai": "together",
-    "fireworks-ai": "fireworks",
-    "openrouter": "openrouter",
-    "alibaba": "dashscope",
-    "zai": "zai",
-    "minimax": "minimax",
-}
-GENAI_PRICES = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "azure": "azure",
-    "google": "google",
-    "aws": "amazon-bedrock",
-    "mistral": "mistral",
-    "moonshotai": "moonshot",
-    "deepseek": "deepseek",
-    "groq": "groq",
-    "x-ai": "xai",
-    "cerebras": "cerebras",
-    "together": "together",
-    "fireworks": "fireworks",
-    "openrouter": "openrouter",
-    "zai": "zai",
-    "minimax": "minimax",
-}
+LITELLM_FILE = "model_prices_and_context_window_backup.json"
+EARLIER = "litellm-earlier"
 CHAT_MODES = ("chat", "responses")
+DAY = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
+SHARED_WINDOW = 32_768
 
 REGIONAL = re.compile(r"amazon-bedrock/(us|eu|apac|au|jp|ca|in|global|us-gov)\.")
 """Regional profiles have their own prices, but the patterns of genai-prices match them like the plain model."""
@@ -133,28 +76,29 @@ def read_litellm(data: bytes) -> Source:
 
 
 def _litellm_facts(entry: Mapping[str, Any]) -> Facts:
-    window = entry.get("max_input_tokens")
-    legacy = entry.get("max_tokens")
+    window = _whole(entry.get("max_input_tokens"))
+    output = _whole(entry.get("max_output_tokens") or entry.get("max_tokens"))
+    day = entry.get("deprecation_date")
     return Facts(
-        context_window=_whole(window),
-        max_tokens=_whole(entry.get("max_output_tokens") or legacy),
+        context_window=window,
+        max_tokens=None if _is_copy(output, window) else output,
         image=entry.get("supports_vision"),
         reasoning=entry.get("supports_reasoning"),
         tools=entry.get("supports_function_calling"),
-        input=_per_million(entry.get("input_cost_per_token")),
-        output=_per_million(entry.get("output_cost_per_token")),
-        cache_read=_per_million(entry.get("cache_read_input_token_cost")),
-        cache_write=_per_million(entry.get("cache_creation_input_token_cost")),
+        prices=from_litellm(entry),
+        retires=day if isinstance(day, str) and DAY.fullmatch(day) else None,
         unwanted=entry.get("mode") not in CHAT_MODES,
     )
 
 
+def _is_copy(output: int | None, window: int | None) -> bool:
+    """Whether a source repeats the window as the limit of the output because it does not know it. Old models with
+    small windows really may fill them."""
+    return output is not None and output == window and window > SHARED_WINDOW
+
+
 def _whole(value: object) -> int | None:
     return int(value) if isinstance(value, int | float) and value > 0 else None
-
-
-def _per_million(price: float | None) -> float | None:
-    return None if price is None else float(Decimal(str(price)) * MILLION)
 
 
 def read_models_dev(data: bytes) -> Source:
@@ -168,18 +112,17 @@ def read_models_dev(data: bytes) -> Source:
 
 
 def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
-    cost, limit, modalities = entry.get("cost", {}), entry.get("limit", {}), entry.get("modalities", {})
+    limit, modalities = entry.get("limit", {}), entry.get("modalities", {})
+    window, output = _whole(limit.get("context")), _whole(limit.get("output"))
     return Facts(
         name=entry.get("name"),
-        context_window=_whole(limit.get("context")),
-        max_tokens=_whole(limit.get("output")),
+        context_window=window,
+        max_input=_whole(limit.get("input")),
+        max_tokens=None if _is_copy(output, window) else output,
         image="image" in modalities.get("input", ()),
         reasoning=entry.get("reasoning"),
         tools=entry.get("tool_call"),
-        input=cost.get("input"),
-        output=cost.get("output"),
-        cache_read=cost.get("cache_read"),
-        cache_write=cost.get("cache_write"),
+        prices=from_models_dev(entry.get("cost") or {}),
         unwanted=modalities.get("output") != ["text"],
     )
 
@@ -232,10 +175,7 @@ def _genai_facts(entry: Mapping[str, Any], today: date) -> Facts:
     return Facts(
         name=entry.get("name"),
         context_window=entry.get("context_window"),
-        input=_base(prices.get("input_mtok")),
-        output=_base(prices.get("output_mtok")),
-        cache_read=_base(prices.get("cache_read_mtok")),
-        cache_write=_base(prices.get("cache_write_mtok")),
+        prices=from_genai(prices),
     )
 
 
@@ -247,11 +187,6 @@ def _prices_on(prices: Any, today: date) -> Mapping[str, Any]:
         if constraint.get("kind") in (None, "StartDateConstraint") and constraint.get("start_date", today) <= today:
             current = entry["prices"]
     return current
-
-
-def _base(price: Any) -> float | None:
-    """Return a price, or its lowest tier if it depends on the length of the prompt."""
-    return price.get("base") if isinstance(price, Mapping) else price
 
 
 def _matches(rule: Mapping[str, Any], text: str) -> bool:
@@ -269,9 +204,13 @@ CLAUSES: dict[str, Callable[[Mapping[str, Any], str], bool]] = {
 }
 
 
-def read_installed(today: date) -> Iterator[tuple[str, str, Source, Lookup]]:
-    """Yield the installed sources: name, version, models, and the lookup of a model."""
-    number, data = installed("litellm", "litellm", "model_prices_and_context_window_backup.json")
+def read_installed(today: date, earlier: Path | None = None) -> Iterator[tuple[str, str, Source, Lookup]]:
+    """Yield the installed sources: name, version, models, and the lookup of a model.
+
+    ``earlier`` is a directory with an earlier version of litellm: models that it lists and that no other source has any
+    more are retired.
+    """
+    number, data = installed("litellm", "litellm", LITELLM_FILE)
     litellm = read_litellm(data)
     yield "litellm", number, litellm, litellm.get
     number, data = installed("genai-prices", "genai_prices", "data.py")
@@ -280,3 +219,9 @@ def read_installed(today: date) -> Iterator[tuple[str, str, Source, Lookup]]:
     number, data = installed("models-dev", "models_dev", "data.json.gz")
     models_dev = read_models_dev(data)
     yield "models-dev", number, models_dev, models_dev.get
+    if earlier is not None:
+        known = {*litellm, *genai, *models_dev}
+        listed = read_litellm((earlier / "litellm" / LITELLM_FILE).read_bytes())
+        retired = {ref: facts for ref, facts in listed.items() if ref not in known}
+        [dist] = earlier.glob("litellm-*.dist-info")
+        yield EARLIER, dist.name.removeprefix("litellm-").removesuffix(".dist-info"), retired, retired.get

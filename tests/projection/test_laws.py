@@ -13,7 +13,7 @@ from conftest import SOAK
 from hypothesis import given, settings, strategies as st
 from support import torn
 from support.structure import faults
-from support.targets import distinct
+from support.targets import distinct, spread
 
 import segue
 from segue.projection.pairing import Pairing
@@ -35,7 +35,7 @@ from segue.types import (
 
 TARGETS = distinct()
 POLICIES = [name for name in PRESETS if name != "off"]
-counts = settings(max_examples=50 if SOAK else 20)
+counts = settings(max_examples=spread(50 if SOAK else 20))
 
 
 @pytest.fixture(params=TARGETS, scope="module")

@@ -20,16 +20,38 @@ def distinct() -> dict[str, Model]:
 
 @cache
 def distinct_on_the_wire(protocol: str) -> dict[str, Model]:
-    """The same for the fields that the encoder of a protocol reads, and one model of each provider."""
-    found: dict[tuple[object, ...], Model] = {}
-    for model in built_in().resolve_all():
-        if model.protocol == protocol:
-            found.setdefault((model.dialect, model.input, model.reasoning), model)
-            found.setdefault((model.provider,), model)
-    for provider in built_in().providers.values():
-        if protocol in provider.protocols:
-            found.setdefault((provider.id, "unknown"), built_in().resolve(f"{provider.id}/nobody-knows", protocol))
+    """Every distinct dialect of a protocol, with the first model that has it, one that reads images if there is one.
+
+    Models without a row are among them if their dialect is another one.
+    """
+    found: dict[Dialect, Model] = {}
+    for model in (*_spoken(protocol), *_unknown(protocol)):
+        known = found.get(model.dialect)
+        if known is None or ("image" in model.input and "image" not in known.input and known.known):
+            found[model.dialect] = model
     return {model.ref: model for model in found.values()}
+
+
+@cache
+def of_every_provider(protocol: str) -> dict[str, Model]:
+    """The same, and one model of each provider, and one without a row."""
+    first = {model.provider: model for model in reversed(_spoken(protocol))}
+    return distinct_on_the_wire(protocol) | {model.ref: model for model in (*first.values(), *_unknown(protocol))}
+
+
+@cache
+def _spoken(protocol: str) -> list[Model]:
+    return [model for model in built_in().resolve_all() if model.protocol == protocol]
+
+
+def _unknown(protocol: str) -> list[Model]:
+    speaking = [provider for provider in built_in().providers.values() if protocol in provider.protocols]
+    return [built_in().resolve(f"{provider.id}/nobody-knows", protocol) for provider in speaking]
+
+
+def spread(examples: int) -> int:
+    """The number of examples for each of the targets of ``distinct``, so that many targets do not take more time."""
+    return max(2, examples * 95 // len(distinct()))
 
 
 def _distinct(fields: tuple[str, ...]) -> dict[str, Model]:

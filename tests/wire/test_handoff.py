@@ -10,7 +10,7 @@ from conftest import SOAK
 from hypothesis import given, settings, strategies as st
 from support import torn
 from support.journeys import CONVERSATIONS
-from support.targets import distinct_on_the_wire
+from support.targets import of_every_provider
 
 import segue
 from segue.catalog import list_providers
@@ -18,7 +18,7 @@ from segue.types import Model, Options
 from segue.wire.registry import PROTOCOLS
 
 TARGETS = {
-    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in distinct_on_the_wire(protocol).items()
+    f"{name} ({protocol})": model for protocol in PROTOCOLS for name, model in of_every_provider(protocol).items()
 }
 
 

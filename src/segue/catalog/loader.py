@@ -154,11 +154,16 @@ def _overlay(
 
 
 def _inherited(old: dict[str, Any], new: Any) -> dict[str, Any]:
-    """Return what a changed row inherits: all but the dialects of protocols that it no longer speaks."""
-    spoken = new.get("protocols") if isinstance(new, Mapping) else None
-    if not isinstance(spoken, list):
+    """Return what a changed row inherits: all but the dialects of protocols that it no longer speaks, and steps and
+    tiers of prices that are replaced."""
+    if not isinstance(new, Mapping):
         return old
-    return {**old, "dialect": {name: cells for name, cells in old.get("dialect", {}).items() if name in spoken}}
+    kept = dict(old)
+    if isinstance(spoken := new.get("protocols"), list):
+        kept["dialect"] = {name: cells for name, cells in old.get("dialect", {}).items() if name in spoken}
+    if isinstance(new.get("cost"), Mapping):
+        kept["cost"] = {name: price for name, price in old.get("cost", {}).items() if name not in ("steps", "tiers")}
+    return kept
 
 
 def _merge(old: Any, new: Any) -> Any:
