@@ -34,7 +34,7 @@ from typing import Any
 
 from catalog_prices import MAX_RATES, Chosen, Prices, as_row, choose
 from catalog_providers import MAKERS
-from catalog_sources import EARLIER, Facts, Lookup, Source, read_installed
+from catalog_sources import EARLIER, Facts, Lookup, Source, is_copy, read_installed
 
 CATALOG = Path(__file__).parent.parent / "src" / "segue" / "catalog"
 OUTPUT = CATALOG / "models.json"
@@ -160,10 +160,10 @@ def make_row(ref: str, facts_by_source: Named, maker: Row | None, hosts: Mapping
         notes.counts["without limits"] += 1
         return None
     output, unsure = choose_limit(ref, "max_tokens", facts_by_source, notes)
-    if output is None:
-        output, unsure = _assumed_output(model_id, window, maker, hosts), True
-    if output > window:
+    if output is not None and output > window:
         notes.add("odd", ref, f"max_tokens: {output} is larger than the window, reduced to {window}")
+    if output is None or is_copy(min(output, window), window):
+        output, unsure = _assumed_output(model_id, window, maker, hosts), True
     unverified += ["max_tokens"] if unsure else []
     chosen = choose_prices(ref, facts_by_source, notes)
     unverified += ["cost"] if chosen is not None and chosen.doubtful else []
@@ -207,7 +207,9 @@ def _assumed_output(model_id: str, window: int, maker: Row | None, hosts: Mappin
     """The output limit of a model for which no source has one: that of its maker or of another host, or a part of the
     window."""
     known = maker["max_tokens"] if maker is not None else hosts.get(plain_name(model_id))
-    return min(known or CAREFUL_OUTPUT, max(window // 4, 1) if known is None else window)
+    if known is None or is_copy(min(known, window), window):
+        return min(CAREFUL_OUTPUT, max(window // 4, 1))
+    return min(known, window)
 
 
 def plain_name(model_id: str) -> str:

@@ -81,7 +81,7 @@ def _litellm_facts(entry: Mapping[str, Any]) -> Facts:
     day = entry.get("deprecation_date")
     return Facts(
         context_window=window,
-        max_tokens=None if _is_copy(output, window) else output,
+        max_tokens=None if is_copy(output, window) else output,
         image=entry.get("supports_vision"),
         reasoning=entry.get("supports_reasoning"),
         tools=entry.get("supports_function_calling"),
@@ -91,7 +91,7 @@ def _litellm_facts(entry: Mapping[str, Any]) -> Facts:
     )
 
 
-def _is_copy(output: int | None, window: int | None) -> bool:
+def is_copy(output: int | None, window: int | None) -> bool:
     """Whether a source repeats the window as the limit of the output because it does not know it. Old models with
     small windows really may fill them."""
     return output is not None and output == window and window > SHARED_WINDOW
@@ -118,7 +118,7 @@ def _models_dev_facts(entry: Mapping[str, Any]) -> Facts:
         name=entry.get("name"),
         context_window=window,
         max_input=_whole(limit.get("input")),
-        max_tokens=None if _is_copy(output, window) else output,
+        max_tokens=None if is_copy(output, window) else output,
         image="image" in modalities.get("input", ()),
         reasoning=entry.get("reasoning"),
         tools=entry.get("tool_call"),

@@ -1,5 +1,6 @@
 """Check rows. All faults are collected, each with its place; nothing is repaired."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, TypeVar, get_args
@@ -104,8 +105,50 @@ def _provider_faults(provider: Provider) -> Iterator[str]:
     for protocol in provider.dialect:
         if protocol in DIALECTS and protocol not in provider.protocols:
             yield f"dialect.{protocol}: not one of its protocols ({', '.join(provider.protocols)})"
+    for protocol in provider.base_urls:
+        if protocol not in provider.protocols:
+            yield f"base_urls.{protocol}: not one of its protocols ({', '.join(provider.protocols)})"
+    for index, route in enumerate(provider.routes):
+        for protocol in route.protocols:
+            if protocol not in provider.protocols:
+                yield f"routes[{index}].protocols: {protocol!r} is not one of its protocols"
+        for glob in route.models:
+            if glob != glob.lower():
+                yield f"routes[{index}].models: {glob!r} must be in lower case"
+    for index, form in enumerate(provider.names):
+        if reason := _pattern_fault(form.pattern):
+            yield f"names[{index}].pattern: {reason}"
     if provider.defaults.max_tokens > provider.defaults.context_window:
         yield "defaults.max_tokens: larger than context_window"
+
+
+def _pattern_fault(pattern: str) -> str | None:
+    try:
+        groups = re.compile(pattern).groupindex
+    except (re.error, RecursionError, OverflowError) as error:
+        return f"not a regular expression: {error}"
+    return None if "base" in groups else "must have a group named base: (?P<base>…)"
+
+
+def with_likes(providers: Mapping[str, Provider], faults: Faults) -> dict[str, Provider]:
+    """Complete the dialects of providers that are ``like`` another one: its cells, overridden by their own."""
+    found = dict(providers)
+    for name, provider in providers.items():
+        if provider.like is None:
+            continue
+        other = providers.get(provider.like)
+        if other is None or other.like is not None:
+            reason = "unknown provider" if other is None else "is itself like another one:"
+            faults.append(f"providers.{name}.like: {reason} {provider.like!r}")
+            continue
+        dialect = {
+            protocol: {**other.dialect.get(protocol, {}), **provider.dialect.get(protocol, {})}
+            for protocol in provider.protocols
+        }
+        found[name] = msgspec.structs.replace(
+            provider, dialect={protocol: cells for protocol, cells in dialect.items() if cells}
+        )
+    return found
 
 
 def read_model(ref: str, table: object, place: str, faults: Faults) -> ModelRow | None:
@@ -127,6 +170,8 @@ def model_faults(row: ModelRow, providers: Mapping[str, Provider]) -> Iterator[s
     if provider is None:
         yield f"provider: unknown provider {row.provider!r}{_near(row.provider, providers)}"
         return
+    if row.base is not None:
+        yield "base: only rows that are made for other forms of a name have it"
     window = row.context_window or provider.defaults.context_window
     if (row.max_tokens or 0) > window:
         yield f"max_tokens: {row.max_tokens} is larger than the context window of {window}"

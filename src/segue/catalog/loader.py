@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import CatalogError
-from .check import Faults, build, model_faults, read_cells, read_family, read_model, read_provider
+from .check import Faults, build, model_faults, read_cells, read_family, read_model, read_provider, with_likes
 from .rows import Family, ModelRow, ModelsFile, Provider
 
 HERE = Path(__file__).parent
@@ -60,7 +60,7 @@ def _with_file(path: str, changed: int) -> Tables:
     base, document, faults = built_in(), _toml(Path(path)), Faults()
     unknown = [name for name in document if name not in SECTIONS]
     faults += [f"{name}: unknown section; the sections are {' and '.join(SECTIONS)}" for name in unknown]
-    providers = _overlay(base.providers, document.get("providers", {}), "providers", read_provider, faults)
+    providers = _all_providers(base.providers, document, faults)
     models = _with_models(base.models, document, providers, faults)
     _stop_at(path, faults)
     return Tables(providers, models, base.families, document)
@@ -79,9 +79,13 @@ def user_file() -> str | None:
 
 def _providers(document: Mapping[str, Any]) -> dict[str, Provider]:
     faults = Faults()
-    found = _overlay({}, document.get("providers", {}), "providers", read_provider, faults)
+    found = _all_providers({}, document, faults)
     _stop_at("providers.toml", faults)
     return found
+
+
+def _all_providers(base: Mapping[str, Provider], document: Mapping[str, Any], faults: Faults) -> dict[str, Provider]:
+    return with_likes(_overlay(base, document.get("providers", {}), "providers", read_provider, faults), faults)
 
 
 def _manual_models(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any
 
 import msgspec
@@ -12,7 +11,8 @@ from ..errors import ModelError, UnknownProviderError
 from ..types import Modality, Model
 from .learnt import amended_by, learn_mode, learnt_file, read_facts
 from .loader import FilePath, Tables, built_in, user_file, with_file
-from .rows import Cells, Defaults, Family, ModelRow, Provider
+from .names import find_base
+from .rows import Cells, Defaults, Family, ModelRow, Provider, RowCost, globs
 
 
 class UnknownModelWarning(UserWarning):
@@ -58,23 +58,43 @@ class Catalog:
         return found
 
     def find(self, name: str) -> tuple[Provider, str, ModelRow | None]:
-        """Find the provider, the model id and the row (if there is one) of ``provider/model`` or ``provider:model``."""
+        """Find the provider, the model id and the row (if there is one) of ``provider/model`` or ``provider:model``.
+
+        The row has the id of the name, also if its facts are those of another row: the base of a form such as an ARN.
+        """
         if not name.isprintable():  # a lone surrogate, for example, which cannot be sent
             raise ModelError(f"{name!r} is not the name of a model: it contains characters that cannot be printed")
         provider_name, model_id = _split(name, self._tables)
         provider = self.provider(provider_name)
         if not model_id:
             raise ModelError(f'{name!r} has no model id: write "{provider.id}/model"')
-        return provider, model_id, self._tables.models.get(f"{provider.id}/{model_id}")
+        return provider, model_id, self._row(provider, model_id)
+
+    def _row(self, provider: Provider, model_id: str) -> ModelRow | None:
+        models = self._tables.models
+        row = models.get(f"{provider.id}/{model_id}")
+        if row is not None:
+            return row
+        found = find_base(models, provider, model_id)
+        if found is None:
+            return None
+        base, prices = found
+        changed: dict[str, Any] = {"id": model_id, "base": base.id}
+        if prices != "same":
+            changed["unverified"] = tuple(dict.fromkeys((*base.unverified, "cost")))
+        return msgspec.structs.replace(base, **changed, **({"cost": RowCost()} if prices == "unknown" else {}))
 
     def resolve(self, name: str, protocol: str | None = None) -> Model:
         """Return the model of that name. It does not warn about a model without a row, whose ``known`` is ``False``."""
         provider, model_id, row = self.find(name)
-        spoken = protocol or (row and row.protocol) or provider.protocols[0]
-        if spoken not in provider.protocols:
-            raise ModelError(f"{provider.id} does not speak {spoken!r}; it speaks {', '.join(provider.protocols)}")
-        families = _matching(self._tables.families, f"{provider.id}/{model_id}", spoken)
-        model = _model(provider, row or ModelRow(provider=provider.id, id=model_id), families, spoken, row is not None)
+        found = row or ModelRow(provider=provider.id, id=model_id)
+        protocols = provider.spoken(found.base or model_id)
+        spoken = protocol or found.protocol or protocols[0]
+        if spoken not in protocols:
+            about = provider.id if spoken not in provider.protocols else f"{provider.id}/{model_id}"
+            raise ModelError(f"{about} does not speak {spoken!r}; it speaks {', '.join(protocols)}")
+        families = _matching(self._tables.families, provider, found.base or model_id, spoken)
+        model = _model(provider, found, families, spoken, row is not None)
         facts = () if self._learnt is None else read_facts(self._learnt).facts
         return amended_by(model, facts, self.user_fields(model)) if facts else model
 
@@ -92,7 +112,7 @@ class Catalog:
     def resolve_all(self) -> Iterator[Model]:
         """Yield every model that has a row, once for each protocol of its provider."""
         for ref, row in self.models.items():
-            for protocol in self._tables.providers[row.provider].protocols:
+            for protocol in self._tables.providers[row.provider].spoken(row.id):
                 yield self.resolve(ref, protocol)
 
 
@@ -116,7 +136,7 @@ def _model(provider: Provider, row: ModelRow, families: list[Family], protocol: 
         name=row.name or row.id,
         provider=provider.id,
         protocol=protocol,
-        base_url=row.base_url or provider.base_url,
+        base_url=row.base_url or provider.base_urls.get(protocol, provider.base_url),
         input=_input(defaults.input if row.input is None else row.input, families),
         reasoning=defaults.reasoning if row.reasoning is None else row.reasoning,
         context_window=window,
@@ -148,16 +168,14 @@ def _defaults(defaults: Defaults, families: list[Family]) -> Defaults:
     return msgspec.structs.replace(defaults, **changed)
 
 
-def _matching(families: tuple[Family, ...], ref: str, protocol: str) -> list[Family]:
-    lowered = ref.lower()
-    return [family for family in families if family.protocol == protocol and _globs(family.models).match(lowered)]
-
-
-@cache
-def _globs(globs: tuple[str, ...]) -> re.Pattern[str]:
-    from fnmatch import translate
-
-    return re.compile("|".join(translate(glob) for glob in globs))
+def _matching(families: tuple[Family, ...], provider: Provider, model_id: str, protocol: str) -> list[Family]:
+    lowered = model_id.lower()
+    refs = [f"{name}/{lowered}" for name in (provider.id, provider.like) if name is not None]
+    return [
+        family
+        for family in families
+        if family.protocol == protocol and any(globs(family.models).match(ref) for ref in refs)
+    ]
 
 
 def _split(name: str, tables: Tables) -> tuple[str, str]:
@@ -183,7 +201,7 @@ def _unknown_provider(name: str, providers: dict[str, Provider]) -> str:
 
     spellings = {spelling: row.id for row in providers.values() for spelling in (row.id, *row.also)}
     exact = [name.lower()] if name.lower() in spellings else []
-    nearest = exact or get_close_matches(name.lower(), list(spellings), n=5, cutoff=0.6)
+    nearest = exact or get_close_matches(name.lower(), list(spellings), n=5, cutoff=0.7)
     names = list(dict.fromkeys(spellings[spelling] for spelling in nearest))[:3]
     hint = f"did you mean {' or '.join(names)}?" if names else f"the providers are {', '.join(providers)}."
     return f"unknown provider {name!r}: {hint} Add your own providers to a catalog file (docs/catalog.md)"

@@ -1,5 +1,7 @@
 """The rows of the catalog: the types of providers, models and families."""
 
+import re
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
@@ -70,6 +72,22 @@ class Defaults(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reasoning: bool = False
 
 
+class NameForm(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A form that names of a provider's models may have: a regular expression whose group ``base`` is the name of the
+    row with the facts, after ``prefix``. ``prices`` says whether the prices of that row hold, too."""
+
+    pattern: Text
+    prefix: str = ""
+    prices: Literal["same", "unverified", "unknown"] = "same"
+
+
+class Route(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The protocols of some models of a provider, the default first; ``models`` are globs for ids, in lower case."""
+
+    models: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    protocols: Annotated[tuple[Text, ...], Meta(min_length=1)]
+
+
 class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A provider: its address, the variables that hold its key, its protocols, and how it differs from them."""
 
@@ -81,12 +99,32 @@ class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     needs_key: bool = True
     # How requests are authenticated; None: as its protocol's first provider does (client/reach.py).
     auth: Auth | None = None
-    # The first is the default.
+    # All protocols that it speaks; the first is the default.
     protocols: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    # If not every model speaks all of them: the first route that matches a model decides.
+    routes: tuple[Route, ...] = ()
+    # The addresses of protocols that have another one.
+    base_urls: dict[Text, Text] = {}
+    # A provider whose dialects and families also apply to this one, which changes single cells.
+    like: str | None = None
+    names: tuple[NameForm, ...] = ()
     also: tuple[str, ...] = ()
     headers: dict[str, str] = {}
     defaults: Defaults = field(default_factory=Defaults)
     dialect: dict[str, Cells] = {}
+
+    def spoken(self, model_id: str) -> tuple[str, ...]:
+        """The protocols in which a model is served, the default first."""
+        lowered = model_id.lower()
+        return next((route.protocols for route in self.routes if globs(route.models).match(lowered)), self.protocols)
+
+
+@cache
+def globs(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """A regular expression that matches what one of the globs matches."""
+    from fnmatch import translate
+
+    return re.compile("|".join(translate(pattern) for pattern in patterns))
 
 
 class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -113,6 +151,8 @@ class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     base_url: str | None = None
     headers: dict[str, str] = {}
     dialect: dict[str, Cells] = {}
+    # The id of the row that the facts come from, if this one was made for another form of that name.
+    base: str | None = None
 
     @property
     def ref(self) -> str:
