@@ -56,6 +56,7 @@ wheel: $(DEV) ## build the wheel, install it into an empty environment and use i
 	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
 
 docs: $(DEV) ## print what is made from the code (tables, public names, reference), then build the site into build/site
+	$(BIN)/python scripts/compile_catalog.py
 	$(BIN)/python scripts/print_docs.py
 	$(BIN)/python scripts/public_names.py
 	$(BIN)/python tests/catalog/matrix.py > tests/catalog/matrix.txt
@@ -67,6 +68,7 @@ shapes: $(DEV) ## update the tables of request fields from the types of the pinn
 
 catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py --earlier $(VENV)/catalog/earlier
+	$(BIN)/python scripts/compile_catalog.py
 
 compare: $(VENV)/pi.stamp ## compare the model catalog with data that is not one of its sources; BEFORE=models.json adds a column
 	$(BIN)/python scripts/compare_catalog.py $(VENV)/pi/package $(if $(BEFORE),--before $(BEFORE)) $(if $(ROWS),--rows)

@@ -47,9 +47,10 @@ LIMITS = ("context_window", "max_tokens")
 
 # Patterns of ids by provider. They exclude regional copies, price tiers and second names of the same model.
 KEPT = {
-    "azure": r"(gpt|o\d|codex|chat|model-router)[^/]*",
+    "azure": r"[^/:]+",
     "google": r"(gemini|gemma)-.*",
-    "google-vertex": r"(gemini|gemma)-.*",
+    "google-vertex": r"(gemini|gemma|claude|mistral|codestral)[^/@]*(@\d+|@default)?"
+    r"|(?!mistralai/|meta/llama3)[^/]+/[^@]+",
     "amazon-bedrock": r"[a-z0-9-]+\.[^/@]+",
     "openai": r"(gpt|o\d|chatgpt|codex|chat-latest|gpt-daybreak|daybreak|ft:)[^/]*",
     "openrouter": r"[^~/]+/(?!.*:batch).+",
@@ -289,7 +290,7 @@ def _host_outputs(facts: Mapping[str, Named]) -> dict[str, int]:
 def with_earlier(rows: Sequence[Row], text: str, notes: Notes) -> list[Row]:
     """Add the rows of the present file that no source has any more."""
     found = {(row["provider"], row["id"]): row for row in rows}
-    for row in json.loads(text)["models"]:
+    for row in json.loads(text)["models"].values():
         ref = f"{row['provider']}/{row['id']}"
         if (row["provider"], row["id"]) not in found and wanted(ref, {}):
             found[row["provider"], row["id"]] = row
@@ -299,9 +300,13 @@ def with_earlier(rows: Sequence[Row], text: str, notes: Notes) -> list[Row]:
 
 def write(rows: Sequence[Row], sources: Mapping[str, str], day: date) -> str:
     """Return the content of the file: a header, then one row per line."""
-    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    lines = ",\n".join(f"{json.dumps(_ref(row))}: {json.dumps(row, ensure_ascii=False)}" for row in rows)
     head = f'"generated": "{day.isoformat()}",\n"sources": {json.dumps(dict(sources))}'
-    return f'{{\n{head},\n"models": [\n{lines}\n]\n}}\n'
+    return f'{{\n{head},\n"models": {{\n{lines}\n}}\n}}\n'
+
+
+def _ref(row: Row) -> str:
+    return f"{row['provider']}/{row['id']}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

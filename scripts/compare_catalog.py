@@ -84,7 +84,8 @@ def our_fields(row: Mapping[str, Any]) -> Row:
 def read_rows(path: Path) -> dict[str, Row]:
     """Read a models.json."""
     models = json.loads(path.read_text(encoding="utf-8"))["models"]
-    return {f"{row['provider']}/{row['id']}": our_fields(row) for row in models}
+    rows = models if isinstance(models, list) else models.values()  # a list before 2026-11-18
+    return {f"{row['provider']}/{row['id']}": our_fields(row) for row in rows}
 
 
 def differing(ours: Mapping[str, Row], theirs: Mapping[str, Row]) -> dict[str, list[str]]:

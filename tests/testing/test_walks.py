@@ -12,6 +12,7 @@ from support.targets import built_in
 
 import segue
 from segue import Connection, Options, Retries
+from segue.dialects import Dialect
 from segue.testing import Fault, Reply, StandIn
 from segue.types import (
     Context,
@@ -35,19 +36,14 @@ TOOLS = [
 
 def all_models() -> list[Model]:
     """Up to four models of each provider and protocol, as different as possible."""
-    found: dict[tuple[object, ...], Model] = {}
+    kinds: dict[tuple[str, str], dict[Dialect, Model]] = {}
+    for model in built_in().resolve_all():
+        kinds.setdefault((model.provider, model.protocol), {})[model.dialect] = model
     for provider in built_in().providers.values():
         for protocol in provider.protocols:
-            models = [
-                model
-                for model in built_in().resolve_all()
-                if (model.provider, model.protocol) == (provider.id, protocol)
-            ]
-            models = models or [built_in().resolve(f"{provider.id}/some-model", protocol)]
-            kinds = {model.dialect: model for model in models}
-            for model in list(kinds.values())[:4]:
-                found[(model.ref, protocol)] = model
-    return list(found.values())
+            model = built_in().resolve(f"{provider.id}/some-model", protocol)
+            kinds.setdefault((provider.id, protocol), {model.dialect: model})
+    return [model for models in kinds.values() for model in list(models.values())[:4]]
 
 
 MODELS = all_models()

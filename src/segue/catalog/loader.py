@@ -1,10 +1,12 @@
-"""Read the catalog's files: the three built-in ones and the user's. Each is read once, when it is first needed.
+"""Read the catalog's files: the built-in ones and the user's. Each is read once, when it is first needed.
 
-A file with faults raises one ``CatalogError`` that lists all of them.
+The built-in rows are read from two JSON files: ``models.json``, and ``compiled.json``, which is made of the TOML files
+by ``scripts/compile_catalog.py`` (``make docs``) after all checks. Rows of models are decoded when they are used. A
+user's file with faults raises one ``CatalogError`` that lists all of them.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,10 +15,10 @@ import msgspec
 
 from ..errors import CatalogError
 from .check import Faults, build, model_faults, read_cells, read_family, read_model, read_provider, with_likes
-from .rows import Family, ModelRow, ModelsFile, Provider
+from .rows import Compiled, Family, ModelRow, ModelsFile, Provider, RawModels
 
 HERE = Path(__file__).parent
-SECTIONS = ("providers", "models")
+SECTIONS = ("providers", "models", "families")
 """The sections of a user's file."""
 
 FilePath = str | os.PathLike[str]
@@ -24,11 +26,37 @@ Row = TypeVar("Row", Provider, ModelRow)
 Reader = Callable[[str, object, str, Faults], Row | None]
 
 
+class Rows(Mapping[str, ModelRow]):
+    """Rows of models by ``provider/model``, decoded when they are read."""
+
+    def __init__(self, rows: Mapping[str, msgspec.Raw | ModelRow]) -> None:
+        self._rows = dict(rows)
+
+    def __getitem__(self, ref: str) -> ModelRow:
+        row = self._rows[ref]
+        if not isinstance(row, ModelRow):
+            row = self._rows[ref] = _ROW.decode(row)
+        return row
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def changed(self, rows: Mapping[str, ModelRow]) -> "Rows":
+        """These rows, and those of ``rows`` in their place or beside them."""
+        return Rows({**self._rows, **rows}) if rows else self
+
+
+_ROW = msgspec.json.Decoder(ModelRow)
+
+
 class Tables(msgspec.Struct, frozen=True):
     """All rows, after the checks."""
 
     providers: dict[str, Provider]
-    models: dict[str, ModelRow]
+    models: Rows
     families: tuple[Family, ...]
     # The user's file, as it was read.
     user: dict[str, Any] = {}
@@ -37,10 +65,9 @@ class Tables(msgspec.Struct, frozen=True):
 @cache
 def built_in() -> Tables:
     """Return the built-in rows."""
-    manual = _toml(HERE / "providers.toml")
-    providers = _providers(manual)
-    models = _manual_models(manual, providers, _models(HERE / "models.json", providers))
-    return Tables(providers, models, _families(HERE / "families.toml"))
+    compiled = msgspec.json.decode((HERE / "compiled.json").read_bytes(), type=Compiled)
+    generated = msgspec.json.decode((HERE / "models.json").read_bytes(), type=RawModels).models
+    return Tables(compiled.providers, Rows(generated).changed(compiled.models), compiled.families)
 
 
 def with_file(file: FilePath) -> Tables:
@@ -59,11 +86,12 @@ def with_file(file: FilePath) -> Tables:
 def _with_file(path: str, changed: int) -> Tables:
     base, document, faults = built_in(), _toml(Path(path)), Faults()
     unknown = [name for name in document if name not in SECTIONS]
-    faults += [f"{name}: unknown section; the sections are {' and '.join(SECTIONS)}" for name in unknown]
+    faults += [f"{name}: unknown section; the sections are {', '.join(SECTIONS)}" for name in unknown]
     providers = _all_providers(base.providers, document, faults)
-    models = _with_models(base.models, document, providers, faults)
+    models = base.models.changed(_changed_models(base.models, document, providers, faults))
+    families = (*base.families, *_families(document, faults))
     _stop_at(path, faults)
-    return Tables(providers, models, base.families, document)
+    return Tables(providers, models, families, document)
 
 
 def user_file() -> str | None:
@@ -77,77 +105,81 @@ def user_file() -> str | None:
     return path if os.path.exists(path) else None
 
 
-def _providers(document: Mapping[str, Any]) -> dict[str, Provider]:
-    faults = Faults()
-    found = _all_providers({}, document, faults)
+# -- the sources of the built-in rows ----------------------------------------------------------------------------------
+
+
+def compiled() -> Compiled:
+    """Check all built-in files, and return what ``compiled.json`` has to contain."""
+    manual, faults = _toml(HERE / "providers.toml"), Faults()
+    providers = _all_providers({}, manual, faults)
     _stop_at("providers.toml", faults)
-    return found
-
-
-def _all_providers(base: Mapping[str, Provider], document: Mapping[str, Any], faults: Faults) -> dict[str, Provider]:
-    return with_likes(_overlay(base, document.get("providers", {}), "providers", read_provider, faults), faults)
-
-
-def _manual_models(
-    document: Mapping[str, Any], providers: Mapping[str, Provider], generated: Mapping[str, ModelRow]
-) -> dict[str, ModelRow]:
-    """Return the generated rows, overridden by those that are maintained by hand."""
-    faults = Faults()
-    found = _with_models(generated, document, providers, faults)
+    generated = _generated(HERE / "models.json", providers)
+    models = _changed_models(generated, manual, providers, faults)
     _stop_at("providers.toml", faults)
-    return found
+    families = _families(_toml(HERE / "families.toml"), faults)
+    _stop_at("families.toml", faults)
+    return Compiled(providers=providers, families=families, models=models)
 
 
-def _with_models(
-    base: Mapping[str, ModelRow], document: Mapping[str, Any], providers: Mapping[str, Provider], faults: Faults
-) -> dict[str, ModelRow]:
-    models = _overlay(base, document.get("models", {}), "models", read_model, faults)
-    for ref, row in models.items():
-        if row is not base.get(ref):
-            faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
-    return models
-
-
-def _families(path: Path) -> tuple[Family, ...]:
-    faults = Faults()
-    tables = _toml(path).get("families", [])
-    found = [read_family(table, f"families[{index}]", faults) for index, table in enumerate(tables)]
-    _stop_at(path.name, faults)
-    return tuple(family for family in found if family is not None)
-
-
-def _models(path: Path, providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
+def _generated(path: Path, providers: Mapping[str, Provider]) -> dict[str, ModelRow]:
     """Read the generated rows. They are decoded together; only if that fails, row by row to find all faults."""
     data, faults = path.read_bytes(), Faults()
     try:
         rows = msgspec.json.decode(data, type=ModelsFile).models
     except msgspec.ValidationError:
         rows = _row_by_row(data, faults)
-    for index, row in enumerate(rows):
-        place = f"models[{index}] ({row.ref})"
+    for ref, row in rows.items():
+        if ref != row.ref:
+            faults.append(f"models.{ref}: the row is that of {row.ref}")
         for protocol, cells in row.dialect.items():
-            read_cells(protocol, cells, f"{place}.dialect.{protocol}", faults)
-        faults += [f"{place}.{text}" for text in model_faults(row, providers)]
+            read_cells(protocol, cells, f"models.{ref}.dialect.{protocol}", faults)
+        faults += [f"models.{ref}.{text}" for text in model_faults(row, providers)]
     _stop_at(path.name, faults)
-    return {row.ref: row for row in rows}
+    return rows
 
 
-def _row_by_row(data: bytes, faults: Faults) -> tuple[ModelRow, ...]:
+def _row_by_row(data: bytes, faults: Faults) -> dict[str, ModelRow]:
     document = msgspec.json.decode(data)
-    tables = document.get("models", []) if isinstance(document, dict) else []
-    build(ModelsFile, {**document, "models": []} if isinstance(document, dict) else document, "file", faults)
-    rows = [build(ModelRow, table, f"models[{index}]", faults) for index, table in enumerate(tables)]
-    return tuple(row for row in rows if row is not None)
+    tables = document.get("models", {}) if isinstance(document, dict) else {}
+    build(ModelsFile, {**document, "models": {}} if isinstance(document, dict) else document, "file", faults)
+    rows = {ref: build(ModelRow, table, f"models.{ref}", faults) for ref, table in tables.items()}
+    return {ref: row for ref, row in rows.items() if row is not None}
 
 
-def _overlay(
+# -- sections ----------------------------------------------------------------------------------------------------------
+
+
+def _all_providers(base: Mapping[str, Provider], document: Mapping[str, Any], faults: Faults) -> dict[str, Provider]:
+    changed = _changed(base, document.get("providers", {}), "providers", read_provider, faults)
+    return with_likes({**base, **changed}, faults)
+
+
+def _changed_models(
+    base: Mapping[str, ModelRow], document: Mapping[str, Any], providers: Mapping[str, Provider], faults: Faults
+) -> dict[str, ModelRow]:
+    models = _changed(base, document.get("models", {}), "models", read_model, faults)
+    for ref, row in models.items():
+        faults += [f'models."{ref}".{text}' for text in model_faults(row, providers)]
+    return models
+
+
+def _families(document: Mapping[str, Any], faults: Faults) -> tuple[Family, ...]:
+    tables = document.get("families", [])
+    if not isinstance(tables, list):
+        faults.append("families: expected a list of tables: [[families]]")
+        return ()
+    found = [read_family(table, f"families[{index}]", faults) for index, table in enumerate(tables)]
+    return tuple(family for family in found if family is not None)
+
+
+def _changed(
     base: Mapping[str, Row], tables: object, section: str, read: Reader[Row], faults: Faults
 ) -> dict[str, Row]:
-    """Override ``base`` by ``tables``: rows that exist are changed field by field, others are added."""
-    rows = dict(base)
+    """Read ``tables``: rows that ``base`` has are changed field by field, others are added."""
     if not isinstance(tables, Mapping):
         faults.append(f"{section}: expected a table")
-        return rows
+        return {}
+    rows: dict[str, Row] = {}
     for name, table in tables.items():
         known = base.get(name)
         merged = table if known is None else _merge(_inherited(msgspec.to_builtins(known), table), table)
@@ -164,10 +196,14 @@ def _inherited(old: dict[str, Any], new: Any) -> dict[str, Any]:
         return old
     kept = dict(old)
     if isinstance(spoken := new.get("protocols"), list):
-        kept["dialect"] = {name: cells for name, cells in old.get("dialect", {}).items() if name in spoken}
+        kept |= {name: _only(kept.get(name, {}), spoken) for name in ("dialect", "base_urls")} | {"routes": []}
     if isinstance(new.get("cost"), Mapping):
         kept["cost"] = {name: price for name, price in old.get("cost", {}).items() if name not in ("steps", "tiers")}
     return kept
+
+
+def _only(table: Mapping[str, Any], names: list[Any]) -> dict[str, Any]:
+    return {name: value for name, value in table.items() if name in names}
 
 
 def _merge(old: Any, new: Any) -> Any:

@@ -46,9 +46,14 @@ class Catalog:
     @property
     def models(self) -> dict[str, ModelRow]:
         """All rows by ``provider/model``, sorted by provider (in the order of the file) and id."""
+        return {ref: self._tables.models[ref] for ref in self.names}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all models that have a row, in the same order."""
         order = {name: index for index, name in enumerate(self._tables.providers)}
-        rows = sorted(self._tables.models.values(), key=lambda row: (order[row.provider], row.id))
-        return {row.ref: row for row in rows}
+        parts = [ref.partition("/") for ref in self._tables.models]
+        return ["/".join((name, rest)) for name, _, rest in sorted(parts, key=lambda part: (order[part[0]], part[2]))]
 
     def provider(self, name: str) -> Provider:
         """Return the provider of that name, in upper or lower case."""
@@ -88,11 +93,7 @@ class Catalog:
         """Return the model of that name. It does not warn about a model without a row, whose ``known`` is ``False``."""
         provider, model_id, row = self.find(name)
         found = row or ModelRow(provider=provider.id, id=model_id)
-        protocols = provider.spoken(found.base or model_id)
-        spoken = protocol or found.protocol or protocols[0]
-        if spoken not in protocols:
-            about = provider.id if spoken not in provider.protocols else f"{provider.id}/{model_id}"
-            raise ModelError(f"{about} does not speak {spoken!r}; it speaks {', '.join(protocols)}")
+        spoken = _protocol(provider, found, row is not None, protocol)
         families = _matching(self._tables.families, provider, found.base or model_id, spoken)
         model = _model(provider, found, families, spoken, row is not None)
         facts = () if self._learnt is None else read_facts(self._learnt).facts
@@ -114,6 +115,17 @@ class Catalog:
         for ref, row in self.models.items():
             for protocol in self._tables.providers[row.provider].spoken(row.id):
                 yield self.resolve(ref, protocol)
+
+
+def _protocol(provider: Provider, row: ModelRow, known: bool, wanted: str | None) -> str:
+    """The protocol of a request. A model without a row may be one with a name of its own, so every protocol of its
+    provider can be chosen for it."""
+    protocols = provider.spoken(row.base or row.id)
+    spoken = wanted or row.protocol or protocols[0]
+    if spoken not in (protocols if known else provider.protocols):
+        about = row.ref if spoken in provider.protocols else provider.id
+        raise ModelError(f"{about} does not speak {spoken!r}; it speaks {', '.join(protocols)}")
+    return spoken
 
 
 def differing(dialect: Dialect) -> Cells:

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Raw, Struct, field
 
 from ..types import Modality, ModelCost, Prices, PriceStep
 from ..types.secret import Guarded
@@ -18,7 +18,7 @@ Text = Annotated[str, Meta(min_length=1)]
 Day = Annotated[str, Meta(pattern=r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$")]
 RATES = ("input", "output", "cache_read", "cache_write", "cache_write_long")
 """The kinds of prices."""
-Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "aws", "google"]
+Auth = Literal["bearer", "x-api-key", "x-goog-api-key", "api-key", "cf-aig-authorization", "aws", "google"]
 
 
 class RowRates(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -178,4 +178,19 @@ class ModelsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     generated: str
     sources: dict[str, str]
-    models: tuple[ModelRow, ...]
+    models: dict[str, ModelRow]
+
+
+class RawModels(Struct, frozen=True, kw_only=True):
+    """The same file, with rows that are not decoded yet."""
+
+    models: dict[str, Raw]
+
+
+class Compiled(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is maintained by hand, after all checks: providers, families, and the rows of models that are added to the
+    generated ones or replace them."""
+
+    providers: dict[str, Provider]
+    families: tuple[Family, ...]
+    models: dict[str, ModelRow]

@@ -202,6 +202,7 @@ SCHEMES: dict[Auth, Scheme] = {
     "x-api-key": _header("x-api-key"),
     "x-goog-api-key": _header("x-goog-api-key"),
     "api-key": _header("api-key"),
+    "cf-aig-authorization": _header("cf-aig-authorization", "Bearer "),
     "aws": _aws,
     "google": _google,
 }

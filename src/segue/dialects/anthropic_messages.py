@@ -45,6 +45,9 @@ class AnthropicMessages(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     max_image_pixels: int | None = 8_000
     max_image_pixels_of_many: int | None = 2_000
 
+    # Where the model and the version of the API are: the model in the body and the version in a header, or, on Vertex,
+    # the model in the path and the version in the body (SDK anthropic 2.8.0, lib/vertex/_client.py).
+    surface: Literal["anthropic", "vertex"] = "anthropic"
     # The header `anthropic-version`. Bodies are also valid for 2023-06-01 (documentation, "Versions", 2026-11).
     api_version: str = "2026-10-21"
     # "This model does not support assistant message prefill. The conversation must end with a user message."

@@ -1,5 +1,7 @@
 """Mistral chat completions. The reference is mistral-common's validator, which the hosted API runs."""
 
+from typing import Literal
+
 from .base import Dialect, IdForm
 from .schemas import SchemaForm
 
@@ -11,6 +13,8 @@ class MistralChat(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True
     image_urls: bool = True  # `image_url` is an address or a data URL (mistralai 3.7.0, ImageURLChunk)
     schema_form: SchemaForm = "draft-7"
 
+    # On Vertex, the path names the model, too (mistralai 3.7.0, gcp/client/_hooks/registration.py).
+    surface: Literal["mistral", "vertex"] = "mistral"
     # "Unexpected role 'user' after role 'tool'" (code 3230): relaxed in mistral-common 1.11.1, still seen on other
     # hosts (hermes-agent#20154); the filler in between does no harm.
     user_after_tool: bool = False

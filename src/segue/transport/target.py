@@ -22,10 +22,13 @@ class Route(Struct, frozen=True):
     vendor: str
 
 
+_RAW = r"/models/(?P<model>[^/:]+):(?:rawPredict|streamRawPredict)"
 ROUTES: tuple[Route, ...] = (
     Route(r"/v1/messages", ("anthropic-messages",), "anthropic"),
     Route(r"/chat/completions", ("openai-completions", "mistral-chat"), "openai"),
     Route(r"/responses", ("openai-responses",), "openai"),
+    Route(rf"(?<=/publishers/anthropic){_RAW}", ("anthropic-messages",), "anthropic"),
+    Route(rf"(?<=/publishers/mistralai){_RAW}", ("mistral-chat",), "mistral"),
     Route(r"/models/(?P<model>[^/:]+):(?:generateContent|streamGenerateContent)", ("google-generative-ai",), "google"),
 )
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
@@ -48,7 +51,11 @@ class Addresses:
         catalog = Catalog.default()
         self._only = None if provider is None else catalog.provider(provider)
         self._protocol = protocol
-        self._hosts = [(_host(row.base_url), row) for row in catalog.providers.values()]
+        self._hosts = [
+            (_host(address), row)
+            for row in catalog.providers.values()
+            for address in (row.base_url, *row.base_urls.values())
+        ]
         self._routes = [(re.compile(f"{route.path}$"), route) for route in ROUTES]
         self._vendors = {route.vendor: catalog.provider(route.vendor) for route in ROUTES}
         self.find = lru_cache(maxsize=256)(self._find)
@@ -75,7 +82,7 @@ class Addresses:
         if protocol not in row.protocols:
             row = self._vendors[route.vendor]
         named = match.groupdict().get("model")
-        streams = match[0].endswith("streamGenerateContent")
+        streams = match[0].endswith(("streamGenerateContent", "streamRawPredict"))
         return Address(row.id, protocol, url[: match.start()], None if named is None else unquote(named), streams)
 
 

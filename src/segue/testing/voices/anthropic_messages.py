@@ -12,7 +12,7 @@ from ...wire.common.writing import Head
 from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Voice
-from .common import answer_id, frames_of, head_of, message_of, refusal_in, route_to, sse, with_ids
+from .common import answer_id, frames_of, head_of, message_of, refusal_in, route_to_both, sse, with_ids
 from .thinking_bindings import bind, bindings
 
 _REDACTED = "redacted"
@@ -101,7 +101,7 @@ _FAULTS: dict[FaultKind, Refusal] = {
 }
 
 VOICE = Voice(
-    route=route_to("/v1/messages"),
+    route=route_to_both("/v1/messages"),
     complete=_complete,
     whole=_whole,
     events=_events,

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
 from ...errors import RefusedError
 from ...render import events_of
 from ...types import AssistantContent, AssistantMessage, ToolCall
+from ...wire.common.vertex import RAW_PATH, STREAMED
 from ...wire.common.writing import Frame, Head, StreamWriter, sse as event_bytes
 from ..signatures import Signer
 from ..voice import Answer, Route
@@ -20,6 +22,19 @@ SIZE = 12
 def route_to(ending: str) -> Callable[[str], Route | None]:
     """The route of a protocol with one path, which contains neither the model nor whether to stream."""
     return lambda path: Route() if path.endswith(ending) else None
+
+
+def route_to_both(ending: str) -> Callable[[str], Route | None]:
+    """The same for a protocol that Vertex also serves, where the path has both."""
+    plain = route_to(ending)
+
+    def route(path: str) -> Route | None:
+        found = RAW_PATH.search(path)
+        if found is None:
+            return plain(path)
+        return Route(model=unquote(found["model"]), stream=found["method"] == STREAMED)
+
+    return route
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ from ...wire.mistral_chat.rules_order import turns
 from ..script import FaultKind
 from ..signatures import Signer
 from ..voice import Answer, Body, Refusal, Voice
-from .common import answer_id, arguments_of, pieces, route_to, sse, with_ids
+from .common import answer_id, arguments_of, pieces, route_to_both, sse, with_ids
 
 _STOPS: dict[StopReason, str] = {
     "stop": "stop",
@@ -229,7 +229,7 @@ _FAULTS: dict[FaultKind, Refusal] = {
 }
 
 VOICE = Voice(
-    route=route_to("/chat/completions"),
+    route=route_to_both("/chat/completions"),
     complete=_complete,
     whole=_whole,
     events=_events,

@@ -54,6 +54,10 @@ class ToolUse(Struct, tag_field="type", tag="tool_use", gc=False):
     input: dict[str, Any]
 
 
+VERSION = "anthropic_version"
+"""The field of the API version, where it is not a header."""
+
+
 class Thinking(Struct, tag_field="type", tag="thinking", gc=False):
     thinking: str
     signature: str
@@ -71,7 +75,9 @@ class Result(Struct, tag_field="type", tag="tool_result", omit_defaults=True, gc
 
 def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
     """The request body around the turns."""
-    body: dict[str, Any] = {"model": out.model.id, "max_tokens": max_tokens(out)} | conversation(out, turns)
+    vertex = out.dialect.surface == "vertex"
+    first = {VERSION: out.dialect.api_version} if vertex else {"model": out.model.id}
+    body: dict[str, Any] = first | {"max_tokens": max_tokens(out)} | conversation(out, turns)
     state = turns.state
     add_options(out, body, state.role == "assistant", state.loop_thinks, state.replays)
     return body

@@ -7,6 +7,7 @@ from typing import Any
 from ...rules import Fault, Rule
 from ...rules.shape import faults, load
 from ...types import Model
+from .rules_messages import dialect
 
 _TABLE = Path(__file__).with_name("shape.json")
 _ENCODER = "wire/anthropic_messages/encode.py"
@@ -15,10 +16,16 @@ _PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests
 
 def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
     """Check the fields. On Bedrock and Vertex, where the body has the version, the model is in the path."""
-    hosted = isinstance(body, dict) and "anthropic_version" in body
+    vertex = model is not None and dialect(model).surface == "vertex"
+    hosted = vertex or (isinstance(body, dict) and "anthropic_version" in body)
     for fault in faults(body, load(_TABLE)):
         if not (hosted and fault.path == "model"):
             yield fault
+    if vertex and isinstance(body, dict):
+        if "anthropic_version" not in body:
+            yield Fault("missing", "anthropic_version", "'anthropic_version' is required: on Vertex it is not a header")
+        if "model" in body:
+            yield Fault("unknown", "model", "unknown field 'model': on Vertex it is in the path")
 
 
 SHAPE: tuple[Rule, ...] = (

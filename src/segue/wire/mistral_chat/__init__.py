@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialects import MistralChat
 from ...types import Model, Options
+from ..common.vertex import vertex_path
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import MistralTurns, body
@@ -14,7 +15,8 @@ from .rules import RULES
 
 
 def path(model: Model, options: Options, body: Body) -> str:
-    return "/chat/completions"
+    assert isinstance(model.dialect, MistralChat)
+    return vertex_path(model, options) if model.dialect.surface == "vertex" else "/chat/completions"
 
 
 def headers(model: Model, options: Options) -> dict[str, str]:
