@@ -72,11 +72,11 @@ def test_other_names_of_providers_are_not_names_of_providers(catalog: Catalog) -
 
 
 def test_every_row_resolves_with_every_protocol_of_its_provider(catalog: Catalog) -> None:
-    models = list(catalog.resolve_all())
+    models, rows = list(catalog.resolve_all()), catalog.models
     assert len(models) > 3000
     for model in models:
         assert model.known
-        assert model.ref in catalog.models
+        assert model.ref in rows
         assert type(model.dialect) is DIALECTS[model.protocol]
         assert 0 < model.max_tokens <= model.context_window
         assert "text" in model.input

@@ -109,16 +109,23 @@ CLAUDE, GEMINI, GPT, GLM = (
 )
 
 
+_READ = ("id_form", "own_reasoning", "reasoning_field", "reasoning_required", "reasoning_switch", "system_role")
+"""The cells that a tool loop shows best. All dialects are covered by the hand-off matrix."""
+
+
 def _family(protocol: str) -> Iterator[Model]:
-    """For every provider of the family, one model of each dialect, or an unknown model."""
+    """One model for each combination of some cells, and one of each provider of the family, or an unknown model."""
     found: dict[Any, Model] = {}
     for name, provider in built_in().providers.items():
         if protocol in provider.protocols:
-            refs = [ref for ref in built_in().models if ref.startswith(f"{name}/")] or [f"{name}/some-model"]
-            for ref in refs:
-                model = built_in().resolve(ref, protocol)
-                found.setdefault((name, model.dialect), model)
-    yield from found.values()
+            ids = [ref[len(name) + 1 :] for ref in built_in().names if ref.startswith(f"{name}/")]
+            speaking = [model_id for model_id in ids if protocol in provider.spoken(model_id)] or ["some-model"]
+            for model_id in speaking:
+                model = built_in().resolve(f"{name}/{model_id}", protocol)
+                key = tuple(getattr(model.dialect, cell) for cell in _READ)
+                found.setdefault(key, model)
+                found.setdefault(name, model)
+    yield from {model.ref: model for model in found.values()}.values()
 
 
 def _completions(model: Model) -> OpenAICompletions:

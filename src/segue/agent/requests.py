@@ -17,7 +17,8 @@ _EMPTY = Context(messages=[])
 class Requests:
     """Renders the conversation of a session. What was rendered for an earlier request is not rendered again."""
 
-    def __init__(self, state: State, tools: Iterable[ToolDefinition], settings: Settings) -> None:
+    def __init__(self, session: str, state: State, tools: Iterable[ToolDefinition], settings: Settings) -> None:
+        self._session = session
         self.tools = list(tools)
         self.settings = settings
         self._state = state
@@ -33,6 +34,8 @@ class Requests:
     def request(self, model: Model) -> Request:
         """The next request to ``model``, whose answer is streamed."""
         options = replace(self.settings.options, stream=True)
+        if options.cache_key is None and model.dialect.has_cache_key:
+            options = replace(options, cache_key=self._session)
         return self._renderers.request(self.context, model, options, self.settings.policy, self._state.edits)
 
     def estimate(self) -> float:

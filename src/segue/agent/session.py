@@ -72,7 +72,7 @@ class Session:
             first.append(log.entry(SystemPromptSet, system_prompt=system_prompt))
         if first:
             log.write(first)
-        return cls(log, targets, Requests(log.state, list(tools) or begun.tools, settings))
+        return cls(log, targets, Requests(log.id, log.state, list(tools) or begun.tools, settings))
 
     @classmethod
     def open(
@@ -95,7 +95,7 @@ class Session:
             if last is None:
                 raise SessionError(f"session {id} does not name a model to continue with", in_python="pass one")
             model = get_model(last[0], protocol=last[1])
-        return cls(log, Targets(model, connection), Requests(log.state, tools, settings))
+        return cls(log, Targets(model, connection), Requests(log.id, log.state, tools, settings))
 
     # -- its parts ---------------------------------------------------------------------------------------------------
 

@@ -38,6 +38,12 @@ as ``thinking_signature``, but it is not a signature."""
 class Dialect(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The fields that all protocols have in common."""
 
+    @property
+    def has_cache_key(self) -> bool:
+        """Whether the target uses ``Options.cache_key``: protocols have cells for it, ``cache_key`` and
+        ``affinity_header``."""
+        return bool(getattr(self, "cache_key", False) or getattr(self, "affinity_header", None))
+
     id_form: IdForm = "nine"
     name_form: NameForm = "dashes"
 

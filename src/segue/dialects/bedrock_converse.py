@@ -5,7 +5,9 @@ from typing import Literal
 from .base import Dialect, ForeignReasoning, IdForm
 from .schemas import SchemaForm
 
-ReasoningSwitch = Literal["none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort"]
+ReasoningSwitch = Literal[
+    "none", "thinking-budget", "thinking-adaptive", "reasoning_config", "reasoning_effort", "reasoningConfig"
+]
 
 
 class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -23,5 +23,7 @@ class MistralChat(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True
     # (own_reasoning "any" on these rows.)
     # "reasoning_effort=... is not supported for this model" before tokenizer v15, which has `none` and `high`.
     effort: tuple[str, ...] = ()
+    # `prompt_cache_key` (mistralai 3.7.0).
+    cache_key: bool = True
     # Content and tool calls together: refused before tokenizer v7.
     text_with_calls: bool = True

@@ -11,7 +11,13 @@ from .schemas import SchemaRefs
 
 EmptyContent = Literal["null", "empty", "omit"]
 ReasoningSwitch = Literal[
-    "none", "reasoning_effort", "thinking", "enable_thinking", "reasoning-effort-object", "reasoning-enabled-object"
+    "none",
+    "reasoning_effort",
+    "thinking",
+    "thinking-and-effort",
+    "enable_thinking",
+    "reasoning-effort-object",
+    "reasoning-enabled-object",
 ]
 ReasoningField = Literal["reasoning_content", "reasoning", "reasoning_text", "reasoning_details", "think-tags"]
 
@@ -94,6 +100,17 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     # The field that sets the reasoning level, and the supported levels.
     reasoning_switch: ReasoningSwitch = "none"
     effort: tuple[str, ...] = ()
+    # `thinking_budget` beside `enable_thinking` (documentation of DashScope; @ai-sdk/alibaba 1.0.61, 2026-11).
+    thinking_budget: bool = False
+    # "parameter.enable_thinking must be set to false for non-streaming calls" (DashScope: new-api#1109,
+    # langchain4j#3974, 2025-26). Also sent if no level is wanted, because open-weight models think by default.
+    thinking_streams_only: bool = False
+    # The switch without which earlier reasoning is sent back in vain: `thinking.clear_thinking: false` (Z.ai, where
+    # true is the default of the standard endpoint: opencode and pi sources, opencrabs#1348) or `preserve_thinking:
+    # true` (DashScope: @ai-sdk/alibaba 1.0.61, 2026-11).
+    keeps_thinking: Literal["clear_thinking", "preserve_thinking"] | None = None
+    # `tool_stream: true`, without which long arguments come after minutes of silence (Z.ai: pi 1.5.2, opencrabs#1347).
+    tool_stream: bool = False
     # Send `reasoning_format: parsed`, so that reasoning does not come as text of the answer (Groq).
     parsed_reasoning: bool = False
     # "Unsupported value: 'temperature' does not support 0.5 with this model." (OpenAI reasoning models, Kimi K2.5+)
@@ -114,6 +131,10 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     user_field: Literal["user", "safety_identifier"] | None = None
     # How prompts are cached: automatically, automatically with `prompt_cache_retention: 24h` on request, or at markers.
     caching: Literal["automatic", "24h", "markers"] = "automatic"
+    # `prompt_cache_key` (SDK openai 3.49.0), and a header by which a router keeps a conversation on one server (pi
+    # 1.5.2, openai-completions.js; documentation of Fireworks, "Prompt caching", 2026).
+    cache_key: bool = False
+    affinity_header: Literal["x-session-id", "x-session-affinity"] | None = None
     # Only lint reads these four. Whether unknown keys are refused (400 or 422), in messages ("property
     # 'reasoning_content' is unsupported", Groq, jan#8136) and at the top ("body.store: property 'body.store' is
     # unsupported", Cerebras, openclaude#740); whether the top may have fields that only OpenAI's SDK has (`store`,

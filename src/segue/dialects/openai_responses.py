@@ -23,6 +23,8 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     # How the lifetime of cached prompts is set: not at all, with `prompt_cache_retention` up to GPT-5.5, or with
     # `prompt_cache_options` from GPT-5.6 on (SDK openai 3.49.0).
     cache: Literal["automatic", "retention", "options"] = "automatic"
+    # `prompt_cache_key` (SDK openai 3.49.0; xAI: docs.x.ai, "Best Practices Guide", 2026-11).
+    cache_key: bool = True
     # The field for the id of the end user. `user` is deprecated but accepted everywhere; `safety_identifier` is its
     # successor.
     user_field: Literal["user", "safety_identifier"] = "user"

@@ -35,6 +35,9 @@ class Options(Struct, frozen=True, kw_only=True):
     reasoning: ReasoningLevel | None = None
     # How long the provider should cache the prompt: `short` is minutes, `long` an hour or more.
     cache: CacheRetention | None = None
+    # The same text for requests with the same beginning, where a provider uses it to find its cache (at most 64
+    # characters; a longer one is replaced by its digest). Sessions use their id.
+    cache_key: str | None = None
     stream: bool = False
     metadata: dict[str, str] = {}
     # The JSON that the answer should consist of: a JSON schema (a dict), or a type of msgspec, pydantic or the standard

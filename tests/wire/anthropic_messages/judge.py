@@ -22,6 +22,8 @@ def faults(body: dict[str, Any]) -> list[str]:
 
 def type_faults(body: dict[str, Any]) -> list[str]:
     """Everything in ``body`` that the SDK's types refuse."""
+    if "anthropic_version" in body and "model" not in body:  # AnthropicVertex has moved the model to the path
+        body = {"model": "m"} | {name: value for name, value in body.items() if name != "anthropic_version"}
     params = MessageCreateParamsStreaming if body.get("stream") else MessageCreateParamsNonStreaming
     thinking = body.get("thinking")
     if isinstance(thinking, dict) and "block_binding" in thinking:  # a beta, which has types of its own

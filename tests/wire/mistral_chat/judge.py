@@ -25,6 +25,7 @@ from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 from mistralai.client.models import ChatCompletionRequest as SdkRequest
+from mistralai.gcp.client import MistralGCP
 from pydantic import BaseModel
 
 from segue.dialects import MistralChat
@@ -164,8 +165,12 @@ def sent_by_sdk(request: Request) -> tuple[str, dict[str, Any]]:
         sent.append(each)
         return httpx.Response(500, json={})
 
+    dialect = request.model.dialect
+    assert isinstance(dialect, MistralChat)
     with httpx.Client(transport=httpx.MockTransport(answer)) as client:
-        mistral = Mistral(api_key="none", client=client, server_url="https://api.mistral.ai")
+        mistral: Any = Mistral(api_key="none", client=client, server_url="https://api.mistral.ai")
+        if dialect.surface == "vertex":
+            mistral = MistralGCP(project_id="p", region="r", access_token="none", client=client)
         send = mistral.chat.stream if request.options.stream else mistral.chat.complete
         with suppress(SDKError):  # there is no answer; only the request matters
             send(**request.sdk_kwargs())

@@ -35,7 +35,8 @@ def _dialect(model: Model) -> AnthropicMessages:
 def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
     """For ``messages.create(**kwargs)`` of ``anthropic.Anthropic`` or ``anthropic.AnthropicVertex``, which moves the
     model to the path; what it has no argument for goes into ``extra_body``."""
-    named = {"model": model.id} | {name: value for name, value in body.items() if name != VERSION}
+    vertex = _dialect(model).surface == "vertex"
+    named = {"model": model.id} | {name: value for name, value in body.items() if not (vertex and name == VERSION)}
     kwargs: dict[str, Any] = {name: value for name, value in named.items() if name in SDK_FIELDS}
     others = {name: value for name, value in named.items() if name not in SDK_FIELDS}
     headers = {HEADER: BETA} if "block_binding" in body.get("thinking", {}) else {}

@@ -14,6 +14,7 @@ from ..common.options import (
     BUDGETS,
     NOT_FORCED,
     ToolChoice,
+    add_cache_key,
     forbid_stub,
     limited_tokens,
     nearest_level,
@@ -64,6 +65,7 @@ def add_options(out: Out, body: Body, prefilled: bool, thinks: bool, replays: bo
     _drop_sampling(out)
     _add_stops(out, body)
     _add_metadata(out, body)
+    add_cache_key(out, body)
     if out.options.stream:
         body["stream"] = True
     _mark_cache(out, body)

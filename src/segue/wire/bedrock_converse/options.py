@@ -18,6 +18,7 @@ from ..common.options import (
     NOT_FORCED,
     Mode,
     ToolChoice,
+    add_cache_key,
     limited_tokens,
     nearest_level,
     one_call_at_a_time,
@@ -57,6 +58,7 @@ def complete(out: Out, turns: list[Any], thinks: bool, replays: bool) -> dict[st
         body["additionalModelRequestFields"] = fields
     _add_format(out, body)
     _add_metadata(out, body)
+    add_cache_key(out, body)
     _mark_cache(out, body)
     if out.options.stream and not streams(out.model, out.options, out.dialect.tools and bool(out.tools)):
         out.drop_option("stream", "this model cannot stream when the request has tools")  # BED-14
@@ -176,6 +178,11 @@ def _adaptive(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled
     return {"thinking": {"type": "adaptive"}} | ({} if effort is None else {"output_config": {"effort": effort}})
 
 
+def _config(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
+    effort = nearest_level(level, out.dialect.effort)
+    return {} if effort is None else {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": effort}}
+
+
 def _named(field: str) -> _Switch:
     def ask(out: Out, level: ReasoningLevel, config: dict[str, Any], prefilled: bool, thinks: bool) -> Fields:
         effort = nearest_level(level, out.dialect.effort)
@@ -190,6 +197,7 @@ _SWITCHES: dict[ReasoningSwitch, _Switch] = {
     "thinking-adaptive": _adaptive,
     "reasoning_config": _named("reasoning_config"),
     "reasoning_effort": _named("reasoning_effort"),
+    "reasoningConfig": _config,
 }
 
 

@@ -1,12 +1,13 @@
 """Options that several protocols map in the same way."""
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from ...dialects import valid_name
-from ...types import ReasoningLevel
+from ...types import Options, ReasoningLevel
 from .outgoing import Outgoing
 
 Out = Outgoing[Any]
@@ -22,6 +23,7 @@ BUDGETS: dict[ReasoningLevel, int] = {
     "max": 32_768,
 }
 """Tokens of thinking for each level, on models of Anthropic that think by budget."""
+MAX_CACHE_KEY = 64
 NOT_FORCED = "this model cannot be forced to call a tool"
 NO_LIMIT = "the protocol cannot limit the number of calls"
 
@@ -37,6 +39,25 @@ def nearest_level(wanted: str, known: Sequence[str]) -> str | None:
     limit = LEVELS.index(wanted)
     below = [level for level in levels if LEVELS.index(level) <= limit]
     return below[-1] if below else levels[0]
+
+
+def cache_key(options: Options) -> str | None:
+    """``Options.cache_key`` in a form that all providers accept."""
+    key = options.cache_key
+    if key is None or (len(key) <= MAX_CACHE_KEY and key.isascii() and key.isprintable()):
+        return key or None
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def add_cache_key(out: Out, body: dict[str, Any]) -> None:
+    """Add ``prompt_cache_key``, if the target has it. A header is added where the path is (``Protocol.headers``)."""
+    key = cache_key(out.options)
+    if key is None:
+        return
+    if getattr(out.dialect, "cache_key", False):
+        body["prompt_cache_key"] = key
+    elif not out.dialect.has_cache_key:
+        out.drop_option("cache_key", "the target has no field for it")
 
 
 def limited_tokens(out: Out, limit: int) -> int | None:

@@ -8,6 +8,7 @@ from ...types import ReasoningLevel
 from ..common.options import (
     NO_LIMIT,
     Mode,
+    add_cache_key,
     limited_tokens,
     nearest_level,
     one_call_at_a_time,
@@ -53,6 +54,7 @@ def add_options(out: Out, body: dict[str, Any]) -> None:
     if config:
         body["generationConfig"] = config
     _add_labels(out, body)
+    add_cache_key(out, body)
     if out.options.cache == "long":
         # Prefixes are cached automatically; a cache with a lifetime needs a separate request (GEM-25).
         out.drop_option("cache", "prefixes are cached automatically, and their lifetime cannot be set")

@@ -28,6 +28,7 @@ from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.options import (
+    add_cache_key,
     limited_tokens,
     nearest_level,
     one_call_at_a_time,
@@ -274,6 +275,7 @@ def _add_reasoning(out: Out, body: dict[str, Any]) -> None:
 
 def _add_rest(out: Out, body: dict[str, Any]) -> None:
     options = out.options
+    add_cache_key(out, body)
     # MIS-15: "The token count of your prompt plus `max_tokens` cannot exceed the model's context length."
     max_tokens = limited_tokens(out, min(out.model.max_tokens, out.model.context_window - 1))
     if max_tokens is not None:

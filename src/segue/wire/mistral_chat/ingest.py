@@ -247,7 +247,7 @@ _MARKS = frozenset({"safe_prompt", "random_seed", "prompt_mode", "guardrails"})
 _NINE = re.compile(r"[A-Za-z0-9]{9}").fullmatch
 # Model names of the provider itself; elsewhere they have a vendor as prefix (`mistralai/…`) or a size (`:7b`).
 _OWN_MODEL = re.compile(
-    r"(?:[a-z]+-)?(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral|leanstral|glm)-[a-z0-9.-]+"
+    r"(?:[a-z]+-)?(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral|voxtral|leanstral|glm)-[a-z0-9.-]+(?:@[a-z0-9]+)?"
 ).fullmatch
 _HOSTED = re.compile(r".*(?:-latest|-2[3-9][01][0-9])").fullmatch
 _ANY_ROLE = frozenset({*_ROLES, "developer", "function"})

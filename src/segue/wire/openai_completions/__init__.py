@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...types import Model, Options
+from ..common.options import cache_key
 from ..protocol import Body, Protocol
 from .decode import Reader
 from .encode import body
@@ -23,7 +24,10 @@ def _path(model: Model, options: Options, body: Body) -> str:
 
 
 def _headers(model: Model, options: Options) -> dict[str, str]:
-    return {"content-type": "application/json"}
+    assert isinstance(model.dialect, OpenAICompletions)
+    name, key = model.dialect.affinity_header, cache_key(options)
+    affinity = {} if name is None or key is None else {name: key}
+    return {"content-type": "application/json"} | affinity
 
 
 def _sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str, Any]:

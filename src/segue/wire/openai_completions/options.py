@@ -5,8 +5,16 @@ from typing import Any
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import ReasoningSwitch
+from ...types import ReasoningLevel
 from ..common.chat import RoleMessage
-from ..common.options import limited_tokens, nearest_level, one_call_at_a_time, top_p_within
+from ..common.options import (
+    BUDGETS,
+    add_cache_key,
+    limited_tokens,
+    nearest_level,
+    one_call_at_a_time,
+    top_p_within,
+)
 from ..common.outgoing import Outgoing
 from ..common.output_schema import OPENAI, named_format, wanted_format
 from .shapes import Turn, last_user
@@ -24,8 +32,11 @@ def add_options(out: Out, body: Body) -> None:
     _add_format(out, body)
     _add_user(out, body)
     _add_cache(out, body)
+    add_cache_key(out, body)
     if out.options.stream:
         body["stream"] = True
+        if "tools" in body and out.dialect.tool_stream:
+            body["tool_stream"] = True
         if out.dialect.stream_usage:  # OAC-15
             body["stream_options"] = {"include_usage": True}
 
@@ -49,7 +60,26 @@ def _add_reasoning(out: Out, body: Body) -> None:
         if level not in (None, "off"):
             out.drop_option("reasoning", "with this protocol, the model accepts tools only with reasoning off")
     elif level is not None:
-        _SWITCHES[out.dialect.reasoning_switch](out, body, level)
+        switch = _SWITCHES[out.dialect.reasoning_switch] if out.model.reasoning else _no_switch
+        switch(out, body, level)
+    if out.model.reasoning:
+        _add_defaults(out, body)
+
+
+def _add_defaults(out: Out, body: Body) -> None:
+    """Add what a request needs whether it sets a level or not."""
+    level, dialect = out.options.reasoning, out.dialect
+    if dialect.thinking_streams_only and not out.options.stream:
+        if level not in (None, "off"):
+            out.drop_option("reasoning", "this target thinks only if the answer is streamed")
+        body.pop("thinking_budget", None)
+        body["enable_thinking"] = False
+    elif level == "off":
+        return
+    elif dialect.keeps_thinking == "clear_thinking":
+        body.setdefault("thinking", {"type": "enabled"})["clear_thinking"] = False
+    elif dialect.keeps_thinking == "preserve_thinking":
+        body["preserve_thinking"] = True
 
 
 def _no_switch(out: Out, body: Body, level: str) -> None:
@@ -79,18 +109,28 @@ def _thinking(out: Out, body: Body, level: str) -> None:
     body["thinking"] = {"type": "disabled" if level == "off" else "enabled"}  # KIM-02: without reasoning_effort
 
 
-def _enable_thinking(out: Out, body: Body, level: str) -> None:
+def _thinking_and_effort(out: Out, body: Body, level: str) -> None:
+    _thinking(out, body, level)
+    effort = None if level == "off" else nearest_level(level, out.dialect.effort)
+    if effort is not None:
+        body["reasoning_effort"] = effort
+
+
+def _enable_thinking(out: Out, body: Body, level: ReasoningLevel) -> None:
     body["enable_thinking"] = level != "off"
+    if level != "off" and out.dialect.thinking_budget:
+        body["thinking_budget"] = BUDGETS[level]
 
 
 def _enabled_object(out: Out, body: Body, level: str) -> None:
     body["reasoning"] = {"enabled": level != "off"}
 
 
-_SWITCHES: dict[ReasoningSwitch, Callable[[Out, Body, str], None]] = {
+_SWITCHES: dict[ReasoningSwitch, Callable[[Out, Body, ReasoningLevel], None]] = {
     "none": _no_switch,
     "reasoning_effort": _effort,
     "thinking": _thinking,
+    "thinking-and-effort": _thinking_and_effort,
     "enable_thinking": _enable_thinking,
     "reasoning-effort-object": _effort_object,
     "reasoning-enabled-object": _enabled_object,

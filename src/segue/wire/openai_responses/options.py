@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialects import OpenAIResponses
 from ..common.options import (
+    add_cache_key,
     limited_tokens,
     nearest_level,
     one_call_at_a_time,
@@ -35,6 +36,7 @@ def add_options(out: Out, body: Body) -> None:
     if out.options.stop:
         out.drop_option("stop", "the protocol has no stop sequences")
     _add_cache(out, body)
+    add_cache_key(out, body)
     _add_metadata(out, body)
     if out.options.stream:
         body["stream"] = True
@@ -50,7 +52,7 @@ def _add_max_tokens(out: Out, body: Body) -> None:
 
 
 def _add_reasoning(out: Out, body: Body) -> None:
-    level, known = out.options.reasoning, out.dialect.effort
+    level, known = out.options.reasoning, out.dialect.effort if out.model.reasoning else ()
     if level == "off":
         if "none" in known:
             body["reasoning"] = {"effort": "none"}
