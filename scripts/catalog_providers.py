@@ -1,5 +1,8 @@
 """How the sources of the catalog call our providers."""
 
+import tomllib
+from pathlib import Path
+
 # By litellm's name of a provider: our name, and the prefix of its model ids.
 LITELLM = {
     "anthropic": ("anthropic", ""),
@@ -59,62 +62,9 @@ LITELLM = {
     "inception": ("inception", "inception/"),
 }
 
-MODELS_DEV = {
-    "anthropic": "anthropic",
-    "openai": "openai",
-    "azure": "azure",
-    "google": "google",
-    "google-vertex": "google-vertex",
-    "amazon-bedrock": "amazon-bedrock",
-    "mistral": "mistral",
-    "moonshotai": "moonshot",
-    "moonshotai-cn": "moonshot-cn",
-    "kimi-for-coding": "kimi-coding",
-    "deepseek": "deepseek",
-    "groq": "groq",
-    "xai": "xai",
-    "cerebras": "cerebras",
-    "togetherai": "together",
-    "fireworks-ai": "fireworks",
-    "openrouter": "openrouter",
-    "alibaba": "dashscope",
-    "alibaba-cn": "dashscope-cn",
-    "zai": "zai",
-    "zai-coding-plan": "zai-coding",
-    "zhipuai": "zhipu",
-    "minimax": "minimax",
-    "minimax-cn": "minimax-cn",
-    "vercel": "vercel",
-    "huggingface": "huggingface",
-    "nvidia": "nvidia",
-    "opencode": "opencode",
-    "opencode-go": "opencode-go",
-    "cloudflare-workers-ai": "cloudflare",
-    "cloudflare-ai-gateway": "cloudflare-ai-gateway",
-    "baseten": "baseten",
-    "github-copilot": "github-copilot",
-    "github-models": "github-models",
-    "cohere": "cohere",
-    "perplexity": "perplexity",
-    "deepinfra": "deepinfra",
-    "databricks": "databricks",
-    "nebius": "nebius",
-    "novita-ai": "novita",
-    "lmstudio": "lmstudio",
-    "xiaomi": "xiaomi",
-    "siliconflow": "siliconflow",
-    "scaleway": "scaleway",
-    "ovhcloud": "ovhcloud",
-    "friendli": "friendli",
-    "wandb": "wandb",
-    "inception": "inception",
-    "upstage": "upstage",
-    "stepfun": "stepfun",
-    "venice": "venice",
-    "chutes": "chutes",
-    "poe": "poe",
-    "requesty": "requesty",
-}
+CATALOG = Path(__file__).parent.parent / "src" / "segue" / "catalog"
+PROVIDERS = tomllib.loads((CATALOG / "providers.toml").read_text(encoding="utf-8"))["providers"]
+MODELS_DEV = {row.get("models_dev", name): name for name, row in PROVIDERS.items()}
 
 GENAI_PRICES = {
     "anthropic": "anthropic",

@@ -16,6 +16,8 @@ OWN = {
     "SEGUE_MODEL": "the model of `segue chat` and `segue run`, if none is named",
     "SEGUE_SESSIONS": "where sessions are stored: a file for SQLite, or a `postgresql://` address",
     "SEGUE_CATALOG": "a file with [your own rows](catalog.md#your-own-rows) of providers and models",
+    "SEGUE_CATALOG_URL": "where `segue models --refresh` reads newer rows; by default `https://models.dev/api.json`",
+    "SEGUE_REFRESHED": "the file in which it keeps them",
     "SEGUE_LEARN": "what is done with facts that [refusals](healing.md) of providers teach: `off`, `use` or `on`",
     "SEGUE_LEARNT": "the file in which these facts are kept",
     "SEGUE_GATEWAY_KEY": "the master key of the gateway whose requests `segue studio --gateway` shows",
@@ -25,7 +27,7 @@ OWN = {
 
 OTHERS = {
     "XDG_CONFIG_HOME": "the folder with `segue/catalog.toml`; by default `~/.config`",
-    "XDG_DATA_HOME": "the folder with `segue/sessions.db`; by default `~/.local/share`",
+    "XDG_DATA_HOME": "the folder with `segue/sessions.db` and refreshed rows; by default `~/.local/share`",
     "XDG_STATE_HOME": "the folder with what segue has learnt; by default `~/.local/state`",
     "LOCALAPPDATA": "the same on Windows",
     "CLAUDE_CONFIG_DIR": "the folder of Claude Code with its sessions; by default `~/.claude`",

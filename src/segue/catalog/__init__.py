@@ -17,6 +17,12 @@ from .learnt import (
     read_facts as read_facts,
 )
 from .loader import user_file as user_file
+from .refreshed import (
+    RefreshedFile as RefreshedFile,
+    from_models_dev as from_models_dev,
+    refreshed_file as refreshed_file,
+    write_refreshed as write_refreshed,
+)
 from .resolve import Catalog, UnknownModelWarning, differing as differing
 from .rows import Auth as Auth, Defaults as Defaults, ModelRow as ModelRow, Provider
 

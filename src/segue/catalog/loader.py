@@ -14,7 +14,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..errors import CatalogError
+from ..types import Model
 from .check import Faults, build, model_faults, read_cells, read_family, read_model, read_provider, with_likes
+from .refreshed import Refreshed, applied, read_refreshed
 from .rows import Compiled, Family, ModelRow, ModelsFile, Provider, RawModels
 
 HERE = Path(__file__).parent
@@ -27,32 +29,52 @@ Reader = Callable[[str, object, str, Faults], Row | None]
 
 
 class Rows(Mapping[str, ModelRow]):
-    """Rows of models by ``provider/model``, decoded when they are read."""
+    """Rows of models by ``provider/model``, decoded when they are read, with newer facts in ``refreshed``."""
 
-    def __init__(self, rows: Mapping[str, msgspec.Raw | ModelRow]) -> None:
-        self._rows = dict(rows)
+    def __init__(
+        self, rows: Mapping[str, msgspec.Raw | ModelRow], refreshed: Mapping[str, Refreshed] | None = None
+    ) -> None:
+        self._rows = rows
+        self._refreshed = refreshed or {}
+        self._names = {**dict.fromkeys(rows), **dict.fromkeys(self._refreshed)} if refreshed else rows
+        self._read: dict[str, ModelRow] = {}
 
     def __getitem__(self, ref: str) -> ModelRow:
-        row = self._rows[ref]
-        if not isinstance(row, ModelRow):
-            row = self._rows[ref] = _ROW.decode(row)
-        return row
+        found = self._read.get(ref)
+        if found is None:
+            found = self._read[ref] = self._decoded(ref)
+        return found
+
+    def _decoded(self, ref: str) -> ModelRow:
+        row = self._rows.get(ref)
+        decoded = row if row is None or isinstance(row, ModelRow) else _ROW.decode(row)
+        new = self._refreshed.get(ref)
+        found = decoded if new is None else applied(decoded, new, ref)
+        if found is None:
+            raise KeyError(ref)
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._names)
+
+    def refreshed(self, facts: Mapping[str, Refreshed]) -> "Rows":
+        """The same rows, with newer facts."""
+        return Rows(self._rows, facts)
 
     def changed(self, rows: Mapping[str, ModelRow]) -> "Rows":
         """These rows, and those of ``rows`` in their place or beside them."""
-        return Rows({**self._rows, **rows}) if rows else self
+        if not rows:
+            return self
+        return Rows({**self._rows, **rows}, {ref: new for ref, new in self._refreshed.items() if ref not in rows})
 
 
 _ROW = msgspec.json.Decoder(ModelRow)
 
 
-class Tables(msgspec.Struct, frozen=True):
+class Tables(msgspec.Struct, frozen=True, eq=False):
     """All rows, after the checks."""
 
     providers: dict[str, Provider]
@@ -60,6 +82,8 @@ class Tables(msgspec.Struct, frozen=True):
     families: tuple[Family, ...]
     # The user's file, as it was read.
     user: dict[str, Any] = {}
+    # Models that were resolved before, by name and protocol.
+    resolved: dict[tuple[str, str | None], Model] = msgspec.field(default_factory=dict)
 
 
 @cache
@@ -67,11 +91,28 @@ def built_in() -> Tables:
     """Return the built-in rows."""
     compiled = msgspec.json.decode((HERE / "compiled.json").read_bytes(), type=Compiled)
     generated = msgspec.json.decode((HERE / "models.json").read_bytes(), type=RawModels).models
-    return Tables(compiled.providers, Rows(generated).changed(compiled.models), compiled.families)
+    return Tables(compiled.providers, Rows({**generated, **compiled.models}), compiled.families)
 
 
-def with_file(file: FilePath) -> Tables:
-    """Return the built-in rows, overridden by those of a user's file. The file is read again only if it has changed."""
+@lru_cache(maxsize=4)
+def _refreshed(path: str, changed: int) -> Tables:
+    base = built_in()
+    known = {ref: new for ref, new in read_refreshed(path).models.items() if ref.partition("/")[0] in base.providers}
+    return msgspec.structs.replace(base, models=base.models.refreshed(known), resolved={}) if known else base
+
+
+def with_refreshed(path: str) -> Tables:
+    """Return the built-in rows with the newer facts in the file at ``path``, if there is one."""
+    try:
+        changed = os.stat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return built_in()
+    return _refreshed(path, changed)
+
+
+def with_file(file: FilePath, base: Tables | None = None) -> Tables:
+    """Return the built-in rows, or those of ``base``, overridden by those of a user's file. The file is read again only
+    if it has changed."""
     path = os.fspath(file)
     try:
         changed = os.stat(path).st_mtime_ns
@@ -79,12 +120,12 @@ def with_file(file: FilePath) -> Tables:
         raise CatalogError(path, [f"cannot be read: {error.strerror or error}"]) from None
     except ValueError as error:  # not a path: it contains a NUL, for example
         raise CatalogError(path, [f"cannot be read: {error}"]) from None
-    return _with_file(path, changed)
+    return _with_file(path, changed, base or built_in())
 
 
 @lru_cache(maxsize=8)
-def _with_file(path: str, changed: int) -> Tables:
-    base, document, faults = built_in(), _toml(Path(path)), Faults()
+def _with_file(path: str, changed: int, base: Tables) -> Tables:
+    document, faults = _toml(Path(path)), Faults()
     unknown = [name for name in document if name not in SECTIONS]
     faults += [f"{name}: unknown section; the sections are {', '.join(SECTIONS)}" for name in unknown]
     providers = _all_providers(base.providers, document, faults)

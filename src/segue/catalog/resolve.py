@@ -10,9 +10,13 @@ from ..dialects import DIALECTS, Dialect
 from ..errors import ModelError, UnknownProviderError
 from ..types import Modality, Model
 from .learnt import amended_by, learn_mode, learnt_file, read_facts
-from .loader import FilePath, Tables, built_in, user_file, with_file
+from .loader import FilePath, Tables, built_in, user_file, with_file, with_refreshed
 from .names import find_base
-from .rows import Cells, Defaults, Family, ModelRow, Provider, RowCost, globs
+from .refreshed import refreshed_file
+from .rows import Cells, Defaults, Family, ModelRow, Provider, RowCost, matches
+
+MOST_RESOLVED = 1_000
+"""How many models are kept, so that naming one again costs nothing."""
 
 
 class UnknownModelWarning(UserWarning):
@@ -34,9 +38,12 @@ class Catalog:
 
     @classmethod
     def default(cls) -> "Catalog":
-        """Load the built-in rows, learnt facts and the user's file, if there is one."""
-        found = cls.load(user_file())
-        return found if learn_mode() == "off" else cls(found._tables, learnt_file())
+        """Load the built-in rows, newer ones (``segue models --refresh``), learnt facts and the user's file, of which
+        each overrides those before it."""
+        tables, user = with_refreshed(refreshed_file()), user_file()
+        if user is not None:
+            tables = with_file(user, tables)
+        return cls(tables, None if learn_mode() == "off" else learnt_file())
 
     @property
     def providers(self) -> dict[str, Provider]:
@@ -91,13 +98,20 @@ class Catalog:
 
     def resolve(self, name: str, protocol: str | None = None) -> Model:
         """Return the model of that name. It does not warn about a model without a row, whose ``known`` is ``False``."""
+        model = self._tables.resolved.get((name, protocol))
+        if model is None:
+            model = self._resolve(name, protocol)
+            if len(self._tables.resolved) < MOST_RESOLVED:
+                self._tables.resolved[name, protocol] = model
+        facts = () if self._learnt is None else read_facts(self._learnt).facts
+        return amended_by(model, facts, self.user_fields(model)) if facts else model
+
+    def _resolve(self, name: str, protocol: str | None) -> Model:
         provider, model_id, row = self.find(name)
         found = row or ModelRow(provider=provider.id, id=model_id)
         spoken = _protocol(provider, found, row is not None, protocol)
         families = _matching(self._tables.families, provider, found.base or model_id, spoken)
-        model = _model(provider, found, families, spoken, row is not None)
-        facts = () if self._learnt is None else read_facts(self._learnt).facts
-        return amended_by(model, facts, self.user_fields(model)) if facts else model
+        return _model(provider, found, families, spoken, row is not None)
 
     def user_fields(self, model: Model) -> frozenset[str]:
         """The fields of a model, and the cells of its dialect, that the user's file sets. No learnt fact changes
@@ -186,7 +200,7 @@ def _matching(families: tuple[Family, ...], provider: Provider, model_id: str, p
     return [
         family
         for family in families
-        if family.protocol == protocol and any(globs(family.models).match(ref) for ref in refs)
+        if family.protocol == protocol and any([matches(family.models, ref) for ref in refs])
     ]
 
 

@@ -108,6 +108,8 @@ class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     # A provider whose dialects and families also apply to this one, which changes single cells.
     like: str | None = None
     names: tuple[NameForm, ...] = ()
+    # Its name in the lists of models.dev, if that is another one.
+    models_dev: str | None = None
     also: tuple[str, ...] = ()
     headers: dict[str, str] = {}
     defaults: Defaults = field(default_factory=Defaults)
@@ -116,15 +118,24 @@ class Provider(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     def spoken(self, model_id: str) -> tuple[str, ...]:
         """The protocols in which a model is served, the default first."""
         lowered = model_id.lower()
-        return next((route.protocols for route in self.routes if globs(route.models).match(lowered)), self.protocols)
+        return next((route.protocols for route in self.routes if matches(route.models, lowered)), self.protocols)
+
+
+def matches(patterns: tuple[str, ...], text: str) -> bool:
+    """Whether one of the globs matches. Most are ruled out by their plain parts, without a regular expression."""
+    return any(all([part in text for part in _parts(each)]) and _glob(each).match(text) for each in patterns)
 
 
 @cache
-def globs(patterns: tuple[str, ...]) -> re.Pattern[str]:
-    """A regular expression that matches what one of the globs matches."""
+def _parts(pattern: str) -> list[str]:
+    return [part for part in re.split(r"\[[^]]*\]|[*?]", pattern) if part]
+
+
+@cache
+def _glob(pattern: str) -> re.Pattern[str]:
     from fnmatch import translate
 
-    return re.compile("|".join(translate(pattern) for pattern in patterns))
+    return re.compile(translate(pattern))
 
 
 class ModelRow(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

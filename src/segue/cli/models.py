@@ -13,6 +13,7 @@ from ..types import Model
 from ..types.secret import shown_address, shown_headers
 from ..types.text import count_of
 from .keys import is_ready, key_text, keys_set
+from .refresh import refresh
 from .terminal import Screen, print_note, print_text, write_json
 
 COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write", "key")
@@ -46,6 +47,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--catalog", metavar="FILE", help="your own catalog file, in TOML")
     parser.add_argument(
+        "--refresh", action="store_true", help="bring newer windows, prices and dates from models.dev, then stop"
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print a JSON array that includes the dialect of each model"
     )
 
@@ -68,6 +72,8 @@ def price(text: str) -> float:
 
 def run(args: argparse.Namespace) -> int:
     """Print the models that match. The exit status is 1 if there are none."""
+    if args.refresh:
+        return refresh()
     catalog = Catalog.load(args.catalog) if args.catalog else Catalog.default()
     models = matching(catalog, args)
     if args.json:

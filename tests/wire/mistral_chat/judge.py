@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import httpx
+import httpx2
 from mistral_common.exceptions import InvalidMessageStructureException
 from mistral_common.protocol.instruct.normalize import get_normalizer
 from mistral_common.protocol.instruct.request import ChatCompletionRequest
@@ -26,6 +27,7 @@ from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 from mistralai.client.models import ChatCompletionRequest as SdkRequest
 from mistralai.gcp.client import MistralGCP
+from mistralai.gcp.client.errors import SDKError as GCPError
 from pydantic import BaseModel
 
 from segue.dialects import MistralChat
@@ -159,19 +161,24 @@ def _unknown(parsed: Any, raw: Any, path: str) -> list[str]:
 
 def sent_by_sdk(request: Request) -> tuple[str, dict[str, Any]]:
     """The path and the body that the provider's own client sends for ``sdk_kwargs``."""
-    sent: list[httpx.Request] = []
+    sent: list[Any] = []
 
-    def answer(each: httpx.Request) -> httpx.Response:
+    def answer(each: Any) -> Any:
         sent.append(each)
-        return httpx.Response(500, json={})
+        return type_of_answer(500, json={})
 
     dialect = request.model.dialect
     assert isinstance(dialect, MistralChat)
-    with httpx.Client(transport=httpx.MockTransport(answer)) as client:
-        mistral: Any = Mistral(api_key="none", client=client, server_url="https://api.mistral.ai")
-        if dialect.surface == "vertex":
-            mistral = MistralGCP(project_id="p", region="r", access_token="none", client=client)
+    vertex = dialect.surface == "vertex"
+    library: Any = httpx2 if vertex else httpx
+    type_of_answer = library.Response
+    with library.Client(transport=library.MockTransport(answer)) as client:
+        mistral: Any = (
+            MistralGCP(project_id="p", region="r", access_token="none", client=client)
+            if vertex
+            else Mistral(api_key="none", client=client, server_url="https://api.mistral.ai")
+        )
         send = mistral.chat.stream if request.options.stream else mistral.chat.complete
-        with suppress(SDKError):  # there is no answer; only the request matters
+        with suppress(SDKError, GCPError):  # there is no answer; only the request matters
             send(**request.sdk_kwargs())
     return sent[0].url.path, json.loads(sent[0].content)

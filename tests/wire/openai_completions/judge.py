@@ -13,6 +13,7 @@ import groq.types.chat.completion_create_params as groq_types
 import openai.types.chat.completion_create_params as openai_types
 from typing_extensions import TypeAliasType, is_typeddict
 
+from segue.catalog import get_provider
 from segue.render import Request
 
 # What members of the family accept in addition to OpenAI's types: fields of an answer, fields of the body, and whether
@@ -24,12 +25,17 @@ EXTENSIONS: dict[str, tuple[set[str], set[str], bool]] = {
     "together": ({"reasoning", "reasoning_content"}, {"reasoning"}, False),
     "fireworks": ({"reasoning_content"}, set(), False),
     "openrouter": ({"reasoning", "reasoning_content", "reasoning_details"}, {"reasoning"}, False),
-    "dashscope": ({"reasoning_content"}, {"enable_thinking"}, False),
-    "zai": ({"reasoning_content"}, {"thinking"}, False),
+    "dashscope": ({"reasoning_content"}, {"enable_thinking", "thinking_budget", "preserve_thinking"}, False),
+    "zai": ({"reasoning_content"}, {"thinking", "tool_stream"}, False),
     "minimax": ({"reasoning_details"}, set(), False),
     "ollama": ({"reasoning"}, set(), True),
     "llamacpp": ({"reasoning_content"}, set(), True),
     "vllm": ({"reasoning", "reasoning_content"}, set(), False),
+    # Hosts of open models; others are like the first.
+    "deepinfra": ({"reasoning", "reasoning_content"}, set(), False),
+    "google-vertex": ({"reasoning", "reasoning_content"}, set(), False),
+    "azure": ({"reasoning", "reasoning_content"}, set(), False),
+    "xiaomi": ({"reasoning", "reasoning_content"}, {"thinking"}, False),
 }
 SELF_HOSTED = ("ollama", "llamacpp", "vllm")
 SDKS: dict[str, Any] = {
@@ -49,7 +55,8 @@ def faults(request: Request) -> list[str]:
         streams = body.get("stream") is True
         kinds = (openai_types.CompletionCreateParamsNonStreaming, openai_types.CompletionCreateParamsStreaming)
         expected = kinds[streams]
-    body = _without_extensions(body, *EXTENSIONS.get(provider, (set(), set(), False)))
+    like = get_provider(provider).like or ""
+    body = _without_extensions(body, *EXTENSIONS.get(provider, EXTENSIONS.get(like, (set(), set(), False))))
     return found + _check(body, expected, "body")
 
 

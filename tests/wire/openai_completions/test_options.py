@@ -44,7 +44,7 @@ def dropped(request: Request) -> list[str]:
         (KIMI, "low", {"thinking": {"type": "enabled"}}),
         (KIMI, "off", {"thinking": {"type": "disabled"}}),
         ("moonshot/kimi-k3", "medium", {"reasoning_effort": "low"}),
-        ("dashscope/qwen-plus", "low", {"enable_thinking": True}),
+        ("dashscope/qwen-plus", "off", {"enable_thinking": False}),
         ("together/Qwen/Qwen3.5-397B-A17B", "off", {"reasoning": {"enabled": False}}),
         ("openrouter/x-ai/grok-4.20", "high", {"reasoning": {"effort": "high"}}),
         ("openrouter/x-ai/grok-4.20", "off", {"reasoning": {"effort": "none"}}),

@@ -135,4 +135,4 @@ def test_the_sdk_has_an_argument_for_every_field() -> None:
     for model in MODELS.values():
         request = encode(CONVERSATIONS["openai/gpt-5.4"], model, options)
         create.bind(**request.sdk_kwargs())
-        assert (request.path, request.headers) == ("/responses", {"content-type": "application/json"})
+        assert (request.path, request.headers) == ("/responses", {"content-type": "application/json", **model.headers})

@@ -69,7 +69,7 @@ def _add_reasoning(out: Out, body: Body) -> None:
 def _add_defaults(out: Out, body: Body) -> None:
     """Add what a request needs whether it sets a level or not."""
     level, dialect = out.options.reasoning, out.dialect
-    if dialect.thinking_streams_only and not out.options.stream:
+    if dialect.thinking_streams_only and not out.options.stream:  # QWN-06
         if level not in (None, "off"):
             out.drop_option("reasoning", "this target thinks only if the answer is streamed")
         body.pop("thinking_budget", None)

@@ -60,6 +60,13 @@ def _disabled(body: Object, model: Model | None) -> Found:
         yield "thinking", "cannot be disabled"
 
 
+def _whole_thinking(body: Object, model: Model | None) -> Found:
+    if body.get("stream") is True or model is None or not model.reasoning:
+        return
+    if body.get("enable_thinking") is not False:
+        yield "enable_thinking", "must be false, because the answer is not streamed"
+
+
 def _no_tools(body: Object, model: Model | None) -> Found:
     if body.get("tools") == []:
         yield "tools", "an empty list of tools"
@@ -138,6 +145,16 @@ RULES: tuple[Rule, ...] = (
                 dialect.reasoning_switch == "reasoning_effort" and dialect.effort != () and "none" not in dialect.effort
             )
         ),
+    ),
+    Rule(
+        number="QWN-06",
+        title="A whole answer is not combined with thinking",
+        answers="parameter.enable_thinking must be set to false for non-streaming calls",
+        source="new-api#1109, langchain4j#3974, llxprt-code#229, coze-studio#324, 2025-26; of open-weight Qwen3, the "
+        "stricter reading for others",
+        prevented_by=_OPTIONS,
+        check=_whole_thinking,
+        only=where(lambda dialect: dialect.thinking_streams_only),
     ),
     Rule(
         number="VLL-01",
