@@ -203,8 +203,8 @@ QUIRKS: tuple[Quirk, ...] = (
     ),
     Quirk(
         cure="7",
-        model="moonshot/kimi-k9",
-        context=said(REASONED, TextContent("Nothing."), origin="moonshot/kimi-k9"),
+        model="moonshot/kimi-k2.6",
+        context=said(REASONED, TextContent("Nothing."), origin="moonshot/kimi-k2.6"),
         refuses=_refuse_if(
             lambda body: has(body, reasoning_content=...),
             "property 'messages.1.assistant.reasoning_content' is unsupported",

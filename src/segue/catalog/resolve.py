@@ -216,8 +216,9 @@ def _no_provider(name: str, tables: Tables) -> str:
     """Return the error text for a name without a separator."""
     if name.strip().lower() in tables.providers:
         return f'{name!r} is a provider: write "{name.strip().lower()}/model"'
-    having = [ref for ref in tables.models if ref.partition("/")[2] == name.strip()]
-    hint = f"; did you mean {' or '.join(sorted(having))}?" if having else ""
+    having = sorted(ref for ref in tables.models if ref.partition("/")[2] == name.strip())
+    makers = [ref for ref in having if not tables.providers[ref.partition("/")[0]].routes]  # not hosts of many makers
+    hint = f"; did you mean {' or '.join((makers or having)[:3])}?" if having else ""
     return f'{name!r} does not name a provider: write "provider/model", such as "anthropic/claude-sonnet-5"{hint}'
 
 
