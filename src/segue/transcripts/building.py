@@ -5,7 +5,7 @@ it is left out, and the report says where.
 """
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from ..errors import FormatError
@@ -156,6 +156,13 @@ class Conversation:
         """Report something about what is being read."""
         self.report.add(code, text, *self._place)
 
+    @property
+    def last_call(self) -> str | None:
+        """The id of the oldest call of the last answer that has no result yet."""
+        last = next((each for each in reversed(self.log) if isinstance(each, AssistantMessage)), None)
+        calls = [block.id for block in last.content if isinstance(block, ToolCall)] if last else []
+        return next((call for call in calls if call not in self._results), None)
+
     def begin(self, original: Any, where: str, has_system: bool = False) -> None:
         """From here on, messages are read from ``original``; ``has_system``: a part of the system prompt, too."""
         self.at(where=where)
@@ -288,6 +295,14 @@ class Conversation:
             self.add_result(message.tool_call_id, message.content, message.is_error, message.tool_name)
         else:
             self.add_user(message.content, message.injected)
+
+    def unknown(self, row: Object, known: Container[str] = ()) -> None:
+        """Report a row that is left out: one of a ``known`` kind, or of any other."""
+        kind = text_of(row.get("type")) or text_of(row.get("kind")) or text_of(row.get("role"))
+        if kind in known:
+            self.remark("row-left-out", f"a row of type {kind}")
+        else:
+            self.remark("row-unknown", "a row of an unknown type")
 
     def add_branch(
         self,

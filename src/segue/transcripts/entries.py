@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from ..errors import FormatError
-from .building import Conversation
+from .building import Conversation, rows
 from .format import Format
 from .reading import text_of
-from .source import Source
+from .source import Object, Source
 from .values import Report, Transcript, TranscriptInfo
 
 
@@ -62,6 +63,38 @@ def document_format(
         return [Entry(read=lambda: read(source.document, Report()))]
 
     return entries_format(recognise=lambda source: recognise(source.document), entries=entries, **fields)
+
+
+def rows_format(
+    *,
+    recognise: Callable[[list[Object]], bool],
+    read: Callable[[Conversation, Iterable[tuple[int, Object]]], None],
+    head: Callable[[list[Object]], Object] = lambda rows: {},
+    name: str,
+    **fields: Any,
+) -> Format:
+    """A format whose file is one conversation with one JSON object on each line. ``head`` returns what its first rows
+    show about it: fields of ``Entry``."""
+
+    def entries(source: Source) -> Iterable[Entry]:
+        def conversation() -> Conversation:
+            found = Conversation(name)
+            read(found, rows(source, found.report))
+            return found
+
+        return [Entry(read=conversation, **head(source.rows))]
+
+    return entries_format(name=name, recognise=lambda source: recognise(source.rows), entries=entries, **fields)
+
+
+def below(folder: str, *patterns: str) -> Callable[[], Iterable[Path]]:
+    """The files of a tool on this machine."""
+
+    def find() -> Iterable[Path]:
+        home = Path(folder).expanduser()
+        return [path for pattern in patterns for path in home.glob(pattern)]
+
+    return find
 
 
 def _chosen(entries: Sequence[Entry], id: str | None, source: Source) -> Entry:  # noqa: A002

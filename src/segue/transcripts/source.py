@@ -65,8 +65,15 @@ class Source:
             return lines, not file.read(1)
 
     @cached_property
+    def _values(self) -> list[Any]:
+        """The values of the first lines; ``None`` for each that is not JSON on its own."""
+        return [read_line(line) for line in self._first[0]]
+
+    @cached_property
     def rows(self) -> list[Object]:
         """The first rows of a file that has one JSON object on each line. Lines that cannot be read are skipped."""
+        if len(self._values) > 1 and self.document is not None:
+            return []
         return [row for line in self._first[0] for row in read_rows(line)]
 
     @cached_property
@@ -80,8 +87,11 @@ class Source:
         lines, whole = self._first
         if not lines or lines[0].lstrip(BYTE_ORDER_MARK + b" \t\r\n")[:1] not in (b"{", b"["):
             return None
-        if len(self.rows) > 1 or (self.rows and not whole):
+        has_rows = any(isinstance(each, dict) for each in self._values)
+        if isinstance(self._values[0], dict) and (len(lines) > 1 or not whole):
             return None
+        if has_rows and self._values[0] is None and not lines[0].rstrip().endswith((b"{", b"[", b",")):
+            return None  # lines, of which the first is damaged
         with self.open() as file:
             return read_line(file.read())
 
@@ -94,6 +104,16 @@ class Source:
             return frozenset(
                 name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
             )
+
+    def columns(self, table: str) -> frozenset[str]:
+        """The names of the columns of a table."""
+        with self.database() as connection:
+            return frozenset(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+
+    def records(self, statement: str, *values: Any) -> list[Object]:
+        """The rows that a statement returns."""
+        with self.database() as connection:
+            return [dict(row) for row in connection.execute(statement, values)]
 
     @cached_property
     def members(self) -> frozenset[str]:
@@ -153,8 +173,11 @@ def decompressed(file: IO[bytes]) -> Iterator[IO[bytes]]:
         raise SettingError("this file is compressed with zstd; pip install 'segue[transcripts]' to read it") from None
     import io
 
-    with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
-        yield io.BufferedReader(reader)
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader:
+            yield io.BufferedReader(reader)
+    except zstandard.ZstdError as error:
+        raise FormatError(f"this cannot be decompressed with zstd: {error}") from None
 
 
 def read_line(line: bytes) -> Any:
@@ -183,6 +206,13 @@ def read_rows(line: bytes) -> list[Object]:
             return []
         rows.append(row)
     return rows
+
+
+def read_cell(value: Any) -> Any:
+    """The JSON value in a cell of a table; ``None`` if it cannot be read."""
+    if isinstance(value, str):
+        return read_line(value.encode("utf-8", "replace"))
+    return read_line(value) if isinstance(value, bytes) else None
 
 
 def any_row(rows: Iterable[Object], *names: str) -> bool:
