@@ -33,7 +33,9 @@ def _has_turns(text: str) -> bool:
 
 
 def _entries(source: Source) -> list[Entry]:
-    return [_entry(number, started, lines) for number, (started, lines) in enumerate(_sessions(source), 1) if lines]
+    """The sessions in which the user wrote something, numbered from 1."""
+    found = [each for each in _sessions(source) if any(text.startswith("#### ") for _, text in each[1])]
+    return [_entry(number, *each) for number, each in enumerate(found, 1)]
 
 
 def _sessions(source: Source) -> Iterator[tuple[str, list[tuple[int, str]]]]:
@@ -73,7 +75,8 @@ def _read(lines: list[tuple[int, str]]) -> Conversation:
         if now == "program":
             shown += 1
             if found := _MODEL.match(text):
-                conversation.set_origin(model=found[1])
+                provider, _, model = found[1].rpartition("/")
+                conversation.set_origin(provider, model)
         else:
             block.append(text[5:].removesuffix("  ") if now == "user" else text)
     if shown:

@@ -4,7 +4,6 @@ What is shown ends at ``current_node``; other leaves are branches. Messages with
 Bytes of images are not in the JSON. Not tried on a real file.
 """
 
-import zipfile
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -31,9 +30,8 @@ def _members(source: Source) -> Iterator[Any]:
     names = sorted(name for name in source.members if name.rpartition("/")[2].startswith("conversations"))
     if not names or source.is_directory:
         return
-    with zipfile.ZipFile(source.path) as archive:
-        for name in names:
-            yield read_line(archive.read(name))
+    for name in names:
+        yield source.member(name)
 
 
 def _entries(source: Source) -> Iterator[Entry]:
@@ -92,10 +90,10 @@ def _follow(conversation: Conversation, path: Iterable[Object]) -> None:
 def _message(conversation: Conversation, message: Object) -> None:
     author, content, metadata = (object_in(message, name) for name in ("author", "content", "metadata"))
     role, kind = text_of(author.get("role")), text_of(content.get("content_type"))
-    if metadata.get("is_visually_hidden_from_conversation") is True or message.get("weight") == 0:
-        if kind != "user_editable_context":
-            conversation.remark("row-left-out", "a message that is not shown")
-            return
+    hidden = metadata.get("is_visually_hidden_from_conversation") is True or message.get("weight") == 0
+    if hidden and kind != "user_editable_context":
+        conversation.remark("row-left-out", "a message that is not shown")
+        return
     text = _text(conversation, content)
     if kind == "user_editable_context" or role == "system":
         conversation.add_system(text)

@@ -8,7 +8,7 @@ the history is missing: it has neither calls nor results. Source: cline/cline an
 from pathlib import Path
 from typing import Any
 
-from ..types import AssistantContent, TextContent, ThinkingContent
+from ..types import AssistantContent, TextContent, ThinkingContent, UserMessage
 from . import signatures
 from .building import Conversation
 from .entries import Entry, below, entries_format
@@ -121,12 +121,19 @@ def _add(conversation: Conversation, row: Object, thoughts: list[AssistantConten
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else objects(content)
     start = len(conversation.log)
     conversation.ingest({"role": row.get("role"), "content": blocks}, ANTHROPIC, time=row.get("ts"))
+    last = conversation.log[-1] if len(conversation.log) > start else None
+    if isinstance(last, UserMessage) and all(_is_environment(block) for block in last.content):
+        conversation.log[-1] = UserMessage(last.content, injected=True)
     reasoning = text_in(row, "reasoning_content")
     found = [*thoughts, *([ThinkingContent(reasoning, "reasoning_content")] if reasoning else [])]
     if found and row.get("role") == "assistant":
         answer = conversation.log.pop() if len(conversation.log) > start else None
         content = answer.content if answer is not None and not isinstance(answer, Compaction) else []
         conversation.add_answer([*found, *content], time=row.get("ts"))
+
+
+def _is_environment(block: Any) -> bool:
+    return isinstance(block, TextContent) and block.text.lstrip().startswith("<environment_details>")
 
 
 # -- the screen ------------------------------------------------------------------------------------------------------

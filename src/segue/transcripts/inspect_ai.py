@@ -3,17 +3,14 @@
 Content of the form ``attachment://…`` is in the ``attachments`` of its sample. Tried on logs of 0.3.41 to 0.3.135.
 """
 
-import zipfile
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import FormatError
 from ..types import AssistantContent, ProviderContent, TextContent, ThinkingContent, UserContent
 from .building import Conversation, media
 from .entries import Entry, entries_format
 from .reading import as_text, object_in, object_of, objects, objects_in, text_in, text_of, unix_ms
-from .source import Object, Source, read_line
+from .source import Object, Source
 
 NAME = "inspect-ai"
 _ATTACHMENT = "attachment://"
@@ -32,19 +29,20 @@ def _entries(source: Source) -> Iterator[Entry]:
         header, samples = object_of(source.document), objects_in(source.document, "samples")
         yield from (_entry(header, sample) for sample in samples)
         return
-    members = _members(source)
+    members = {name: source.member(name) for name in sorted(source.members) if name.endswith(".json")}
     header = object_of(members.get("header.json") or members.get("_journal/start.json"))
     for name, sample in members.items():
-        if name.startswith("samples/") and isinstance(sample, dict):
-            yield _entry(header, sample)
+        if name.startswith("samples/"):
+            yield _entry(header, sample) if isinstance(sample, dict) else _unreadable(name)
 
 
-def _members(source: Source) -> dict[str, Any]:
-    try:
-        with zipfile.ZipFile(source.path) as archive:
-            return {name: read_line(archive.read(name)) for name in archive.namelist() if name.endswith(".json")}
-    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError) as error:
-        raise FormatError(f"this zip file cannot be read: {error}", source=str(source)) from None
+def _unreadable(name: str) -> Entry:
+    def read() -> Conversation:
+        conversation = Conversation(NAME)
+        conversation.report.add("line-unreadable", "not a JSON object", where=name)
+        return conversation
+
+    return Entry(read=read, id=name.removeprefix("samples/").removesuffix(".json"))
 
 
 def _entry(header: Object, sample: Object) -> Entry:

@@ -17,14 +17,16 @@ from .values import Compaction
 
 NAME = "kimi"
 _OLD = frozenset({"_system_prompt", "_checkpoint", "_usage"})
-_PREFIXES = ("metadata", "turn.", "llm.", "usage.", "permission.", "tools.", "plugin.", "runtime.", "token_counting.",
-             "config.", "profile.", "goal.", "task.", "mcp.", "cron.", "skill.", "plan_mode.", "full_compaction.")  # fmt: skip
+_PREFIXES = (
+    "metadata", "turn.", "llm.", "usage.", "permission.", "tools.", "plugin.", "runtime.", "token_counting.", "config.",
+    "profile.", "goal.", "task.", "mcp.", "cron.", "skill.", "plan_mode.", "full_compaction.",
+)  # fmt: skip
 
 
 def is_own(rows: list[Object]) -> bool:
     kinds = [text_of(row.get("type")) for row in rows]
     new = any(kind.startswith(("context.append_", "turn.prompt", "config.update")) for kind in kinds)
-    return (new and "time" in str([*rows[-1]])) or any(text_of(row.get("role")) in _OLD for row in rows)
+    return new or any(text_of(row.get("role")) in _OLD for row in rows)
 
 
 def read(conversation: Conversation, rows: Iterable[tuple[int, Object]]) -> None:

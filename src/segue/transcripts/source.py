@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import cached_property
@@ -26,6 +27,8 @@ _STEP = 1 << 22
 _ZSTD = b"\x28\xb5\x2f\xfd"  # RFC 8878, section 3.1.1
 _SQLITE = b"SQLite format 3\0"  # https://www.sqlite.org/fileformat.html, section 1.3
 _ZIP = b"PK\x03\x04"
+_DAMAGED = (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError, EOFError, KeyError, ValueError)
+"""What reading a damaged zip file raises."""
 
 
 class Source:
@@ -125,7 +128,15 @@ class Source:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return frozenset(archive.namelist())
-        except (zipfile.BadZipFile, OSError) as error:
+        except _DAMAGED as error:
+            raise FormatError(f"this zip file cannot be read: {error}", source=str(self)) from None
+
+    def member(self, name: str) -> Any:
+        """The JSON document of that name in a zip file; ``None`` if it cannot be read."""
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                return read_line(archive.read(name))
+        except _DAMAGED as error:
             raise FormatError(f"this zip file cannot be read: {error}", source=str(self)) from None
 
     @contextmanager
