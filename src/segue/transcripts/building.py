@@ -5,7 +5,7 @@ it is left out, and the report says where.
 """
 
 from base64 import b64encode
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from ..errors import FormatError
@@ -33,7 +33,7 @@ from ..wire import DATA_URL, read_arguments
 from .originals import Originals
 from .origins import Origin, origin_of
 from .reading import ENDPOINT, as_text, number_of, object_of, objects, text_of, unix_ms
-from .source import Object, Source, read_line
+from .source import Object
 from .values import Branch, BranchKind, Compaction, RemarkCode, Report, Transcript
 
 STOPS: Mapping[str, StopReason] = {
@@ -66,22 +66,6 @@ STOPS: Mapping[str, StopReason] = {
 
 
 EMPTY_SCHEMA: Object = {"type": "object", "properties": {}}
-
-
-def rows(source: Source, report: Report) -> Iterator[tuple[int, Object]]:
-    """All rows of a file with one JSON object on each line, with the numbers of their lines."""
-    unread: int | None = None
-    for number, line in source.lines():
-        if unread is not None:
-            report.add("line-unreadable", "not a JSON object", unread)
-            unread = None
-        row = read_line(line)
-        if isinstance(row, dict):
-            yield number, row
-        else:
-            unread = number
-    if unread is not None:
-        report.add("line-torn", "the last line is not complete", unread)
 
 
 def media(mime_type: Any, data: Any = None, url: Any = None, name: Any = None) -> ImageContent | FileContent | None:

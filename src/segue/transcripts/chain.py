@@ -36,7 +36,7 @@ class Chain:
     def _parent(self, at: int, link: Link, numbers: dict[str, int], report: Report) -> int | None:
         if link.parent is None:
             return None
-        found = numbers.get(link.parent)
+        found = numbers.get(link.parent) if isinstance(link.parent, str) else None
         if found is None or found >= at:
             report.add("parent-missing", f"the row before row {link.id} is not in the file before it", link.line)
             return at - 1 if at else None

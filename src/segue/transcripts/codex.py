@@ -41,7 +41,7 @@ _SILENT = frozenset({"token_count", "item_completed", "exec_command_end", "threa
 def recognise(source: Source) -> bool:
     """Rows in envelopes; or a first row with an id and instructions, and bare items."""
     rows = source.rows
-    if any(row.get("type") in _ENVELOPES and isinstance(row.get("payload"), dict) for row in rows):
+    if any(text_in(row, "type") in _ENVELOPES and isinstance(row.get("payload"), dict) for row in rows):
         return True
     return bool(rows) and {"id", "timestamp", "instructions"} <= rows[0].keys() and "type" not in rows[0]
 
@@ -71,7 +71,7 @@ class _Reader:
                 self._row(number, row)
 
     def _row(self, line: int, row: Object) -> None:
-        kind, payload = row.get("type"), row.get("payload")
+        kind, payload = text_in(row, "type"), row.get("payload")
         state = self.state
         state.updated = text_in(row, "timestamp") or state.updated
         if state.meta is None and "type" not in row and "record_type" not in row:
@@ -121,7 +121,7 @@ class _Reader:
         self.state.model = text_in(payload, "model") or self.state.model
 
     def _event(self, line: int, payload: Object) -> None:
-        kind, state = payload.get("type"), self.state
+        kind, state = text_in(payload, "type"), self.state
         item = object_in(payload, "item")
         last = object_in(object_in(payload, "info"), "last_token_usage")
         if kind == "token_count" and last and state.steps:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from .building import Conversation, rows
+from .building import Conversation
 from .entries import Entry, entries_format
 from .format import Format
-from .reading import mostly, text_in
+from .reading import json_rows, mostly, text_in
 from .source import Object, Source
 from .values import Report
 
@@ -37,7 +37,7 @@ def first_rows(source: Source) -> list[Any]:
 def all_rows(source: Source, report: Report) -> Iterator[Row]:
     """All rows of a file that are objects."""
     if source.document is None:
-        yield from ((line, "", row) for line, row in rows(source, report))
+        yield from ((line, "", row) for line, row in json_rows(source, report))
         return
     for at, row in enumerate(first_rows(source)):
         if isinstance(row, dict):

@@ -8,9 +8,9 @@ from typing import Any
 from msgspec import Struct
 
 from ..errors import FormatError
-from .building import Conversation, rows
+from .building import Conversation
 from .format import Format
-from .reading import text_of
+from .reading import json_rows, text_of
 from .source import Object, Source
 from .values import Report, Transcript, TranscriptInfo
 
@@ -79,7 +79,7 @@ def rows_format(
     def entries(source: Source) -> Iterable[Entry]:
         def conversation() -> Conversation:
             found = Conversation(name)
-            read(found, rows(source, found.report))
+            read(found, json_rows(source, found.report))
             return found
 
         return [Entry(read=conversation, **head(source.rows))]

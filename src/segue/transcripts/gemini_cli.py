@@ -97,7 +97,7 @@ class _Reader:
     def read(self, rows: list[tuple[int, Object]]) -> list[Message]:
         for line, row in rows:
             self._line = line
-            kind = row.get("type")
+            kind = text_in(row, "type") or ""
             if kind == "user":
                 self._user(row)
             elif kind in ("gemini", "model", "assistant"):

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..types import AssistantContent, ProviderContent, TextContent, ThinkingContent, UserContent
-from .building import Conversation, media, rows
+from .building import Conversation, media
 from .entries import Entry, below, entries_format
-from .reading import as_text, object_in, objects, text_in, text_of, unix_ms
+from .reading import as_text, json_rows, object_in, objects, text_in, text_of, unix_ms
 from .source import Object, Source, read_cell
 from .values import Compaction, Report, seen
 
@@ -62,7 +62,7 @@ def _messages(source: Source, session: Any) -> Iterator[tuple[int | None, str, O
 
 def _read_lines(source: Source) -> Conversation:
     report = Report()
-    return _read(((line, "", row) for line, row in rows(source, report) if "role" in row), report=report)
+    return _read(((line, "", row) for line, row in json_rows(source, report) if "role" in row), report=report)
 
 
 def _read(

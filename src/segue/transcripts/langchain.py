@@ -65,13 +65,13 @@ def read_messages(items: Iterable[Any], report: Report | None = None, endpoint: 
     """Read serialised messages. ``endpoint`` is that of the answers; without one they are of no live endpoint."""
     conversation = Conversation(NAME, report, endpoint)
     kept = [*items]
-    removed = {fields.get("id") for kind, fields in map(unwrapped, kept) if kind == "remove"} - {None}
+    removed = {text_of(fields.get("id")) for kind, fields in map(unwrapped, kept) if kind == "remove"} - {""}
     for at, item in enumerate(kept):
         kind, fields = unwrapped(item)
         if kind == "chat":
             kind = _ROLES.get(text_of(fields.get("role")), "human")
         conversation.begin(item, f"[{at}]", has_system=kind == "system" and not conversation.log)
-        if kind == "remove" or (removed and fields.get("id") in removed):
+        if kind == "remove" or text_of(fields.get("id")) in removed:
             conversation.remark("row-left-out", "a message that was removed")
         elif kind in _READERS:
             _READERS[kind](conversation, fields)

@@ -15,7 +15,7 @@ from .format import Format
 from .opencode_parts import Conversation, Stored
 from .opencode_write import write
 from .reading import last_model, number_in, object_in, objects_in, short_title, text_in, unix_ms
-from .source import Object, Source, read_line
+from .source import Object, Source, read_cell, read_line
 from .values import Branch, Compaction, Report, Transcript, TranscriptInfo, seen
 
 NAME = "opencode"
@@ -69,7 +69,7 @@ class _Database(_Place):
                 found = dict(row)
                 times = {"created": found.get("time_created"), "updated": found.get("time_updated")}
                 revert = found.get("revert")
-                more = {"parentID": found.get("parent_id"), "revert": read_line(revert.encode()) if revert else None}
+                more = {"parentID": found.get("parent_id"), "revert": read_cell(revert)}
                 yield {**found, **more, "time": times}
 
     def messages(self, session: str, report: Report) -> Iterable[Stored]:

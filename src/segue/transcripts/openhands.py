@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..types import AssistantContent, TextContent, ThinkingContent, UserContent, UserMessage
-from .building import Conversation, media, rows
+from .building import Conversation, media
 from .entries import Entry, below, entries_format
-from .reading import as_text, object_in, object_of, objects, objects_in, text_in, text_of
+from .reading import as_text, json_rows, object_in, object_of, objects, objects_in, text_in, text_of
 from .signatures import thinking
 from .source import Object, Source, read_line
 from .values import Compaction, Report
@@ -44,7 +44,7 @@ def _entries(source: Source) -> list[Entry]:
 
 def _events(source: Source, report: Report) -> Iterator[tuple[int | None, str, Object]]:
     if not source.is_directory:
-        yield from ((line, "", row) for line, row in rows(source, report))
+        yield from ((line, "", row) for line, row in json_rows(source, report))
         return
     for path in sorted((source.path / "events").glob("*.json")):
         event = read_line(path.read_bytes())

@@ -107,7 +107,7 @@ class _Entries:
         return Compaction((UserMessage(text_in(row, "summary") or "", injected=True),), kept)
 
     def _entry(self, link: Link) -> list[Message]:
-        row, kind = link.row, link.row.get("type")
+        row, kind = link.row, text_in(link.row, "type")
         if kind == "message":
             return self.message(link, object_in(row, "message"))
         if kind == "branch_summary":
@@ -119,7 +119,7 @@ class _Entries:
         return []
 
     def message(self, link: Link, message: Object) -> list[Message]:
-        role = message.get("role")
+        role = text_in(message, "role") or ""
         if role in _OTHER_ROLES:
             return _OTHER_ROLES[role](self, link, message)
         try:

@@ -22,7 +22,7 @@ from .format import Draft, Target
 from .marks import marked
 from .originals import Originals
 from .origins import BEDROCK, GOOGLE
-from .reading import iso_time
+from .reading import iso_time, text_of
 from .source import Object
 
 _FINISH = {"stop": "stop", "length": "length", "toolUse": "tool_call", "error": "error", "aborted": "error"}
@@ -141,7 +141,7 @@ def _written_part(block: Any, protocol: str, provider: str | None) -> Object:
 def _written_provider(block: ProviderContent) -> Object:
     """A block that pydantic-ai wrote; one of another origin as text."""
     stored = block.value
-    if isinstance(stored, dict) and stored.get("part_kind") in _PROVIDER_PARTS:
+    if isinstance(stored, dict) and text_of(stored.get("part_kind")) in _PROVIDER_PARTS:
         return stored
     return {"part_kind": "text", "content": f"[{block.kind}] {block.text}".strip()}
 

@@ -36,7 +36,7 @@ _INJECTED = ("<qwen:", "<system-reminder>", "<environment_context>", "<session_c
 
 def recognise(source: Source) -> bool:
     """Rows like Claude Code's, with Gemini's parts."""
-    rows = [row for row in source.rows if "uuid" in row and "sessionId" in row and row.get("type") in _TYPES]
+    rows = [row for row in source.rows if "uuid" in row and "sessionId" in row and text_in(row, "type") in _TYPES]
     return any("parts" in object_in(row, "message") or "systemPayload" in row for row in rows)
 
 
@@ -45,7 +45,7 @@ def read(source: Source, identity: str | None) -> Transcript:
     report = Report()
     links = []
     for line, row in json_rows(source, report):
-        if row.get("type") not in _TYPES:
+        if text_in(row, "type") not in _TYPES:
             report.add("row-unknown", f"a row of type {row.get('type')!r}", line)
         elif (name := text_in(row, "uuid")) is None:
             report.add("row-incomplete", f"a row of type {row['type']} without a uuid", line)

@@ -171,7 +171,7 @@ class Source:
             with closing(sqlite3.connect(uri, uri=True)) as connection:
                 connection.row_factory = sqlite3.Row
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise FormatError(f"this database cannot be read: {error}", source=str(self)) from None
 
 

@@ -38,7 +38,7 @@ def is_own(document: Any) -> bool:
     messages = _messages(document)
     if mostly(messages, lambda each: "parts" in each):
         return mostly(messages, _is_ui)
-    kinds = {part.get("type") for each in objects(messages)[:50] for part in objects(each.get("content"))}
+    kinds = {text_of(part.get("type")) for each in objects(messages)[:50] for part in objects(each.get("content"))}
     return bool(kinds & {"tool-call", "tool-result"}) or mostly(messages, lambda each: "toolInvocations" in each)
 
 

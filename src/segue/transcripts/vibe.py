@@ -6,10 +6,10 @@ The system prompt and the tools are in ``meta.json``. Source: mistralai/mistral-
 from pathlib import Path
 
 from ..types import ThinkingContent
-from .building import Conversation, media, rows
+from .building import Conversation, media
 from .entries import Entry, below, entries_format
 from .origins import CHAT
-from .reading import object_in, object_of, objects, text_in, text_of, unix_ms
+from .reading import json_rows, object_in, object_of, objects, text_in, text_of, unix_ms
 from .source import Object, Source, read_line
 
 NAME = "mistral-vibe"
@@ -49,7 +49,7 @@ def _read(file: Source, meta: Object) -> Conversation:
     prompt = meta.get("system_prompt")
     conversation.add_system(prompt if isinstance(prompt, str) else text_of(object_of(prompt).get("content")))
     conversation.add_tools(meta.get("tools") or meta.get("tools_available"))
-    for line, row in rows(file, conversation.report):
+    for line, row in json_rows(file, conversation.report):
         conversation.at(line)
         if row.get("role") in _ROLES:
             _add(conversation, row)
