@@ -19,6 +19,7 @@ from ..errors import ConflictError
 from ..render import ConversationLike
 from ..router import Fixed, Router
 from ..session import MEMORY, Store, open_store
+from ..telemetry import agent_span
 from ..tools import Allow, Approval, ApprovalRequest, Approve, Scheduler, Tool, ToolLike, ToolLimits
 from ..types import AssistantMessage, Usage, UserMessage
 from .events import Emit, How, TurnEnd, TurnEvent
@@ -95,6 +96,8 @@ class Agent:
         store: Store | str | None = None,
         settings: Settings | None = None,
     ) -> None:
+        self.name = ""
+        """The name of a sub-agent, for telemetry."""
         self.approve = approve
         self.has_store = session is not None or store is not None
         """Whether the caller chose a store. Otherwise a sub-agent uses the store of its lead."""
@@ -175,7 +178,8 @@ class Agent:
             self._running = True
             self.session.tools = self.scheduler.definitions  # tools may have been added or removed
             try:
-                return await self._run_turns(first, emit, meter)
+                with agent_span(self.name, self.session.id):
+                    return await self._run_turns(first, emit, meter)
             finally:
                 self._running = False
 

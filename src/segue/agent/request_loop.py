@@ -10,10 +10,11 @@ from typing import Protocol, assert_never
 
 from msgspec.structs import replace
 
-from ..client import Connection, Retries, reach, send
-from ..errors import FormatError, ProjectionError, ProviderError
+from ..client import Connection, Reach, Retries, reach, send
+from ..errors import ContextOverflowError, FormatError, ProjectionError, ProviderError
 from ..render import Request
 from ..router import Compact, Decision, GiveUp, Next, Retry, Router, Situation
+from ..telemetry import RequestSpan, Switched, request_span
 from ..types import AssistantMessage, Model
 from .events import Retried, Switch, TurnEvent
 
@@ -63,10 +64,19 @@ class RequestLoop:
         self.arriving: AssistantMessage | None = None
         """The part of an answer that has arrived and is not recorded yet, after a cancellation."""
         self._has_room = False  # whether this request was made shorter already
+        self._span: RequestSpan | None = None  # of the request to the present member, with all its attempts
+        self._failed: Model | None = None  # the member before it, if that failed
+        self._reason = ""  # why the present member was chosen, if it was not the first choice
         self.model: Model = router.begin(self._situation())
 
     async def answer(self) -> tuple[AssistantMessage, str | None]:
         """The answer to the next request, as it is recorded; and why the loop gave up, if it did."""
+        try:
+            return await self._answer()
+        finally:
+            self._end_span(self.arriving)  # if it was cancelled, or something was raised
+
+    async def _answer(self) -> tuple[AssistantMessage, str | None]:
         tries: Counter[str] = Counter()
         self._has_room = False
         while True:
@@ -74,12 +84,17 @@ class RequestLoop:
             message, error = await self._send(first=not tries[self.model.ref])
             tries[self.model.ref] += 1
             if error is None:
-                self.arriving = None
+                self._end_span(message)
+                self.arriving, self._failed, self._reason = None, None, ""
                 message = await self.journal.answered(self.model, message)
                 self.router.succeeded(self.model, self._situation())
                 return message, None
             decision = self.router.failed(self.model, error, tries[self.model.ref], self._situation())
             self.arriving = None
+            if not isinstance(decision, Retry):
+                self._end_span(message, error)
+                overflowed = isinstance(error, ContextOverflowError)
+                self._failed, self._reason = self.model, "overflow" if overflowed else "failover"
             message = await self.journal.failed(self.model, message, error, decision)
             if isinstance(decision, GiveUp):
                 return message, f"{decision.reason}: {error.text}"
@@ -93,6 +108,8 @@ class RequestLoop:
         connection = replace(self.journal.connection(self.model), retries=Retries(count=0))
         found = reach(self.model, connection)
         stream = send(await self._request(found.model, first), found)
+        self._span = self._span or self._new_span(found)
+        stream.share(self._span)
         async with stream:
             try:
                 async for event in stream:
@@ -132,6 +149,26 @@ class RequestLoop:
             assert_never(decision)
         await asyncio.sleep(decision.wait)
         return None
+
+    def _new_span(self, found: Reach) -> RequestSpan | None:
+        """The span of a request to a member: how it was chosen, and whether the conversation was made shorter."""
+        span = request_span(found.model, found.base_url)
+        if span is None:
+            return None
+        situation = self._situation()
+        span.belongs_to(situation.conversation, type(self.router).__name__.lower())
+        before = self._failed or situation.last
+        if before is not None and before.ref != found.model.ref:
+            reason = self._reason or ("user" if len(self.router.members) == 1 else "router")
+            span.switched(Switched(before.ref, found.model.ref, reason))
+        if self._has_room:
+            span.compacted()
+        return span
+
+    def _end_span(self, message: AssistantMessage | None, error: ProviderError | None = None) -> None:
+        span, self._span = self._span, None
+        if span is not None:
+            span.end(message, error)
 
     def _situation(self) -> Situation:
         return replace(self.journal.situation(), compacted=self._has_room)

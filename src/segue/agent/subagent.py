@@ -78,6 +78,7 @@ def as_subagent(agent: "Agent", name: str, description: str, history: bool, time
         store = agent.session.store if lead is None or agent.has_store else lead.session.store
         session = await in_thread(store.blocks, _session, agent, name, lead, store, call, history)
         async with agent.copy_for(session, lead, limits) as worker:
+            worker.name = name
             return _result(call, await worker.stream_for(lead, task).finished())
 
     text = TASK_WITH_HISTORY if history else TASK

@@ -21,6 +21,7 @@ from ..errors import InvalidRequestError, NetworkError, ProviderError
 from ..healing import NOT_CURED, REPORT, Cured, heal
 from ..render import Decoder, Request
 from ..rules import Diagnosis, Refused
+from ..telemetry import RequestSpan, request_span
 from ..types import AssistantMessage, Diagnostic
 from ..types.codec import UNREADABLE, read_json
 from ..types.events import Error, Event
@@ -60,6 +61,8 @@ class Stream:
         self.error: ProviderError | None = None
         self.attempts = 0
         """How often the request was sent."""
+        self._span: RequestSpan | None = None
+        self._ends_span = True
         self._reach = reach
         self._connection = reach.connection
         self._pool = pool
@@ -117,6 +120,10 @@ class Stream:
         self._queue.clear()
         await self._disconnect()
 
+    def share(self, span: RequestSpan | None) -> None:
+        """Use the span of a caller who sends a request several times, and ends the span itself."""
+        self._span, self._ends_span = span, False
+
     async def finished(self) -> AssistantMessage:
         """Read to the end and return the message, even if the answer failed."""
         async for _ in self:
@@ -131,6 +138,8 @@ class Stream:
         events, failure = await self._step()
         if not events:
             return
+        if self._span is not None:
+            self._span.received() if failure is None else self._span.failed(failure)
         if failure is not None and not self._emitted and self._heal(failure):
             await self._disconnect()
             return
@@ -161,6 +170,8 @@ class Stream:
         self._cured, self.request, self._body = found, found.request, body
         logger.info("%s: %s", self.request.model.ref, found.summary(failure.text))
         self._report = found.summary(failure.text)
+        if self._span is not None:
+            self._span.cured(", ".join(cure.number for cure in found.cures))
         return True
 
     async def _step(self) -> tuple[list[Event], ProviderError | None]:
@@ -185,7 +196,11 @@ class Stream:
 
     async def _connect(self) -> ProviderError | None:
         """Send the request. Return the provider's error if it was refused; otherwise the answer can be read."""
+        if not self.attempts and self._ends_span:
+            self._span = request_span(self.request.model, self._reach.base_url)
         self.attempts += 1
+        if self._span is not None:
+            self._span.sent(self.request)
         self._emitted = False
         self._decoder = self._fresh_decoder()
         timeouts, now = self._connection.timeouts, time.monotonic()
@@ -326,6 +341,8 @@ class Stream:
             self.message = self._decoder.message
             if self._cured is not None:
                 self._cured.learn(self._reach.facts)
+        if self._span is not None and self._ends_span and self.message is not None:
+            self._span.end(self.message, self.error)
         self._queue.extend(events)
 
     # -- the connection ----------------------------------------------------------------------------------------------

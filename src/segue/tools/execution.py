@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context, copy_context
 from typing import Any
 
+from ..telemetry import tool_span
 from ..types import ToolCall
 from .arguments import CheckedArguments
 from .output import STOPPED, OutputBuilder, ToolOutput
@@ -28,6 +29,9 @@ class Execution:
         self._context = copy_context()
         used = ToolCall(call.id, call.name, arguments.json, call.thought_signature)
         self._context.run(_running_call.set, RunningCall(used, builder.limits))
+        self._span = self._context.run(tool_span, call.name, call.id, arguments.json)
+        if self._span is not None:
+            self.future.add_done_callback(self._end_span)
         self._task: asyncio.Task[None] | None = None
         self._worker: Worker | None = None
         self.stopped = False
@@ -121,6 +125,11 @@ class Execution:
             self.future.set_result(STOPPED)
         else:
             self._run_on_loop(lambda: found)
+
+    def _end_span(self, future: "asyncio.Future[ToolOutput]") -> None:
+        output = STOPPED if future.cancelled() else future.result()
+        assert self._span is not None
+        self._span.end("\n".join(block.text for block in output.content if block.type == "text"), output.is_error)
 
 
 def _run_and_report(
