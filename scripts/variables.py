@@ -42,8 +42,8 @@ OTHERS = {
     "PROMETHEUS_MULTIPROC_DIR": "where the workers of a gateway put their metrics; `segue gateway --workers` sets it",
     "PGPASSWORD": "the password for sessions on PostgreSQL; libpq reads its other variables, too",
     "PGCONNECT_TIMEOUT": "seconds until a connection to PostgreSQL fails",
-    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "whether [spans](telemetry.md#content) have the content of messages",
-    "OTEL_SEMCONV_STABILITY_OPT_IN": "with `gen_ai_latest_experimental`, the new names of [metrics](telemetry.md#names)",
+    "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "whether [spans](telemetry.md) have content",
+    "OTEL_SEMCONV_STABILITY_OPT_IN": "whether [metrics](telemetry.md#names) have their new names",
 }
 """Variables that other programs define, and what segue uses them for."""
 
