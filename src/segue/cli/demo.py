@@ -124,7 +124,7 @@ def reply(context: Context, name: str, *, thinks: bool) -> Reply:
     if context.system_prompt == INSTRUCTIONS:
         return _reply(_summary(text))
     if call := _call(text, context):
-        thought = f"The user asks: {_short(text)} I call {call.name} before I answer."
+        thought = f"The user asks “{_short(text)}”. I call {call.name} before I answer."
         thinking: list[AssistantContent] = [ThinkingContent(thought)] if thinks else []
         return Reply([*thinking, TextContent("Let me look."), call], pause=PAUSE)
     seen = sum(isinstance(message, ToolResultMessage) for message in context.messages)
