@@ -147,3 +147,17 @@ def test_a_file_that_is_written_is_recognised(name: str, tmp_path: Path) -> None
     (tmp_path / draft.name).write_bytes(draft.data)
     found = segue.transcripts.read(tmp_path / draft.name)
     assert found.tool == name and [*map(shown, found.messages)] == ["user: One", "answer stop: 1"]
+
+
+def test_what_a_form_cannot_hold_is_reported(tmp_path: Path) -> None:
+    searched = segue.ProviderContent({"type": "web_search_call"}, "web_search_call", "terns")
+    answer = AssistantMessage([ThinkingContent("Terns."), searched, TextContent("Yes.")])
+    tool = segue.ToolDefinition("lookup", "Looks it up", {"type": "object"})
+    context = Context([segue.UserMessage("Terns?", injected=True), answer], system_prompt="Birds.", tools=[tool])
+    for name in HOLDS_ALL:
+        written = segue.transcripts.write(context, name, directory=tmp_path)
+        assert [each.code for each in written.changes] == ["tools-left-out", "block-left-out"]
+    written = segue.transcripts.write(context, "openai-agents", directory=tmp_path)
+    codes = [(each.code, each.where) for each in written.changes]
+    assert ("system-left-out", "") in codes and ("tools-left-out", "") in codes
+    assert ("block-left-out", "message 0") in codes and ("block-left-out", "message 1") in codes

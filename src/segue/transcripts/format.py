@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ..types import Context
 from .source import Source
-from .values import Transcript, TranscriptInfo
+from .values import Remark, Transcript, TranscriptInfo
 
 
 class Target(Struct, frozen=True, kw_only=True):
@@ -23,11 +23,13 @@ class Target(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True):
-    """A file to be written: its path below the directory of the tool, its bytes, and the command that resumes it."""
+    """A file to be written: its path below the directory of the tool, its bytes, the command that resumes it, and what
+    the form has no place for."""
 
     name: str
     data: bytes
     resume: str = ""
+    changes: tuple[Remark, ...] = ()
 
 
 class Format(Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from ..types import (
 from ..types.codec import encode
 from . import signatures
 from .format import Draft, Target
-from .marks import marked
+from .marks import left_out, marked
 from .originals import Originals
 from .source import Object
 
@@ -118,4 +118,4 @@ def _answer_block(block: AssistantContent, protocol: str) -> Object:
 
 
 def draft(context: Context, target: Target) -> Draft:
-    return Draft(f"{target.id}.json", encode(write_messages(context)))
+    return Draft(f"{target.id}.json", encode(write_messages(context)), changes=left_out(context))

@@ -17,11 +17,12 @@ from ..types.codec import encode
 from .building import Conversation
 from .entries import Entry, entries_format
 from .format import Draft, Target
+from .marks import left_out
 from .originals import Originals
 from .origins import RESPONSES, Origin
 from .reading import objects, text_of, unix_ms
 from .source import Object, Source, read_line
-from .values import Report
+from .values import Remark, Report
 
 NAME = "openai-agents"
 _MODEL_ITEMS = frozenset(
@@ -170,7 +171,21 @@ def _draft(context: Context, target: Target) -> Draft:
         rows = [(target.id, encode(item).decode()) for item in write_items(context)]
         database.executemany("INSERT INTO agent_messages (session_id, message_data) VALUES (?, ?)", rows)
         database.commit()
-        return Draft(f"{target.id}.db", database.serialize(), f"SQLiteSession({target.id!r}, {target.id + '.db'!r})")
+        resume = f"SQLiteSession({target.id!r}, {target.id + '.db'!r})"
+        return Draft(f"{target.id}.db", database.serialize(), resume, _left_out(context))
+
+
+def _left_out(context: Context) -> tuple[Remark, ...]:
+    """What items have no place for."""
+    report = Report()
+    if context.system_prompt:
+        report.add("system-left-out", "the system prompt: it is an instruction of the agent")
+    for change in export(Context(context.messages), RESPONSES).changes:
+        report.add("block-left-out", change.code, where=f"message {change.message}")
+    for at, message in enumerate(context.messages):
+        if getattr(message, "injected", False) or getattr(message, "synthetic", False):
+            report.add("block-left-out", "the mark that a program wrote the message", where=f"message {at}")
+    return (*report, *left_out(Context([], tools=context.tools)))
 
 
 FORMAT = entries_format(

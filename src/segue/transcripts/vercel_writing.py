@@ -20,7 +20,7 @@ from ..types import (
 from ..types.codec import encode
 from . import signatures
 from .format import Draft, Target
-from .marks import marked
+from .marks import left_out, marked
 from .originals import Originals
 from .origins import ANTHROPIC, BEDROCK, GOOGLE, RESPONSES
 from .reading import object_of, text_of
@@ -157,4 +157,4 @@ def _written_provider(block: ProviderContent) -> Object:
 
 
 def draft(context: Context, target: Target) -> Draft:
-    return Draft(f"{target.id}.json", encode(write_messages(context)))
+    return Draft(f"{target.id}.json", encode(write_messages(context)), changes=left_out(context))

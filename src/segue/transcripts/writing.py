@@ -95,7 +95,7 @@ def write(
     if not dry_run:
         _save(path, draft.data, form, prepared)
     resume = draft.resume.format(path=path, cwd=target.cwd)
-    return Written(path, target.id, resume, prepared, tuple(report), projected)
+    return Written(path, target.id, resume, prepared, (*report, *draft.changes), projected)
 
 
 def _new_id() -> str:
