@@ -16,6 +16,7 @@ from . import (
     encoding,
     growing,
     memory,
+    painting,
     plots,
     projection,
     sending,
@@ -44,6 +45,7 @@ SECTIONS = {
         bulk,
         memory,
         starting,
+        painting,
     )
 }
 DOCS = Path(__file__).parent.parent / "docs"

@@ -62,7 +62,7 @@ def test_the_screen_is_a_feed_of_messages_beside_heads_of_columns(studio: Runnin
         "mistral/mistral-large-latest",
         "meter",
         "lost 1",
-        "sent as stored: refused (",
+        "as stored: refused (",
     ):
         assert words in heads
     feed = page.get_by_role("feed")

@@ -1,6 +1,7 @@
 """The head of each column: what the model is, how much it gets, what that costs, and what is lost."""
 
 from collections.abc import Iterator
+from itertools import islice
 from urllib.parse import parse_qsl
 
 import htpy as h
@@ -15,6 +16,9 @@ from .marked import one_line
 from .opened import Opened
 from .rows import Sheet, draw_changes, draw_findings
 from .view import CHOICES, FREE, Target, View
+
+MOST_LISTED = 200
+"""Findings that a list shows; the keys reach all."""
 
 _LABELS = {
     "failed_turns": "failed turns",
@@ -118,8 +122,8 @@ def _facts(column: Column) -> Iterator[h.Renderable]:
 
 def _sent_as_stored(column: Column, refused: int) -> str:
     if column.unchecked:
-        return "sent as stored: cannot be written"
-    return f"sent as stored: refused ({refused})" if refused else "sent as stored: accepted"
+        return "as stored: cannot be written"
+    return f"as stored: refused ({refused})" if refused else "as stored: accepted"
 
 
 def _warnings(found: Preview) -> Iterator[str]:
@@ -177,15 +181,16 @@ def _controls(column: Column, number: int, opened: Opened, view: View, path: str
 
 def _findings(column: Column, findings: list[Finding]) -> h.Renderable:
     """All findings, each with a link to its message."""
+    places = sorted(column.findings.items(), key=lambda item: -1 if item[0] is None else item[0])
+    listed = islice(((index, finding) for index, found in places for finding in found), MOST_LISTED)
     items = [
         h.li[
             h.a(href=f"#m{index}")[f"message {index}"] if index is not None else "the request",
             f": {one_line(finding.message)} ",
             h.span(".detail")[finding.rule],
         ]
-        for index, found in sorted(column.findings.items(), key=lambda item: -1 if item[0] is None else item[0])
-        for finding in found
-    ][:200]
+        for index, finding in listed
+    ]
     return h.details(".panel")[h.summary[f"findings ({len(findings)})"], h.ol[items]]
 
 

@@ -121,11 +121,11 @@ def draw_changes(changes: Sequence[Change], stored: Message | None = None) -> It
 
 
 def _excerpt(stored: Message | None, change: Change) -> str:
-    """The beginning of the block that was lost."""
-    if stored is None or not change.lossy or change.block is None or change.block >= len(stored.content):
+    """The beginning of the block that was lost, or of the whole message."""
+    if stored is None or not change.lossy:
         return ""
-    block = stored.content[change.block]
-    return one_line(plain(block)[:200]) or label(block)
+    blocks = stored.content if change.block is None else stored.content[change.block : change.block + 1]
+    return next((one_line(plain(block)[:200]) or label(block) for block in blocks), "")
 
 
 def _adds(change: Change) -> bool:

@@ -134,4 +134,5 @@ function start() {
   watch({ parse, fetchText, observe: (chunk) => near.observe(chunk) });
 }
 start();
-followHash();
+if (location.hash) followHash();
+else if (document.querySelector("#find .hit")) document.querySelector("#find .hit").click();
