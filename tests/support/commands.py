@@ -92,6 +92,8 @@ BASE: dict[str, Callable[[Path], list[str]]] = {
     "reproduce": lambda path: ["reproduce", str(path / "talk.json"), "--model", TARGET],
     "import": lambda path: ["import", str(path / "body.json")],
     "export": lambda path: ["export", str(path / "talk.json"), "--as", "mistral-chat"],
+    "transcripts": lambda path: ["transcripts", "pi"],
+    "transfer": lambda path: ["transfer", str(path / "pi.jsonl"), "codex", "--dry-run"],
     "studio": lambda path: ["studio", str(path / "talk.json"), "--no-open", "--port", "70000"],
     "bulk lint": lambda path: ["bulk", "lint", str(path / "talk.json"), "--out", str(path / "linted")],
     "bulk convert": lambda path: [
@@ -142,6 +144,10 @@ def make_files(tmp_path: Path) -> Path:
     (tmp_path / "talk.json").write_text(json.dumps(TALK))
     body = segue.encode(segue.Context.from_json(json.dumps(TALK)), segue.get_model(TARGET)).json()
     (tmp_path / "body.json").write_bytes(body)
+    stored = segue.transcripts.write(
+        segue.Context.from_json(json.dumps(TALK)), "pi", directory=tmp_path / "pi", cwd="/tmp/x", now=1
+    )
+    stored.path.rename(tmp_path / "pi.jsonl")
     model = segue.Catalog.load().resolve("openai/gpt-5.4", "openai-completions")
     after = model.amended({"refused_keywords": ("pattern",)})
     segue.Facts(tmp_path / "learnt.toml").learn(model, after, ["refused_keywords"], "15b", "Failed")

@@ -26,6 +26,8 @@ COMMANDS = {
     "export": "print a conversation in the form of a protocol",
     "bulk": "check, convert or measure many conversations, in JSONL and Parquet files",
     "sessions": "manage stored sessions (list, show, check, fork, export, import)",
+    "transcripts": "list the sessions of other tools on this machine: Claude Code, Codex, …",
+    "transfer": "take a session from one tool to another, which resumes it",
     "studio": "show in a browser what each model would receive of a conversation",
     "gateway": "serve every model to existing clients: Claude Code, Codex, Gemini CLI, SDKs",
     "learn": "list what was learnt from refused requests, remove it, or export it",

@@ -86,6 +86,9 @@ def run(args: argparse.Namespace) -> int:
         raise FormatError(str(error)) from None
     job = Job(get_model(args.to, protocol=args.protocol, catalog=catalog), options, args.policy, args.json)
     conversations = Conversations(args.file)
+    if conversations.is_transcript:
+        batch = _encode_all([(None, conversations.transcript())], conversations.source, job)
+        return _write([batch], conversations, job)
     with open_input(args.file) as file:
         return _write(_encode_file(file, conversations.source, job), conversations, job)
 

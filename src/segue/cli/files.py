@@ -11,6 +11,7 @@ from ..errors import FormatError, SegueError, SettingError
 from ..session import open_store
 from ..types import Context, Model
 from .formats import Found, Source, read_file
+from .found_transcripts import name_of, print_left_out, read_transcript, transcript_format
 from .session_names import named_session
 from .terminal import busy, print_note
 
@@ -95,8 +96,23 @@ class Conversations:
 
     def found(self) -> Iterator[Found]:
         """The conversations, with the documents that they were found in."""
+        if self.is_transcript:
+            yield self.transcript()
+            return
         with open_input(self.path) as file:
             yield from self.read(file)
+
+    @property
+    def is_transcript(self) -> bool:
+        """Whether another tool wrote the file."""
+        return self.source.protocol is None and transcript_format(self.path) is not None
+
+    def transcript(self) -> Found:
+        """The conversation in a file that another tool wrote."""
+        transcript = read_transcript(self.path)
+        self.announce(name_of(transcript))
+        print_left_out(transcript, self.name)
+        return Found(transcript.context, name_of(transcript))
 
     def read(self, lines: Iterable[bytes]) -> Iterator[Found]:
         """The conversations in these lines of the file."""

@@ -68,6 +68,9 @@ class Linter:
     def findings(self) -> Iterator[Finding]:
         """The findings of all documents. Those in JSONL have their line in the path."""
         source = self.conversations.source
+        if self.conversations.is_transcript:
+            yield from self._conversation(self.conversations.transcript())
+            return
         with open_input(self.args.file) as file:
             head = first_lines(iter(file))
             lines, found = chain(head, file), find(head)

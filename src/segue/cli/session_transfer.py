@@ -3,16 +3,12 @@
 import argparse
 import time
 from collections.abc import Iterable
-from hashlib import blake2b
 from itertools import chain
 
 from ..errors import TransferError
 from ..session import (
-    AnyEntry,
-    MessageAdded,
     SessionInfo,
     Store,
-    SystemPromptSet,
     export_session,
     import_session,
     is_exported,
@@ -22,6 +18,8 @@ from ..types import Context, UserMessage, first_lines
 from ..types.text import count_of
 from .files import FILE_HELP, Conversations, open_input, private_file, source_name
 from .formatting import text_of, title_of
+from .found_transcripts import name_of, print_left_out, read_transcript, transcript_format
+from .session_family import digest, entries_of, import_family
 from .session_names import named_session
 from .terminal import busy, print_note, print_text, write_json
 
@@ -46,9 +44,12 @@ def run_export(args: argparse.Namespace) -> int:
 def configure_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help=f"an exported session, or {FILE_HELP}")
     parser.add_argument("--as", dest="name", metavar="NAME", help="the name of the session in this store")
+    parser.add_argument("--id", metavar="ID", help="the session, if the file of another tool has several")
 
 
 def run_import(args: argparse.Namespace) -> int:
+    if transcript_format(args.file) is not None:
+        return _import_transcript(args)
     with open_input(args.file) as file:
         head = first_lines(iter(file))
         kind = _import_session if any(map(is_exported, head)) else _import_conversations
@@ -81,33 +82,28 @@ def _import_conversations(args: argparse.Namespace, lines: Iterable[bytes]) -> i
     return conversations.status
 
 
+def _import_transcript(args: argparse.Namespace) -> int:
+    """Import a session of another tool as a family: the conversation, its branches and its sub-agents."""
+    found = read_transcript(args.file, args.id)
+    print_note(f"{args.file}: {name_of(found)}")
+    print_left_out(found, args.file)
+    with open_store(args.store) as store:
+        for session, added in import_family(store, found, args.name):
+            print_text(session)
+            print_note(f"new entries: {added:,}")
+    return 0
+
+
 def _store(store: Store, context: Context, name: str | None) -> tuple[str, int]:
     """Store a conversation as a session. The same conversation has the same entries, so that it is stored once."""
     now = time.time_ns() // 1_000_000
-    entries = _entries(context)
+    entries = entries_of(context.messages, context.system_prompt)
     first = next((message for message in context.messages if isinstance(message, UserMessage)), None)
     info = SessionInfo(
-        id=name or f"imported-{_digest(b''.join(entry.key.encode() for entry in entries))[:12]}",
+        id=name or f"imported-{digest(b''.join(entry.key.encode() for entry in entries))[:12]}",
         created=now,
         changed=now,
         entries=len(entries),
         title=title_of(text_of(first)) if first is not None else "",
     )
     return info.id, store.restore(info, entries)
-
-
-def _entries(context: Context) -> list[AnyEntry]:
-    """The entries of a conversation. Each key is a digest of everything up to it; their times are not known."""
-    entries: list[AnyEntry] = []
-    key = ""
-    if context.system_prompt:
-        key = _digest(context.system_prompt.encode("utf-8", "replace"))
-        entries.append(SystemPromptSet(key=key, time=0, system_prompt=context.system_prompt))
-    for message in context.messages:
-        key = _digest(key.encode() + Context(messages=[message]).to_json())
-        entries.append(MessageAdded(key=key, time=0, message=message))
-    return entries
-
-
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()

@@ -1,0 +1,142 @@
+"""Sessions of other tools at the shell: listing, reading, importing and transferring them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.transcripts import CASES, lay_out
+
+import segue
+from segue import transcripts
+from segue.cli import main
+from segue.session import MessageAdded, open_store
+
+Captured = pytest.CaptureFixture[str]
+TARGET = "mistral/mistral-large-latest"
+CASE = {f"{path.parent.name}-{path.stem}": path for path in CASES}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a session of Claude Code and one of pi."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    laid("claude-code-rewound", tmp_path / ".claude" / "projects" / "-home-ada-tern")
+    laid("pi-tree", tmp_path / ".pi" / "agent" / "sessions" / "--home-ada-tern--")
+    return tmp_path
+
+
+def laid(case: str, folder: Path) -> Path:
+    return lay_out(json.loads(CASE[case].read_text("utf-8")), folder)
+
+
+def test_sessions_of_all_tools_are_listed(home: Path, capsys: Captured) -> None:
+    assert main(["transcripts", "--json", "--count"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {(row["tool"], row["title"], row["model"], row["messages"]) for row in rows} == {
+        ("claude-code", "One", "claude-opus-4-6", 4),
+        ("pi", "Terns", "claude-opus-4-5", 5),
+    }
+    assert main(["transcripts", "pi"]) == 0
+    assert "Terns" in capsys.readouterr().out
+
+
+def test_a_listing_reads_only_the_ends_of_a_file(tmp_path: Path) -> None:
+    path = laid("claude-code-rewound", tmp_path)
+    rows = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([*rows[:2], *[b"x" * 1000] * 2000, *rows[2:]]) + b"\n")
+    (info,) = transcripts.list(path)
+    assert (info.title, info.model, info.cwd) == ("One", "claude-opus-4-6", "/home/ada/tern")
+
+
+@pytest.mark.parametrize(
+    "command", [["show"], ["project", "--to", TARGET], ["encode", "--to", TARGET], ["lint", "--model", TARGET],
+                ["export", "--as", "openai-completions"], ["import"]]
+)  # fmt: skip
+def test_commands_accept_sessions_of_other_tools(command: list[str], tmp_path: Path, capsys: Captured) -> None:
+    assert main([command[0], str(laid("codex-parallel-calls", tmp_path)), *command[1:]]) in (0, 1)
+    captured = capsys.readouterr()
+    assert "a session of Codex CLI (0.146.0" in captured.err
+    assert "gAAAAAsealed" not in captured.err
+
+
+def test_a_transfer_writes_what_the_other_tool_resumes(home: Path, capsys: Captured) -> None:
+    assert main(["transfer", "claude-code", "codex", "--cwd", "/home/ada/tern", "--dry-run"]) == 0
+    assert "would write" in capsys.readouterr().err
+    assert not (home / ".codex").exists()
+    assert main(["transfer", "claude-code", "codex", "--cwd", "/home/ada/tern"]) == 0
+    resume = capsys.readouterr().out
+    (path,) = (home / ".codex").rglob("*.jsonl")
+    found = transcripts.read(path)
+    assert found.id is not None and found.id in resume and "codex resume" in resume
+    assert len(found.context.messages) == 4
+    (branch,) = transcripts.read(next((home / ".claude").rglob("*.jsonl"))).branches
+    into = str(home / "into")
+    assert (
+        main(["transfer", "claude-code", "pi", "--cwd", "/home/ada/tern", "--branch", branch.id, "--into", into]) == 0
+    )
+    (path,) = Path(into).rglob("*.jsonl")
+    assert len(transcripts.read(path).context.messages) == 6
+
+
+@pytest.mark.parametrize("arguments", [["nothing", "codex"], ["claude-code", "nothing"], ["claude-code", "aider"]])
+def test_a_transfer_that_cannot_be_made_says_why(home: Path, arguments: list[str], capsys: Captured) -> None:
+    assert main(["transfer", *arguments, "--cwd", "/home/ada/tern"]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_small_window_is_reported(home: Path, capsys: Captured) -> None:
+    path = home / "long.jsonl"
+    rows = [json.loads(line) for line in laid("pi-tree", home / "x").read_text("utf-8").splitlines()]
+    rows[2]["message"]["content"] = "tern " * 300_000
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    assert main(["transfer", str(path), "claude-code", "--dry-run", "--model", "openai/gpt-4o"]) == 0
+    assert "do not fit the window of openai/gpt-4o" in capsys.readouterr().err
+
+
+def imported(path: Path, store: Path, capsys: Captured) -> list[str]:
+    assert main(["sessions", "import", str(path), "--store", str(store)]) == 0
+    return capsys.readouterr().out.split()
+
+
+def test_an_import_is_a_family_and_a_second_one_adds_only_what_is_new(tmp_path: Path, capsys: Captured) -> None:
+    path, store = laid("claude-code-rewound", tmp_path), tmp_path / "s.db"
+    main_session, branch = imported(path, store, capsys)
+    with open_store(str(store)) as opened:
+        assert (opened.info(branch).parent, opened.info(branch).parent_entry) == (main_session, 2)
+        assert [opened.head(name) for name in (main_session, branch)] == [4, 6]
+    rows = path.read_text("utf-8").splitlines()
+    row = json.loads(rows[0]) | {"uuid": "u99", "parentUuid": "a8"}
+    path.write_text("\n".join([*rows, json.dumps(row)]) + "\n", "utf-8")
+    assert imported(path, store, capsys) == [main_session, branch]
+    assert imported(path, store, capsys) == [main_session, branch]
+    with open_store(str(store)) as opened:
+        assert [opened.head(name) for name in (main_session, branch)] == [5, 6]
+
+
+def test_rows_after_a_session_was_continued_here_become_a_fork(tmp_path: Path, capsys: Captured) -> None:
+    path, store = laid("claude-code-rewound", tmp_path), tmp_path / "s.db"
+    session, _ = imported(path, store, capsys)
+    with open_store(str(store)) as opened:
+        here = MessageAdded(key="here", time=1, message=segue.UserMessage("Continued here"))
+        opened.append(session, [here], after=4)
+    rows = path.read_text("utf-8").splitlines()
+    row = json.loads(rows[0]) | {"uuid": "u99", "parentUuid": "a8"}
+    path.write_text("\n".join([*rows, json.dumps(row)]) + "\n", "utf-8")
+    fork, _ = imported(path, store, capsys)
+    assert fork != session
+    with open_store(str(store)) as opened:
+        assert opened.head(session) == 5 and opened.head(fork) == 5
+        assert opened.info(fork).parent == session
+
+
+def test_a_compaction_is_an_entry_and_the_whole_log_is_stored(tmp_path: Path, capsys: Captured) -> None:
+    path, store = laid("claude-code-preserved-segment", tmp_path), tmp_path / "s.db"
+    (session,) = imported(path, store, capsys)
+    expected = transcripts.read(path)
+    with open_store(str(store)) as opened:
+        live = segue.Session.open(session, store=opened)
+        assert [m.content for m in live.messages] == [m.content for m in expected.context.messages]
+        assert opened.head(session) == len(expected.messages) + 1
