@@ -21,6 +21,9 @@ from ..transcripts import (
 from ..types.text import count_of
 from .terminal import print_note, progress_of_rows
 
+LARGE = 1 << 24
+"""Bytes of a file that is read with a progress bar."""
+
 
 def transcript_format(path: str) -> Format | None:
     """The format of a file that another tool wrote; ``None`` if segue's own readers read it, or nothing does."""
@@ -45,6 +48,8 @@ def _is_known(source: Source) -> bool:
 
 def read_transcript(path: str, identity: str | None = None) -> Transcript:
     """Read a transcript, with a progress bar for large ones."""
+    if not os.path.isfile(path) or os.path.getsize(path) < LARGE:
+        return read(path, identity)
     done = 0
     with progress_of_rows() as advance:
 
