@@ -20,6 +20,7 @@ from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
 from segue.rules.cures import CURES
 from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
+from segue.transcripts import CODES as REMARKS, formats
 from segue.types import LOSSY
 from segue.wire.registry import PROTOCOLS, protocol_of
 
@@ -122,7 +123,22 @@ def commands() -> list[str]:
     return rows + [f"| `segue {name}` | {purpose} |" for name, purpose in COMMANDS.items()]
 
 
+def transcripts() -> list[str]:
+    rows = ["| format | name | written | verified | known from |", "|---|---|---|---|---|"]
+    for each in formats():
+        written = "resumed" if each.resumes else "yes" if each.write is not None else ""
+        verified = "yes" if each.verified else ""
+        rows.append(f"| {each.title} | `{each.name}` | {written} | {verified} | {each.source} |")
+    return rows
+
+
+def remarks() -> list[str]:
+    return ["| code | |", "|---|---|", *(f"| `{code}` | {text} |" for code, text in REMARKS.items())]
+
+
 TABLES = {
+    "transcripts": transcripts,
+    "remarks": remarks,
     "commands": commands,
     "keys": variables.keys,
     "variables": variables.own,

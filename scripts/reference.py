@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import segue
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
-APART = ("bulk", "events", "testing", "transport")
+APART = ("bulk", "events", "testing", "transcripts", "transport")
 """Modules whose names are not at the top level."""
 MODULES = {**dict.fromkeys(segue._NAMES, "segue"), **{name: f"segue.{name}" for name in APART}}
 """The modules with public names, and where users find these names."""

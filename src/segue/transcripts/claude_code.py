@@ -146,4 +146,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
+    source="2.1.197, run on 2026-11-16; files of 1.0.24 to 2.1.220",
 )

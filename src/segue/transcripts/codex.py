@@ -286,4 +286,5 @@ FORMAT = Format(
     error_flags=False,
     resumes=True,
     verified=True,
+    source="0.166.0, run on 2026-11-16; its source of 2026-08-22",
 )

@@ -246,4 +246,5 @@ FORMAT = Format(
     write=write_gemini,
     resumes=True,
     verified=True,
+    source="0.61.0, run on 2026-11-16; files of 0.40 and before",
 )

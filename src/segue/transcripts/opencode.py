@@ -246,4 +246,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
+    source="1.18.33, run on 2026-11-16; files of 1.3",
 )

@@ -226,4 +226,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
+    source="0.74.2, run on 2026-11-16; its documentation and source",
 )

@@ -193,4 +193,5 @@ FORMAT = Format(
     write=write_qwen,
     resumes=True,
     verified=True,
+    source="0.15.10, run on 2026-11-16; its source of 2026-08",
 )
