@@ -20,7 +20,7 @@ from segue.projection.summary import PHRASES
 from segue.router.rules import RULES as FAILURES
 from segue.rules.cures import CURES
 from segue.rules.overflow import FROM_ONE, LOOKALIKES, OVERFLOW, Phrase
-from segue.transcripts import CODES as REMARKS, formats
+from segue.transcripts import REMARK_CODES, formats
 from segue.types import LOSSY
 from segue.wire.registry import PROTOCOLS, protocol_of
 
@@ -133,7 +133,7 @@ def transcripts() -> list[str]:
 
 
 def remarks() -> list[str]:
-    return ["| code | |", "|---|---|", *(f"| `{code}` | {text} |" for code, text in REMARKS.items())]
+    return ["| code | |", "|---|---|", *(f"| `{code}` | {text} |" for code, text in REMARK_CODES.items())]
 
 
 TABLES = {

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from .format import Draft, Format, Target
 from .registry import format_named, format_of, formats, recognised
 from .source import Progress, Source
-from .values import CODES, Branch, Compaction, Remark, RemarkCode, Report, Transcript, TranscriptInfo
+from .values import REMARK_CODES, Branch, Compaction, Remark, RemarkCode, Report, Transcript, TranscriptInfo
 from .writing import ToolNames, Written, write
 
 __all__ = [
-    "CODES",
+    "REMARK_CODES",
     "Branch",
     "Compaction",
     "Draft",

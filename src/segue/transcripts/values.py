@@ -33,8 +33,9 @@ RemarkCode = Literal[
     "call-as-text",
     "opening-added",
 ]
+"""What a remark is about; ``REMARK_CODES`` says what each means."""
 
-CODES: Mapping[RemarkCode, str] = {
+REMARK_CODES: Mapping[RemarkCode, str] = {
     "line-unreadable": "a line or a document that is not JSON",
     "line-torn": "the last line is incomplete: the file was still being written, or its writer was stopped",
     "row-unknown": "a row of a kind that segue does not know",
@@ -171,6 +172,7 @@ class Report:
         self.remarks: list[Remark] = []
 
     def add(self, code: RemarkCode, text: str, line: int | None = None, where: str = "") -> None:
+        """Add a remark about a line, or about another place."""
         self.remarks.append(Remark(code, text, line, where))
 
     def __iter__(self) -> Iterator[Remark]:

@@ -37,6 +37,8 @@ from .values import Remark, Report, Transcript
 OPENING = "Continue the conversation."
 DEFAULT_MODEL = "anthropic/claude-sonnet-4-5"
 ToolNames = Literal["keep", "translate", "text"]
+"""What happens to calls of another agent's tools: their names stay, the common ones are translated, or calls and
+results become texts."""
 
 
 class Written(Struct, frozen=True):
