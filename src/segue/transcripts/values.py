@@ -1,6 +1,6 @@
 """What is read from the files of other tools, as values: a conversation, its branches, and what was left out."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Literal
 
@@ -35,7 +35,7 @@ RemarkCode = Literal[
 ]
 """What a remark is about; ``REMARK_CODES`` says what each means."""
 
-REMARK_CODES: Mapping[RemarkCode, str] = {
+REMARK_CODES = {
     "line-unreadable": "a line or a document that is not JSON",
     "line-torn": "the last line is incomplete: the file was still being written, or its writer was stopped",
     "row-unknown": "a row of a kind that segue does not know",
