@@ -357,6 +357,26 @@ def test_healing_can_be_turned_off() -> None:
         assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "answer"),
+    [
+        (400, b'{"error": {"message": "Unknown parameter: \'seed\'.", "param": "seed"}}'),  # the body has no seed
+        (200, b'data: {"error": {"message": "Unknown parameter: \'top_p\'.", "param": "top_p"}}\n\n'),  # too late
+    ],
+)
+def test_a_cure_that_changes_nothing_and_one_after_the_answer_began_are_not_tried(status: int, answer: bytes) -> None:
+    asked: list[httpx2.Request] = []
+
+    def respond(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        return httpx2.Response(status, stream=httpx2.ByteStream(answer))
+
+    body = {"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hi"}], "top_p": 0.5}
+    with segue.transport.client(facts=Facts(), http={"transport": httpx2.MockTransport(respond)}) as http:
+        got = http.post("https://api.openai.com/v1/chat/completions", json=body)
+    assert (got.status_code, got.content, len(asked)) == (status, answer, 1)
+
+
 def test_an_option_that_segue_does_not_know_is_left_out_after_a_refusal() -> None:
     def refuses(body: dict[str, Any]) -> str | None:
         return "Unknown parameter: 'seed'." if "seed" in body else None
