@@ -42,7 +42,7 @@ BELIEVED = {
 
 def pi_rows(folder: Path) -> Iterator[tuple[str, Row]]:
     """Yield pi's models by our name, in the form of ``fields``."""
-    for path in sorted((folder / "dist" / "providers" / "data").glob("*.json")):
+    for path in sorted((folder / "dist" / "providers" / "data").glob("[!.]*.json")):
         ours = PROVIDERS.get(path.stem, path.stem)
         for models in json.loads(path.read_text(encoding="utf-8")).values():
             for model in models.values():
