@@ -18,6 +18,7 @@ HEADERS: dict[str, tuple[str, ...]] = {
     "x-api-key": ("x-api-key",),
     "x-goog-api-key": ("x-goog-api-key",),
     "api-key": ("api-key",),
+    "cf-aig-authorization": ("cf-aig-authorization",),
     "google": (),
     "aws": (),
 }
@@ -62,7 +63,7 @@ class Authenticator:
         authorization = headers.get("authorization") or ""
         if self._scheme == "aws" and authorization.startswith("AWS4"):
             return self._signature(authorization, path, headers, body)
-        sent = {headers.get(name) for name in HEADERS[self._scheme]}
+        sent = {(headers.get(name) or "").removeprefix(_BEARER) for name in HEADERS[self._scheme]}
         if authorization.startswith(_BEARER):
             sent.add(authorization.removeprefix(_BEARER))
         if self._scheme == "x-goog-api-key":  # https://ai.google.dev/api, seen 2026-11: also as a query parameter

@@ -31,7 +31,7 @@ ROUTES: tuple[Route, ...] = (
     Route(rf"(?<=/publishers/mistralai){_RAW}", ("mistral-chat",), "mistral"),
     Route(r"/models/(?P<model>[^/:]+):(?:generateContent|streamGenerateContent)", ("google-generative-ai",), "google"),
 )
-_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
+_CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key", "api-key", "cf-aig-authorization")
 
 
 class Address(Struct, frozen=True):
