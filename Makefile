@@ -39,6 +39,14 @@ endurance: $(DEV) ## run the tests of corpora with 100,000 conversations and 50 
 busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10) times, beside BUSY (20) busy processes
 	$(BIN)/python scripts/busy.py --rounds $(ROUNDS) --busy $(BUSY) --workers $(WORKERS) $(TESTS)
 
+frameworks: ## test each adapter with the real framework, in an environment of its own
+	for name in pydantic_ai langchain openai_agents litellm; do $(MAKE) --no-print-directory framework-$$name || exit 1; done
+
+framework-%: | $(BIN)/python
+	@test -d $(VENV)/$* || $(PYTHON) -m venv $(VENV)/$*
+	@$(VENV)/$*/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/frameworks/$*.txt --editable .
+	$(VENV)/$*/bin/python -m pytest -q --noconftest -p no:cacheprovider -o filterwarnings= tests/adapters/test_$*.py
+
 check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

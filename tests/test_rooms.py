@@ -62,8 +62,10 @@ IMPORTS = list(imports_across_rooms())
 def is_allowed(used: Import) -> bool:
     if f"{used.room}.{used.module}" in PUBLIC_MODULES:
         return True
-    # A voice reads the bodies of its protocol with the functions of that protocol's folder.
-    return not used.module or (used.importer.startswith("testing.voices.") and used.room == "wire")
+    # A voice reads the bodies of its protocol with the functions of that protocol's folder, and an adapter the messages
+    # of its framework with the converter for them.
+    owners = {"wire": "testing.voices.", "transcripts": "adapters."}
+    return not used.module or used.importer.startswith(owners.get(used.room, " "))
 
 
 def exported_by(room: str) -> set[str]:

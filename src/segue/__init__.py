@@ -50,10 +50,11 @@ _NAMES = {
     ),
 }
 _HOMES = {name: room for room, names in _NAMES.items() for name in names.split()}
-_MODULES = (*_NAMES, "bulk", "events", "testing", "transcripts", "transport")
+_MODULES = (*_NAMES, "adapters", "bulk", "events", "testing", "transcripts", "transport")
 
 if TYPE_CHECKING:
     from . import (
+        adapters as adapters,
         agent as agent,
         bulk as bulk,
         catalog as catalog,

@@ -42,9 +42,7 @@ class Repairer(Struct, frozen=True):
         projection = project(replace(conversation.context, tools=declared), model, self.policy)
         if not projection.changes:
             return None
-        logger.info("for %s/%s: %s", model.provider, model.id, projection.summary())
-        if self.on_changes is not None:
-            self.on_changes(projection.changes)
+        report(model, projection.changes, self.on_changes)
         return Repaired(
             self.write(projection.context, conversation.originals), projection.context.tools[len(declared) :]
         )
@@ -56,6 +54,16 @@ class Repaired(Struct, frozen=True):
     items: list[Any]
     stubs: list[ToolDefinition]
     """Tools that the history uses and the request does not declare, for targets that require it."""
+
+
+def report(model: Model, changes: Sequence[Change], on_changes: OnChanges | None) -> None:
+    """Log what was changed for a model, and pass it on."""
+    if changes:
+        lost, codes = sum(change.lossy for change in changes), sorted({change.code for change in changes})
+        counts = f"{lost} lost, {len(changes) - lost} adapted"
+        logger.info("for %s/%s: %s (%s)", model.provider, model.id, counts, ", ".join(codes))
+        if on_changes is not None:
+            on_changes(changes)
 
 
 def target(provider: str | None, model: str | None, protocol: str | None = None) -> Model | None:

@@ -15,6 +15,7 @@ from .common.reader import MALFORMED as MALFORMED, error_text as error_text
 from .common.reading import DATA_URL as DATA_URL
 from .common.refused import without_fields as without_fields
 from .common.seals import signature_of as signature_of
+from .common.sse import ServerSentEvents as ServerSentEvents
 from .common.turns import Mark as Mark, Turns as Turns
 from .common.writing import (
     AnswerForm as AnswerForm,
