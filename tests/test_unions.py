@@ -34,7 +34,7 @@ WITHOUT: dict[str, set[object]] = {
     "segue.testing.voices.openai_responses._FAULTS": BY_STREAM,
 }
 """Members that a table leaves out on purpose."""
-OPTIONAL = ("botocore", "google", "mcp", "xllamacpp", "psycopg")
+OPTIONAL = ("agents", "botocore", "langchain", "litellm", "pydantic_ai", "google", "mcp", "xllamacpp", "psycopg")
 """Packages that only extras install; modules that need a missing one are skipped."""
 
 
