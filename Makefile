@@ -19,7 +19,7 @@ ONLY ?=
 BEFORE ?=
 ROWS ?=
 
-.PHONY: help tour test soak endurance busy check bench wheel catalog compare lock docs shapes clean
+.PHONY: help tour test soak endurance busy check bench wheel catalog compare lock docs shapes clients clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -73,6 +73,9 @@ docs: $(DEV) ## print what is made from the code (tables, public names, referenc
 
 shapes: $(DEV) ## update the tables of request fields from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py
+
+clients: $(DEV) ## run Claude Code, Codex and Gemini CLI through the gateway to stand-ins of other families (needs npm)
+	$(BIN)/python scripts/clients.py
 
 catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py --earlier $(VENV)/catalog/earlier

@@ -94,9 +94,10 @@ class Routes:
         self._file = {route.name: route for route in settings}
         self._settings = dict(self._file)
         self._made: dict[tuple[str, str], Route] = {}
-        self._names: dict[str, str] = {}
-        for ref in self._catalog.models:
-            self._names.setdefault(ref.partition("/")[2], ref)
+        self._rows = self._catalog.models
+        self._by_id: dict[str, list[str]] = {}
+        for ref in self._rows:
+            self._by_id.setdefault(ref.partition("/")[2], []).append(ref)
 
     def change(self, routes: Iterable[RouteSetting]) -> None:
         """Use these routes in place of those of the file with the same name."""
@@ -143,10 +144,9 @@ class Routes:
 
     def _catalog_name(self, name: str) -> str | None:
         """The full name of a model of the catalog. A bare name is that of its vendor, or of a provider with a key."""
-        models = self._catalog.models
-        if name in models:
+        if name in self._rows:
             return name
-        having = [ref for ref in models if ref.partition("/")[2] == name]
+        having = self._by_id.get(name)
         if having:
             return next(
                 (ref for ref in having if self.has_key(self._catalog.provider(ref.partition("/")[0]))), having[0]
@@ -160,7 +160,7 @@ class Routes:
         return None
 
     def _unknown(self, name: str) -> str:
-        names = [*self._settings, *self._names, *self._catalog.models] if self._config.catalog else [*self._settings]
+        names = [*self._settings, *self._by_id, *self._rows] if self._config.catalog else [*self._settings]
         nearest = get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
         return f"there is no model {name!r} here{hint}"
@@ -199,7 +199,7 @@ class Routes:
         found = [name for name in self._settings if "*" not in name]
         if self._config.catalog and "*" not in self._settings:
             usable = {row.id for row in self._catalog.providers.values() if self.has_key(row)}
-            found += [ref for ref, row in self._catalog.models.items() if row.provider in usable]
+            found += [ref for ref, row in self._rows.items() if row.provider in usable]
         return [name for name in dict.fromkeys(found) if is_allowed(name, allowed)]
 
 

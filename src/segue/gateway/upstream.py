@@ -5,6 +5,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
+from urllib.request import getproxies
 
 import aiohttp
 from multidict import CIMultiDictProxy
@@ -29,7 +30,7 @@ class Upstream:
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None),
             trace_configs=[trace],
-            trust_env=True,
+            trust_env=any(name in getproxies() for name in ("http", "https", "all")),  # it costs a thread per request
             read_bufsize=256 * 1024,
         )
 
