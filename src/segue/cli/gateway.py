@@ -3,8 +3,10 @@
 import argparse
 import asyncio
 import logging
+import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from datetime import date
@@ -60,6 +62,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Serve, or change a gateway that runs."""
+    if args.action is None and args.workers > 1:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="segue-metrics-")  # read at the next import
     try:
         import segue.gateway.server  # noqa: F401
     except ImportError as error:

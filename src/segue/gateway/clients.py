@@ -20,8 +20,9 @@ class ClientProtocol(Struct, frozen=True, kw_only=True):
     drops_ids: bool = False
     # Whether a comment may be put into a stream. It ends those of Gemini CLI and google-genai (measured 2026-11).
     comments: bool = True
-    # How a stream ends that fails after its first content: with the protocol's error event, or by breaking the
-    # connection, where clients take an error for the end and an end for an answer (Qwen Code, measured 2026-11).
+    # How a stream ends that fails after its first content: with the protocol's error, or by breaking the connection,
+    # where clients take an error for the end and an end for an answer (Qwen Code). Gemini CLI asks again after an
+    # error, but gives up after a broken connection (measured 2026-11).
     breaks_off: bool = False
     # Whether reasoning of a failed attempt is kept for the model that made it (Codex sends it back).
     keeps_attempts: bool = False
@@ -53,6 +54,6 @@ CLIENTS: dict[str, ClientProtocol] = {
         model_at=(("response", "model"), ("model",)),
     ),
     GEMINI: ClientProtocol(
-        name=GEMINI, call_prefix="call_", drops_ids=True, comments=False, breaks_off=True, model_at=(("modelVersion",),)
+        name=GEMINI, call_prefix="call_", drops_ids=True, comments=False, model_at=(("modelVersion",),)
     ),
 }

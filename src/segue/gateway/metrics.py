@@ -7,9 +7,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from .report import RequestReport
+from .workers import DIRECTORY
 
-DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that the client library reads: where workers put their numbers."""
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
 

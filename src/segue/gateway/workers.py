@@ -1,16 +1,16 @@
 """Several processes on one port. The first one binds it, starts the others, and starts one again that has died."""
 
 import os
+import shutil
 import signal
 import socket
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from .metrics import DIRECTORY
-
+DIRECTORY = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable with the folder for the numbers of workers. It must be set before prometheus_client is imported."""
 TOO_FAST = 1.0
 """A worker that dies within this many seconds is started again after as many."""
 
@@ -27,8 +27,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def run_workers(count: int, work: Callable[[], None]) -> None:
     """Run ``work`` in ``count`` processes until a signal; they end when this process does."""
-    with tempfile.TemporaryDirectory(prefix="segue-metrics-") as folder:
-        os.environ[DIRECTORY] = folder
+    try:
         running: dict[int, float] = {}
         stopping = False
 
@@ -51,6 +50,8 @@ def run_workers(count: int, work: Callable[[], None]) -> None:
             began = running.pop(process, 0.0)
             if not stopping and time.monotonic() - began < TOO_FAST:
                 time.sleep(TOO_FAST)
+    finally:
+        shutil.rmtree(os.environ[DIRECTORY], ignore_errors=True)
 
 
 def _start(work: Callable[[], None]) -> int:
