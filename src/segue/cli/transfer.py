@@ -26,6 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cwd", metavar="DIR", help="the project's directory (default: that of the session)")
     parser.add_argument("--into", metavar="DIR", help="write below this directory, not where the tool keeps its files")
     parser.add_argument("--model", metavar="MODEL", help="the model that continues; its window is checked")
+    parser.add_argument("--provider", metavar="NAME", default="", help="the provider that the other tool is set to use")
     parser.add_argument("--compact", metavar="MODEL", help="make it fit: this model summarises the older turns")
     parser.add_argument(
         "--tools",
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
         directory=args.into,
         cwd=args.cwd or found.cwd,
         title=found.title,
+        provider=args.provider,
         names=args.tools,
         dry_run=args.dry_run,
     )

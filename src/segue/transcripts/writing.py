@@ -63,6 +63,7 @@ def write(
     cwd: str | None = None,
     title: str | None = None,
     model: str | None = None,
+    provider: str = "",
     id: str | None = None,  # noqa: A002 # the word of every tool
     names: ToolNames = "keep",
     dry_run: bool = False,
@@ -71,8 +72,9 @@ def write(
     """Write a conversation for a tool, so that it can resume it. Existing files are never changed.
 
     ``directory`` is the folder in which the tool keeps its files; by default where it is on this machine. ``cwd`` is
-    the project's directory. ``names`` says what happens to calls of another agent's tools: ``keep`` their names,
-    ``translate`` the common ones, or show all calls as ``text``.
+    the project's directory. ``provider`` is the one that the tool is set to use, by its own name for it: Codex resumes
+    only sessions of that one (``openai`` by default). ``names`` says what happens to calls of another agent's tools:
+    ``keep`` their names, ``translate`` the common ones, or show all calls as ``text``.
     """
     form = format_named(tool)
     if form.write is None:
@@ -89,6 +91,7 @@ def write(
         now=int(time.time() * 1000) if now is None else now,
         cwd=os.path.abspath(cwd or (read.cwd if read is not None and read.cwd else os.getcwd())),
         title=title or (read.title if read is not None else None),
+        provider=provider,
         model=model or (read.model if read is not None and read.model else "") or "",
     )
     draft = form.write(prepared, target)
