@@ -289,7 +289,7 @@ class Ask:
         if self.client.breaks_off and self.begun:
             self.output.end(broken=True)
             return
-        # Clients ask again at once after this kind: Claude Code gives up after others (measured 2026-11).
+        # The kind after which clients may ask again; what broke at the provider is not their concern.
         text = "the answer was not completed" if self.error is None else self.error.text
         error = OverloadedError(text) if self.begun else self.error or OverloadedError(text)
         message = self.message or AssistantMessage("", protocol=self.client.name, stop_reason="error")
