@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.corpora import IS_LARGE, TARGETS, write
+from support.slow_work import Slow
 
 import segue
 from segue.bulk import Settings, on_ray, on_this_machine, run
@@ -30,20 +31,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 def files(out: Path) -> dict[str, bytes]:
     found = [file for file in sorted(out.rglob("*")) if file.is_file() and file.name != "manifest.json"]
     return {str(file.relative_to(out)): file.read_bytes() for file in found}
-
-
-class Slow:
-    """Work that ends only when it may: it notes its process, and waits for a file."""
-
-    def __init__(self, work: Callable[[Shard], Done], folder: Path) -> None:
-        self.work, self.folder = work, folder
-
-    def __call__(self, shard: Shard) -> Done:
-        from support.waiting import until
-
-        (self.folder / f"{os.getpid()}.pid").touch()
-        until((self.folder / "go").exists)
-        return self.work(shard)
 
 
 @pytest.fixture
