@@ -57,11 +57,12 @@ def models(*names: str) -> bytes:
     return json.dumps({"object": "list", "data": [{"id": name} for name in names]}).encode()
 
 
-def test_every_provider_that_needs_nothing_but_a_key_has_a_first_choice_that_the_catalog_knows() -> None:
+def test_first_choices_are_known_models_of_providers_that_need_nothing_but_a_key() -> None:
+    """Not all of them: some keys are set for other purposes (GitHub, Hugging Face), others are those of two providers."""
     catalog = Catalog.load()
     providers = {catalog.resolve(ref).provider for ref in FIRST_CHOICES if catalog.resolve(ref).known}
     assert len(providers) == len(FIRST_CHOICES)
-    assert providers == {each.id for each in catalog.providers.values() if each.needs_key and "{" not in each.base_url}
+    assert providers <= {each.id for each in catalog.providers.values() if each.needs_key and "{" not in each.base_url}
 
 
 @pytest.mark.parametrize("ref", FIRST_CHOICES)
