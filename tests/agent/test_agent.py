@@ -28,7 +28,7 @@ from segue import Agent, Outcome, RunLimits, Session
 from segue.session import CallStarted, Compacted, ModelChosen, SQLiteStore, Store, TurnBegun, TurnEnded
 from segue.testing import Fault, Reply
 from segue.tools import CallState, Tool, tool
-from segue.types import ModelCost, TextContent, ToolCall, ToolResultMessage, Usage, UserMessage
+from segue.types import ModelCost, ProviderContent, TextContent, ToolCall, ToolResultMessage, Usage, UserMessage
 
 ONE, OTHER = "anthropic-messages", "mistral-chat"
 
@@ -54,6 +54,35 @@ def users(messages: list[segue.Message]) -> list[str]:
 
 def kinds(session: Session, *kinds: type) -> list[str]:
     return [type(entry).__name__ for entry in entries(session) if isinstance(entry, kinds)]
+
+
+def test_a_paused_answer_is_continued_by_sending_the_same_history_without_a_filler(
+    providers: Providers, store: Store
+) -> None:
+    asked = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "weather"}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    search = {"tools": [{"type": "web_search_20250305", "name": "web_search"}]}
+
+    async def talk() -> None:
+        async with agent_of(providers, store, tools=[], options=segue.Options(extra=search)) as agent:
+            providers[ONE].say(
+                Reply([TextContent("I search."), ProviderContent(asked, "server_tool_use", "web_search: weather")]),
+                Reply([ProviderContent(found, "web_search_tool_result"), TextContent("Mild.")]),
+                "You are welcome.",
+            )
+            outcome = await agent.run("Weather?")
+            assert (outcome.how, outcome.text, outcome.steps) == ("done", "Mild.", 2)
+            second = providers[ONE].requests[1]["messages"]
+            assert [turn["role"] for turn in second] == ["user", "assistant"]
+            assert second[1]["content"] == [{"type": "text", "text": "I search."}, asked]
+            await agent.run("Thanks.")
+            third = providers[ONE].requests[2]["messages"]
+            assert [block["type"] for block in third[1]["content"]] == [
+                *("text", "server_tool_use", "web_search_tool_result", "text")
+            ]
+            assert providers[ONE].refused == []
+
+    run(talk())
 
 
 def test_a_run_ends_with_the_last_answer(providers: Providers, store: Store) -> None:

@@ -24,6 +24,7 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
+from segue.wire.common.writing import input_of
 
 
 class Form(NamedTuple):
@@ -34,6 +35,8 @@ class Form(NamedTuple):
 
     # The name in a result whose call is not in the conversation; `None` if results have a field for the name.
     unknown_name: str | None = None
+    # Whether all files have a field for their names, and names may be any text.
+    file_names: bool = False
     # A flag for failed results. Without one their text begins with "Error: ".
     error_flag: bool = False
     # Redacted thinking.
@@ -47,7 +50,7 @@ class Form(NamedTuple):
 
 
 FORMS = {
-    "anthropic-messages": Form(unknown_name="unknown", error_flag=True, redacted=True),
+    "anthropic-messages": Form(unknown_name="unknown", error_flag=True, redacted=True, file_names=True),
     "bedrock-converse": Form(unknown_name="", error_flag=True, redacted=True),
     "google-generative-ai": Form(error_flag=True, result_texts=False, any_id=False),
     "openai-completions": Form(thinking_blocks=False),
@@ -71,7 +74,8 @@ def expected(context: Context, protocol: str, changes: Iterable[Change]) -> list
     for index, message in enumerate(context.messages):
         own = by_message[index]
         if isinstance(message, AssistantMessage):
-            names |= {call.id: _name(call) for call in message.content if isinstance(call, ToolCall)}
+            calls = [call for call in message.content if isinstance(call, ToolCall)]
+            names |= {call.id: _result_name(call, protocol) for call in calls}
         if any(change.detail == GONE for change in own):
             continue
         found = _plain(_changed(message, protocol, own), protocol, names)
@@ -121,6 +125,12 @@ def plain_tools(tools: list[ToolDefinition]) -> list[Plain]:
         (_name(tool), tool.description if tool.description.strip() else "", {"properties": {}} | _schema(tool))
         for tool in tools
     ]
+
+
+def _result_name(call: ToolCall, protocol: str) -> str:
+    """The name in a result. Only Responses has namespaces, of names without white space."""
+    kept = protocol == "openai-responses" and " " not in (call.namespace or "")
+    return call.name if kept else _name(call)
 
 
 def _name(tool: ToolDefinition | ToolCall) -> str:
@@ -252,12 +262,15 @@ def _block(block: Block, protocol: str, own: bool = False) -> Plain:
     if isinstance(block, TextContent):
         return ("text", block.text, _signature(block.text_signature, protocol))
     if isinstance(block, ImageContent):
-        return ("image", block.data, block.mime_type, block.url)
+        return ("image", block.data, block.mime_type if block.url is None else None, block.url)
     if isinstance(block, ToolCall):
         signature = None if protocol == "openai-completions" else block.thought_signature
-        return ("call", block.id, _name(block), json.dumps(block.arguments, sort_keys=True), signature)
+        arguments = block.arguments
+        if block.kind is not None and protocol == "openai-responses":
+            arguments = {"input": input_of(block)}  # a free-text call has only a text
+        return ("call", block.id, _name(block), json.dumps(arguments, sort_keys=True), signature)
     if isinstance(block, FileContent):
-        return ("file", block.data, block.mime_type, block.url, block.name)
+        return ("file", block.data, block.mime_type, block.url, block.name if FORMS[protocol].file_names else None)
     if isinstance(block, ProviderContent):
         return ("provider", block.kind, json.loads(bytes(block.raw)))
     form, text, signature = FORMS[protocol], block.thinking, block.thinking_signature

@@ -2,6 +2,7 @@
 ids, failed turns, foreign and own signatures, blank texts, lone surrogates, cuts at any index."""
 
 from collections.abc import Callable
+from fnmatch import fnmatch
 from typing import Any
 
 from hypothesis import strategies as st
@@ -60,6 +61,9 @@ files = pick(
         FileContent(b"ID3", "audio/mpeg"),
         FileContent(b"\0\0\0\x18ftypmp42", "video/mp4", name="film.mp4"),
         FileContent(b"PK\3\4", "application/zip"),
+        FileContent(
+            b"PK\3\4", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", name="a.docx"
+        ),
         FileContent(url="https://example.com/report.pdf", mime_type="application/pdf"),
         FileContent(url="file:///etc/passwd", mime_type="text/plain", name="passwd"),
     ]
@@ -72,6 +76,23 @@ provided = st.builds(
     kind=pick(KINDS),
     text=pick(["", " ", "weather in Paris", "日本語"]),
 )
+AS_IT_CAME = [
+    # Content that its maker accepts back, if the rest of the answer allows it.
+    ProviderContent({"type": "server_tool_use", "id": "srvtoolu_1", "name": "f", "input": {}}, "server_tool_use"),
+    ProviderContent(
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, "web_search_tool_result"
+    ),
+    ProviderContent(
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
+        "web_search_call",
+        "q",
+    ),
+    ProviderContent({"type": "compaction", "encrypted_content": "c2ln"}, "compaction"),
+    ProviderContent({"executableCode": {"language": "PYTHON", "code": "1"}}, "executableCode", "1"),
+    ProviderContent({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}, "codeExecutionResult", "1"),
+    ProviderContent({"groundingMetadata": {"webSearchQueries": ["q"]}}, "groundingMetadata", "q"),
+]
+provided = provided | pick(AS_IT_CAME)
 thoughts = st.builds(
     ThinkingContent, thinking=pick(TEXTS), thinking_signature=pick(SIGNATURES), redacted=pick([False, False, True])
 )
@@ -170,7 +191,7 @@ def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
     messages: list[Message] = []
     number = 0
     for turn in range(draw(st.integers(1, 4))):
-        messages.append(UserMessage(f"question {turn}"))
+        messages.append(UserMessage([TextContent(f"question {turn}"), *own_file(draw, model, turn)]))
         for _ in range(draw(st.integers(0, 2))):
             count = draw(st.integers(1, 3))
             made = [ToolCall(own_id(model, number + at), "bash", {"n": number + at}) for at in range(count)]
@@ -187,6 +208,13 @@ def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
     return Context(
         system_prompt="Be brief.", messages=messages, tools=[ToolDefinition("bash", "run", {"type": "object"})]
     )
+
+
+def own_file(draw: Callable[..., Any], model: Model, turn: int) -> list[FileContent]:
+    """A PDF, for a model that reads it."""
+    reads = "document" in model.input and any(fnmatch("application/pdf", glob) for glob in model.dialect.files)
+    name = f"report {turn}"
+    return [FileContent(b"%PDF-1.4 hello", "application/pdf", name=name)] if reads and draw(st.booleans()) else []
 
 
 def own_answer(model: Model, content: list[Any], stop: Any) -> AssistantMessage:

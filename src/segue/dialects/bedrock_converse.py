@@ -18,6 +18,17 @@ class BedrockConverse(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     # Nova's; Claude accepts more.
     schema_form: SchemaForm = "nova"
     needs_tools: bool = True
+    # The formats of botocore 1.44.0 (DocumentFormat, VideoFormat, AudioFormat). Files of text are sent as text:
+    # documents are limited in number, and their names in characters (BED-19). In results only some families read them.
+    files: tuple[str, ...] = (
+        "application/pdf",
+        "application/msword",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.ms-excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "video/*",
+        "audio/*",
+    )
     # toolResult.status: Claude and Nova; "This model doesn't support the status field." (Writer)
     error_flag: bool = False
     # "The format of the value at messages.262.content.1.toolUse.input is invalid. Provide a json object for the field

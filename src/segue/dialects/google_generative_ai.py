@@ -18,6 +18,21 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
     # functionResponse.parts: "`function_response.parts` is not supported for this model" before Gemini 3
     # (gemini-cli#19436).
     images_in_results: bool = True
+    # Documents, sounds and videos as inlineData (ai.google.dev, 'File input methods', 2026-11). Files of text are sent
+    # as text: the API reads nothing else of them. With images, results may have PDFs (ai.google.dev, 'Multimodal
+    # function responses', 2026-11).
+    files: tuple[str, ...] = ("application/pdf", "audio/*", "video/*")
+    files_in_results: tuple[str, ...] = ("application/pdf",)
+    # Code that the API ran, with its output, and images that the model made. What an answer is based on has no place in
+    # requests: it is left out, like Google's SDKs do, and only other models get it, as text.
+    provider_content: tuple[str, ...] = (
+        "executableCode",
+        "codeExecutionResult",
+        "inlineData",
+        "groundingMetadata",
+        "citationMetadata",
+        "urlContextMetadata",
+    )
     # functionResponse.response is {"error": …} instead of {"output": …}.
     error_flag: bool = True
 

@@ -11,6 +11,10 @@ class MistralChat(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     id_form: IdForm = "nine"
     image_urls: bool = True  # `image_url` is an address or a data URL (mistralai 3.7.0, ImageURLChunk)
+    # PDFs as `document_url`, sounds as `input_audio`: "base64 or a URL" (docs.mistral.ai, 'Document QnA', 'Audio',
+    # 2026-11). Results have text only (MIS-13).
+    files: tuple[str, ...] = ("application/pdf", "audio/mpeg", "audio/wav")
+    file_urls: tuple[str, ...] = ("application/pdf", "audio/mpeg", "audio/wav")
     schema_form: SchemaForm = "draft-7"
 
     # On Vertex, the path names the model, too (mistralai 3.7.0, gcp/client/_hooks/registration.py).

@@ -12,6 +12,29 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
     own_reasoning: OwnReasoning = "signed"  # a reasoning item is sent back whole or not at all
     images_in_results: bool = True  # function_call_output.output accepts input_image
     image_urls: bool = True  # "a fully qualified URL or base64 encoded image in a data URL" (SDK openai 3.49.0)
+    # ResponseInputFileParam (SDK openai 3.49.0). Of files only PDFs are certain: "The file type you uploaded is not
+    # supported. Please try again with a pdf". The SDK has a type for audio, but no message that may hold it.
+    files: tuple[str, ...] = ("application/pdf",)
+    file_urls: tuple[str, ...] = ("application/pdf",)
+    files_in_results: tuple[str, ...] = ("application/pdf",)
+    # Items of tools that the provider runs, and items with an output, such as those of a computer or a shell: the kinds
+    # whose fields are in the SDK's request types, so that a damaged item is recognised.
+    provider_content: tuple[str, ...] = (
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "mcp_call",
+        "mcp_list_tools",
+        "mcp_approval_*",
+        "computer_call*",
+        "local_shell_call*",
+        "shell_call*",
+        "apply_patch_call*",
+        "tool_search_*",
+        "program*",
+        "compaction",
+    )
     max_tools: int | None = 128  # "Invalid 'tools': array too long. Expected an array with maximum length 128"
 
     # "Unsupported parameter: 'temperature' is not supported with this model." (reasoning models)

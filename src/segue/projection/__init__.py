@@ -9,7 +9,7 @@ from .attachments import (
     matches as matches,
     provider_content_as_text as provider_content_as_text,
 )
-from .frame import STUB_TOOL as STUB_TOOL, Frame as Frame, adapted_tool as adapted_tool
+from .frame import STUB_TOOL as STUB_TOOL, Frame as Frame, adapted_tool as adapted_tool, grammar_of as grammar_of
 from .origin import (
     same_origin as same_origin,
     signature_digests as signature_digests,

@@ -83,6 +83,9 @@ def adapted_tool(names: NameMap, tool: ToolDefinition) -> tuple[ToolDefinition, 
     if tool.kind is None and tool.namespace is None:
         return tool, None
     name, kind, namespace = names.adapted(ToolKey(tool.name, tool.kind, tool.namespace))
+    if kind == "custom" and grammar_of(tool) is None and tool.format not in (None, {"type": "text"}):
+        tool, _ = adapted_tool(names, replace(tool, format=None))
+        return tool, f"the format of free-text tool {tool.name!r} is not a grammar, and is left out"
     if (name, kind, namespace) == (tool.name, tool.kind, tool.namespace):
         return tool, None
     if kind == tool.kind:
@@ -95,8 +98,17 @@ def adapted_tool(names: NameMap, tool: ToolDefinition) -> tuple[ToolDefinition, 
 def _free_text(tool: ToolDefinition) -> dict[str, Any]:
     """The parameters of a function in place of a free-text tool. A grammar becomes a description."""
     text: dict[str, Any] = {"type": "string"}
-    grammar = tool.format or {}
-    grammar = grammar.get("grammar", grammar) if isinstance(grammar.get("grammar", grammar), dict) else {}
-    if isinstance(grammar.get("definition"), str):
-        text["description"] = f"Text that follows this {grammar.get('syntax', '')} grammar:\n{grammar['definition']}"
+    grammar = grammar_of(tool)
+    if grammar is not None:
+        text["description"] = f"Text that follows this {grammar['syntax']} grammar:\n{grammar['definition']}"
     return {"type": "object", "properties": {"input": text}, "required": ["input"]}
+
+
+def grammar_of(tool: ToolDefinition) -> dict[str, str] | None:
+    """The grammar of a free-text tool, if it has one in the form of OpenAI Responses or of Chat Completions."""
+    stored = tool.format or {}
+    stored = stored.get("grammar", stored)
+    if not isinstance(stored, dict) or stored.get("syntax") not in ("lark", "regex"):
+        return None
+    definition = stored.get("definition")
+    return {"syntax": stored["syntax"], "definition": definition} if isinstance(definition, str) else None

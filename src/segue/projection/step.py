@@ -169,7 +169,7 @@ class NameMap:
     def adapted(self, tool: ToolKey) -> ToolKey:
         """A free-text tool or a tool in a namespace as the target knows it, before its name is ``rendered``."""
         name, kind, namespace = tool
-        if namespace is not None and not self._namespaces:
+        if namespace is not None and not (self._namespaces and self.is_valid(namespace)):
             name, namespace = f"{namespace}__{name}", None
         adapted = ToolKey(name, kind if self._custom else None, namespace)
         if adapted != tool and name not in self.kept:

@@ -36,6 +36,7 @@ ChangeCode = Literal[
     # from encoders
     "image-moved",
     "file-moved",
+    "file-renamed",
     "turns-merged",
     "blocks-reordered",
     "filler-inserted",

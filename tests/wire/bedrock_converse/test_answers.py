@@ -205,7 +205,7 @@ def test_a_call_without_a_start_does_not_belong_to_the_server_tool_before_it() -
         event("contentBlockStop", {}),
         event("contentBlockDelta", {"delta": own}),
     ]
-    [call] = decoded(REQUEST, [*pieces, STOP, USAGE])[1].content
+    [_, call] = decoded(REQUEST, [*pieces, STOP, USAGE])[1].content
     assert call == ToolCall("a", "f", {})
 
 

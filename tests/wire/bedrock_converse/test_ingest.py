@@ -13,6 +13,7 @@ from segue.render import encode, ingest
 from segue.rules import run
 from segue.types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
     TextContent,
     ThinkingContent,
@@ -127,12 +128,10 @@ def test_the_arguments_of_boto3_are_read_as_well() -> None:
     ("block", "text"),
     [
         ({"image": {"format": "png", "source": {"s3Location": {"uri": "s3://b/k"}}}}, "(image at s3://b/k)"),
-        ({"document": {"name": "Plan", "format": "pdf", "source": {"bytes": "aGk="}}}, "(document Plan pdf)"),
-        ({"document": {"name": "Plan", "source": {"text": "words"}}}, "(document Plan)\nwords"),
         ({"document": {"name": "Plan", "source": {"content": [{"text": "words"}]}}}, "(document Plan)\nwords"),
         ({"document": {"name": "P", "source": {"s3Location": {"uri": "s3://b/k"}}}}, "(document P at s3://b/k)"),
         ({"video": {"format": "mp4", "source": {"s3Location": {"uri": "s3://b/k"}}}}, "(video at s3://b/k)"),
-        ({"audio": {"format": "mp3", "source": {"bytes": "aGk="}}}, "(audio)"),
+        ({"audio": {"format": "pcm", "source": {"bytes": "aGk="}}}, "(audio)"),
         ({"citationsContent": {"content": [{"text": "cited"}], "citations": []}}, "cited"),
         ({"searchResult": {"title": "T", "source": "S", "content": [{"text": "x"}]}}, "(search result: T, S)\nx"),
         ({"guardContent": {"text": {"text": "guarded"}}}, "guarded"),
@@ -173,8 +172,26 @@ def test_the_result_of_a_server_tool_follows_its_call() -> None:
             }
         ]
     }
-    kinds = [type(message) for message in ingest(body, NAME).messages]
-    assert kinds == [AssistantMessage, ToolResultMessage, AssistantMessage]
+    (message,) = ingest(body, NAME).messages
+    assert [block.type for block in message.content] == ["provider", "provider", "text"]
+
+
+def test_files_and_citations_are_kept() -> None:
+    document = {"document": {"name": "Plan", "format": "pdf", "source": {"bytes": "aGk="}}}
+    words = {"document": {"name": "Plan 2", "source": {"text": "words"}}}
+    film = {"video": {"format": "mp4", "source": {"bytes": "aGk="}}}
+    citation = {"title": "Plan", "location": {"documentPage": {"documentIndex": 0, "start": 1, "end": 2}}}
+    cited = {"citationsContent": {"content": [{"text": "Yes."}], "citations": [citation]}}
+    asked, answered = ingest(
+        {"messages": [{"role": "user", "content": [document, words, film]}, {"role": "assistant", "content": [cited]}]},
+        NAME,
+    ).messages
+    assert asked.content == [
+        FileContent("aGk=", "application/pdf", name="Plan"),
+        FileContent(b"words", "text/plain", name="Plan 2"),
+        FileContent("aGk=", "video/mp4"),
+    ]
+    assert isinstance(answered.content[0], TextContent) and answered.content[0].citations == [citation]
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,10 @@ from segue.errors import FormatError
 from segue.render import encode, ingest
 from segue.types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -210,21 +212,30 @@ def test_dummy_signatures_are_dropped(dummy: str) -> None:
     [
         ({"fileData": {"mimeType": "image/png", "fileUri": "gs://b/a.png"}}, "(image at gs://b/a.png)"),
         ({"fileData": {"mimeType": "video/mp4", "fileUri": "gs://b/a.mp4"}}, "(file at gs://b/a.mp4)"),
-        ({"inlineData": {"mimeType": "application/pdf", "data": "aGVs"}}, "(application/pdf of 3 bytes: left out)"),
         ({"executableCode": {"language": "PYTHON", "code": "1+1"}}, "(code that was run)\n1+1"),
         ({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}, "(its output)\n2"),
         ({"toolCall": {"id": "x"}}, "(part of another kind: toolCall)"),
     ],
 )
-def test_parts_that_a_conversation_cannot_hold_become_text(part: dict[str, Any], text: str) -> None:
-    assert read(answer(part))[0].content == [TextContent(text)]
+def test_parts_that_a_user_message_cannot_hold_become_text(part: dict[str, Any], text: str) -> None:
     assert read(user(part))[0].content == [TextContent(text)]
+    (kept,) = read(answer(part))[0].content
+    assert isinstance(kept, ProviderContent) and kept.value == part
 
 
-def test_an_image_of_the_model_becomes_text_and_keeps_its_signature() -> None:
+def test_files_are_blocks() -> None:
+    inline = {"inlineData": {"mimeType": "application/pdf", "data": "aGVs"}}
+    address = {"fileData": {"mimeType": "video/mp4", "fileUri": "https://example.org/a.mp4"}}
+    assert read(user(inline, address))[0].content == [
+        FileContent("aGVs", "application/pdf"),
+        FileContent(url="https://example.org/a.mp4", mime_type="video/mp4"),
+    ]
+
+
+def test_an_image_of_the_model_is_kept_with_its_signature() -> None:
     part = {"inlineData": {"mimeType": "image/png", "data": "aGVs"}, "thoughtSignature": "c2ln"}
     assert read(answer(part, {"thoughtSignature": "c2ln"}))[0].content == [
-        TextContent("(image/png that the model made: left out)", "c2ln"),
+        ProviderContent(part, "inlineData", "image/png"),
         TextContent("", "c2ln"),
     ]
 

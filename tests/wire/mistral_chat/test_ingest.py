@@ -13,6 +13,7 @@ from segue.errors import FormatError
 from segue.render import encode, ingest
 from segue.types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
     Message,
     TextContent,
@@ -81,7 +82,7 @@ def test_leading_system_messages_are_the_prompt_and_later_ones_are_user_messages
         PROTOCOL,
     )
     assert context.system_prompt == "Be brief.\n\nThink first.\n\n[THINK]like this[/THINK]"
-    assert context.messages == [UserMessage("go"), UserMessage("Hurry.")]
+    assert context.messages == [UserMessage("go"), UserMessage("Hurry.", injected=True)]
 
 
 def test_thinking_is_read_as_a_list_and_as_a_string_with_its_signature() -> None:
@@ -145,9 +146,12 @@ def test_results_have_the_name_of_their_call_or_otherwise_their_own() -> None:
             ImageContent("aGk=", "image/jpeg"),
         ),
         ({"type": "image_url", "image_url": "https://a.b/c.png"}, ImageContent(url="https://a.b/c.png")),
-        ({"type": "document_url", "document_url": "https://a.b/c.pdf"}, TextContent("(document at https://a.b/c.pdf)")),
+        (
+            {"type": "document_url", "document_url": "https://a.b/c.pdf", "document_name": "c"},
+            FileContent(url="https://a.b/c.pdf", mime_type="application/pdf", name="c"),
+        ),
         ({"type": "file", "file_id": "f1"}, TextContent("(file f1)")),
-        ({"type": "input_audio", "input_audio": "aGk="}, TextContent("(audio omitted)")),
+        ({"type": "input_audio", "input_audio": "aGk="}, FileContent("aGk=", "audio/mpeg")),
         ({"type": "reference", "reference_ids": [1, "b"]}, TextContent("(references 1, b)")),
         ({"type": "hologram", "data": 1}, TextContent("(hologram omitted)")),
     ],

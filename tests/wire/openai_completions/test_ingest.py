@@ -16,6 +16,7 @@ from segue.render import encode, ingest
 from segue.rules import run
 from segue.types import (
     AssistantMessage,
+    FileContent,
     ImageContent,
     TextContent,
     ThinkingContent,
@@ -64,7 +65,7 @@ class TestVariants:
             {"role": "system", "content": "d"},
         )
         assert context.system_prompt == "a\n\nb"
-        assert context.messages == [UserMessage("c"), UserMessage("[System] d")]
+        assert context.messages == [UserMessage("c"), UserMessage("[System] d", injected=True)]
 
     def test_parts_of_a_user_message(self) -> None:
         parts = [
@@ -72,6 +73,7 @@ class TestVariants:
             {"type": "image_url", "image_url": {"url": "data:image/webp;base64,AAAA", "detail": "low"}},
             {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
             {"type": "file", "file": {"filename": "a.pdf", "file_data": "x"}},
+            {"type": "file", "file": {"filename": "b.pdf", "file_data": "data:application/pdf;base64,JVBERg=="}},
             {"type": "input_audio", "input_audio": {"data": "x", "format": "wav"}},
             "bare",
         ]
@@ -81,7 +83,8 @@ class TestVariants:
             ImageContent("AAAA", "image/webp"),
             ImageContent(url="https://example.org/a.png"),
             TextContent("(file a.pdf)"),
-            TextContent("(input_audio omitted)"),
+            FileContent("JVBERg==", "application/pdf", name="b.pdf"),
+            FileContent("x", "audio/wav"),
             TextContent("bare"),
         ]
 
@@ -114,7 +117,7 @@ class TestVariants:
             TextContent("never"),
             TextContent("(audio audio_1)"),
             ToolCall("1", "f", {"a": 1}),
-            ToolCall("2", "g", {"input": "free"}),
+            ToolCall("2", "g", {"input": "free"}, kind="custom"),
             ToolCall("3", "h", {"b": 2}),
             ToolCall("4", "i", {}),
             ToolCall("5", "j", {"arguments": "{broken"}),

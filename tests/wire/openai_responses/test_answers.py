@@ -42,6 +42,8 @@ def read_by_sdk(items: Iterable[Any]) -> list[tuple[Any, ...]]:
             found.append(("call", item.call_id, item.name, arguments(item.arguments)))
         elif item.type == "custom_tool_call":
             found.append(("call", item.call_id, item.name, {"input": item.input}))
+        else:
+            found.append((item.type, item.to_dict(mode="json")))
     return found
 
 
@@ -57,8 +59,10 @@ def read_by_us(message: AssistantMessage) -> list[tuple[Any, ...]]:
             found.append(("text", block.text))
         elif isinstance(block, ThinkingContent):
             found += [("thinking", block.thinking)] if block.thinking else []
-        else:
+        elif isinstance(block, ToolCall):
             found.append(("call", block.id, block.name, block.arguments))
+        else:
+            found.append((block.kind, block.value))
     return found
 
 

@@ -15,7 +15,9 @@ from segue.render import encode
 from segue.types import (
     AssistantMessage,
     Context,
+    FileContent,
     ImageContent,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -107,7 +109,7 @@ def test_a_bare_string_is_a_user_message() -> None:
 def test_leading_instructions_are_the_system_prompt_and_later_ones_are_user_messages() -> None:
     context = read({"role": "developer", "content": "B"}, USER, {"role": "system", "content": "C"}, instructions="A")
     assert context.system_prompt == "A\n\nB"
-    assert context.messages == [UserMessage("hi"), UserMessage("[system message]\nC")]
+    assert context.messages == [UserMessage("hi"), UserMessage("[system message]\nC", injected=True)]
 
 
 def _image(url: str) -> dict[str, Any]:
@@ -135,19 +137,53 @@ def test_a_part_without_a_block_type_becomes_a_text(part: dict[str, Any], text: 
     assert read(output).messages == [ToolResultMessage("c", "", [TextContent(text)])]
 
 
-def test_items_of_hosted_tools_become_texts() -> None:
-    message = answer(
-        USER, {"type": "web_search_call", "id": "ws_1", "status": "completed"}, {"role": "assistant", "content": "x"}
-    )
-    assert message.text == "(web_search_call)x"
+def test_items_of_hosted_tools_are_kept_and_references_become_texts() -> None:
+    search = {
+        "type": "web_search_call",
+        "id": "ws_1",
+        "status": "completed",
+        "action": {"type": "search", "query": "q"},
+    }
+    said = {"type": "message", "role": "assistant", "id": "msg_1", "content": [{"type": "output_text", "text": "x"}]}
+    message = answer(USER, search, said)
+    assert message.content[0] == ProviderContent(search, "web_search_call", "q")
+    assert message.text == "x"
     assert read({"id": "msg_1"}).messages == [UserMessage("(item_reference msg_1)")]
+
+
+def test_the_output_of_a_computer_belongs_to_the_answer_that_asked_for_it() -> None:
+    call = {"type": "computer_call", "id": "cu_1", "call_id": "c", "status": "completed", "pending_safety_checks": []}
+    output = {"type": "computer_call_output", "call_id": "c", "output": {"type": "computer_screenshot"}}
+    message = answer(USER, call, output)
+    assert [block.kind for block in message.content if isinstance(block, ProviderContent)] == [
+        "computer_call",
+        "computer_call_output",
+    ]
+
+
+def test_files_and_sounds_are_blocks() -> None:
+    context = read(
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,JVBERg=="},
+                {"type": "input_file", "file_url": "https://example.org/b.pdf"},
+                {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "mp3"}},
+            ],
+        }
+    )
+    assert context.messages[0].content == [
+        FileContent("JVBERg==", "application/pdf", name="a.pdf"),
+        FileContent(url="https://example.org/b.pdf", mime_type="application/pdf"),
+        FileContent("AAAA", "audio/mpeg"),
+    ]
 
 
 def test_a_refusal_is_a_text() -> None:
     assert answer({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]}).text == "No."
 
 
-def test_custom_tools_have_one_text_argument() -> None:
+def test_custom_tools_and_namespaces_are_kept() -> None:
     context = read(
         {"type": "custom_tool_call", "id": "ctc_1", "call_id": "c", "name": "sql", "input": "select 1"},
         {"type": "custom_tool_call_output", "call_id": "c", "output": "1"},
@@ -157,9 +193,12 @@ def test_custom_tools_have_one_text_argument() -> None:
         ],
     )
     message, outcome = context.messages
-    assert message.content == [ToolCall("c", "sql", {"input": "select 1"})]
+    assert message.content == [ToolCall("c", "sql", {"input": "select 1"}, "ctc_1", "custom")]
     assert isinstance(outcome, ToolResultMessage) and outcome.tool_name == "sql"
-    assert [tool.name for tool in context.tools] == ["sql", "f"]
+    assert [(tool.name, tool.kind, tool.namespace) for tool in context.tools] == [
+        ("sql", "custom", None),
+        ("f", None, "n"),
+    ]
 
 
 @pytest.mark.parametrize("arguments", ["{broken", "[1]", "null", 5, None])

@@ -5,17 +5,13 @@ The name of a tool in a namespace becomes ``{namespace}__{name}``; it is mapped 
 
 from msgspec.structs import replace
 
-from ...types import AssistantMessage, Model, ToolKey
+from ...types import AssistantMessage, ToolKey
 from ..scan import ADAPTABLE
 from ..step import Pass, Step
 
 
 class ToolKinds(Pass):
     concerns = ADAPTABLE
-
-    @classmethod
-    def applies_to(cls, model: Model) -> bool:
-        return not (model.dialect.custom_tools and model.dialect.namespaces)
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         calls, names = list(step.calls), self.target.names

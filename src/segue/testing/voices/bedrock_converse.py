@@ -13,8 +13,10 @@ from urllib.parse import unquote
 import msgspec
 
 from ...types import AssistantContent, Model, ProviderContent, StopReason, TextContent, ThinkingContent, ToolCall
+from ...types.codec import json_text
 from ...wire.bedrock_converse.dialect import dialect_of
 from ...wire.bedrock_converse.encode import payload
+from ...wire.bedrock_converse.server_blocks import cited
 from ...wire.bedrock_converse.shapes import part, turns
 from ..eventstream import frame
 from ..script import FaultKind
@@ -61,7 +63,7 @@ def _signed(block: AssistantContent, signs: bool, signer: Signer) -> AssistantCo
 
 def _block(block: AssistantContent) -> Body:
     if isinstance(block, TextContent):
-        return {"text": block.text}
+        return cited(block) or {"text": block.text}
     if isinstance(block, ThinkingContent):
         if block.redacted:
             return {"reasoningContent": {"redactedContent": block.thinking_signature}}
@@ -98,14 +100,24 @@ def _whole(answer: Answer) -> Body:
 def _events(answer: Answer) -> Iterator[bytes]:
     yield _event("messageStart", role="assistant")
     for index, block in enumerate(answer.content):
-        if isinstance(block, ToolCall):  # other blocks have no start
-            start = {"toolUse": {"toolUseId": block.id, "name": block.name}}
+        start = _start(block)
+        if start is not None:
             yield _event("contentBlockStart", contentBlockIndex=index, start=start)
         for delta in _deltas(block):
             yield _event("contentBlockDelta", contentBlockIndex=index, delta=delta)
         yield _event("contentBlockStop", contentBlockIndex=index)
     yield _event("messageStop", stopReason=_STOPS[answer.stop])
     yield _event("metadata", **_usage(answer))
+
+
+def _start(block: AssistantContent) -> Body | None:
+    """The start of a block; texts and reasoning have none."""
+    if isinstance(block, ToolCall):
+        return {"toolUse": {"toolUseId": block.id, "name": block.name}}
+    if isinstance(block, ProviderContent):
+        member, value = next(iter(block.value.items()))
+        return {member: {name: field for name, field in value.items() if name not in ("input", "content", "source")}}
+    return None
 
 
 def _event(name: str, **fields: Any) -> bytes:
@@ -116,7 +128,9 @@ def _event(name: str, **fields: Any) -> bytes:
 
 def _deltas(block: AssistantContent) -> list[Body]:
     if isinstance(block, TextContent):
-        return [{"text": piece} for piece in ("", *pieces(block.text))]
+        citations = _block(block).get("citationsContent", {}).get("citations", [])
+        texts = [{"text": piece} for piece in ("", *pieces(block.text))]
+        return [*texts, *({"citation": citation} for citation in citations)]
     if isinstance(block, ThinkingContent):
         if block.redacted:
             return [_block(block)]
@@ -127,7 +141,10 @@ def _deltas(block: AssistantContent) -> list[Body]:
     if isinstance(block, ToolCall):
         return [{"toolUse": {"input": piece}} for piece in ("", *pieces(arguments_of(block)))]
     if isinstance(block, ProviderContent):
-        return [_block(block)]
+        member, value = next(iter(block.value.items()))
+        if member == "toolUse":
+            return [{member: {"input": piece}} for piece in pieces(json_text(value.get("input")))]
+        return [{member: value.get("content", [])} if member == "toolResult" else {member: {"source": value["source"]}}]
     assert_never(block)
 
 

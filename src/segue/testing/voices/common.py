@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import RefusedError
 from ...render import events_of
@@ -92,7 +93,7 @@ def with_id(call: ToolCall, prefix: str, length: int, signer: Signer) -> ToolCal
     """The call, with an id in the provider's form if it has none."""
     if call.id:
         return call
-    return ToolCall(fresh_id(prefix, length, signer), call.name, call.arguments, call.thought_signature)
+    return replace(call, id=fresh_id(prefix, length, signer))
 
 
 def fresh_id(prefix: str, length: int, signer: Signer) -> str:

@@ -9,6 +9,8 @@ after it (claude-code-router#1275, 2026-03; opencode#43984, 2026-08). Texts: gem
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from ...dialects import GoogleGenerativeAI
 from ...types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
 from ...wire.common.writing import Head
@@ -59,7 +61,7 @@ def _dialect(model: Model) -> GoogleGenerativeAI:
 def _signed(block: AssistantContent, signer: Signer) -> AssistantContent:
     """The block with a signature of the account. It is not bound to the text: no report shows such a refusal."""
     if isinstance(block, ToolCall):
-        return ToolCall(block.id, block.name, block.arguments, block.thought_signature or signer.issue())
+        return replace(block, thought_signature=block.thought_signature or signer.issue())
     if isinstance(block, TextContent):
         return TextContent(block.text, block.text_signature or signer.issue())
     return block

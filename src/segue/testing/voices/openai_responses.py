@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
 from ...dialects import OpenAIResponses
 from ...types import AssistantContent, AssistantMessage, Model, ProviderContent, TextContent, ThinkingContent, ToolCall
 from ...wire.common.openai_errors import openai_error
 from ...wire.common.writing import Head
-from ...wire.openai_responses.replay import message_of, message_signature
+from ...wire.openai_responses.replay import annotations_of, message_of, message_signature
 from ...wire.openai_responses.walk import items, made_by_model, text
 from ...wire.openai_responses.write import APART, Writer, whole
 from ..script import FaultKind
@@ -40,13 +41,26 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
             last = not any(isinstance(later, ToolCall) for later in content[at + 1 :])
             blocks.append(TextContent(block.text, _message_signature(block, last, after, signer, model)))
         elif isinstance(block, ToolCall):
-            item_id = block.thought_signature or new_id("fc", block.id, after, signer)
-            blocks.append(ToolCall(block.id, block.name, block.arguments, item_id))
+            prefix = "ctc" if block.kind == "custom" else "fc"
+            item_id = block.thought_signature or new_id(prefix, block.id, after, signer)
+            blocks.append(replace(block, thought_signature=item_id))
         elif isinstance(block, ProviderContent):
-            blocks.append(block)
+            blocks.append(_hosted(block, after, signer))
         else:
             assert_never(block)
     return blocks
+
+
+_PREFIXES = {"web_search_call": "ws", "code_interpreter_call": "ci", "image_generation_call": "ig", "mcp_call": "mcp"}
+
+
+def _hosted(block: ProviderContent, after: str | None, signer: Signer) -> ProviderContent:
+    """An item of a tool that the provider runs. It gets an id, like every item."""
+    item = block.value
+    if not isinstance(item, dict):
+        return block
+    item["id"] = new_id(_PREFIXES.get(block.kind, "item"), block.text or block.kind, after, signer)
+    return replace(block, raw=msgspec.Raw(msgspec.json.encode({"type": block.kind} | item)))
 
 
 def _reasoning(block: ThinkingContent, signer: Signer) -> Body:
@@ -80,7 +94,8 @@ def _message_signature(block: TextContent, last: bool, after: str | None, signer
     item_id, phase = message_of(block.text_signature)
     if isinstance(model.dialect, OpenAIResponses) and model.dialect.phase:
         phase = phase or ("final_answer" if last else "commentary")
-    return message_signature({"id": item_id or new_id("msg", block.text, after, signer), "phase": phase})
+    item = {"id": item_id or new_id("msg", block.text, after, signer), "phase": phase}
+    return message_signature(item, annotations=annotations_of(block))
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------

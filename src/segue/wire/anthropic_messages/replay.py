@@ -4,17 +4,19 @@ They go back exactly as they came. A block that the API would refuse, because a 
 recognised by the request types of the SDK.
 """
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from ...rules.shape import faults, load
 from ...types import ProviderContent, TextContent
 from ...types.codec import UNREADABLE, json_text
+from ..common.stored import accepted_by
 
-_TABLE = Path(__file__).with_name("shape.json")
+_is_valid = accepted_by(
+    Path(__file__).with_name("shape.json"),
+    lambda block: {"model": "", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]},
+)
 
 
 def sent_back(block: ProviderContent) -> dict[str, Any] | None:
@@ -42,10 +44,3 @@ def cited(block: TextContent) -> dict[str, Any] | None:
 def citations_signature(citations: list[Any]) -> str | None:
     """The signature of a text with these citations."""
     return json_text(citations) if citations else None
-
-
-@lru_cache(maxsize=1024)
-def _is_valid(raw: bytes) -> bool:
-    """Whether a block of an answer is valid in a request. Fields that are newer than the SDK do no harm."""
-    body = {"model": "", "max_tokens": 1, "messages": [{"role": "assistant", "content": [msgspec.json.decode(raw)]}]}
-    return all(fault.sort == "unknown" for fault in faults(body, load(_TABLE)))

@@ -7,6 +7,7 @@ errors those of ``types/shared/*_error.py`` with the statuses of platform.claude
 from typing import Any, assert_never
 
 from ...types import AssistantContent, AssistantMessage, ProviderContent, TextContent, ThinkingContent, ToolCall, Usage
+from ...types.codec import json_text
 from ..common.writing import AnswerForm, Body, Failed, Head, Kind, Stops, StreamWriter, sse, stop_of
 from .replay import cited
 
@@ -88,16 +89,21 @@ def block_body(head: Head, block: AssistantContent) -> Body:
 
 
 def _empty(head: Head, block: AssistantContent) -> Body:
-    """A block at the start of its stream. Redacted thinking and provider content are complete; all else grows."""
+    """A block at the start of its stream. Redacted thinking and results of the provider are complete; all else grows:
+    Claude Code reads the input of server tools only from deltas (measured with 2.1, 2026-11)."""
     body = block_body(head, block)
     if isinstance(block, ProviderContent):
-        return body
+        return body | {"input": {}} if body.get("input") else body
     growing: Body = {"text": "", "citations": [], "thinking": "", "signature": "", "input": {}}
     return {name: growing.get(name, value) for name, value in body.items()}
 
 
 def _last_deltas(head: Head, block: AssistantContent | None) -> list[Body]:
-    """What comes at the end of a block: the citations of a text, the signature of thinking."""
+    """What comes at the end of a block: the citations of a text, the signature of thinking, the input of a server
+    tool."""
+    if isinstance(block, ProviderContent):
+        asked = block_body(head, block).get("input")
+        return [{"type": "input_json_delta", "partial_json": json_text(asked)}] if asked else []
     if isinstance(block, TextContent):
         citations = block_body(head, block).get("citations") or []
         return [{"type": "citations_delta", "citation": citation} for citation in citations]
@@ -117,8 +123,17 @@ def _message(head: Head) -> Body:
     return {"id": head.id, "type": "message", "role": "assistant", "model": head.model}
 
 
+def _is_paused(message: AssistantMessage) -> bool:
+    """Whether the provider paused the answer: its last block is a tool of the provider that is still running."""
+    last = message.content[-1] if message.content else None
+    return stop_of(message) == "stop" and isinstance(last, ProviderContent) and last.kind == "server_tool_use"
+
+
 def _stop(message: AssistantMessage, refusal: str | None) -> Body:
-    stop: Body = {"stop_reason": STOPS[stop_of(message)], "stop_sequence": None}
+    stop: Body = {
+        "stop_reason": "pause_turn" if _is_paused(message) else STOPS[stop_of(message)],
+        "stop_sequence": None,
+    }
     if refusal:
         category, _, rest = refusal.partition(": ")
         if category not in _CATEGORIES:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...types import Usage
-from ..common.answer import Answer, CallDraft, Draft, StopWords, TextDraft, ThinkingDraft
+from ..common.answer import Answer, CallDraft, Draft, ProviderDraft, StopWords, TextDraft, ThinkingDraft
+from ..common.arguments import read_arguments
 from ..common.reader import error_text
+from .server_blocks import citations_signature, kind_of_block, readable
 
 STOPS: StopWords = {
     "end_turn": "stop",
@@ -31,7 +33,8 @@ class Reader:
         # By contentBlockIndex. Proxies leave it out (hermes-agent#115290, 2026-09): then the key is None, and events
         # without an index belong to the open block.
         self.open: dict[int | None, Draft] = {}
-        self.foreign: set[int | None] = set()  # blocks of tools that the provider runs itself
+        self.pieces: dict[int | None, list[str]] = {}  # the streamed input of server tools
+        self.citations: dict[int | None, list[Any]] = {}  # of texts
         self.stopped = False
         self.stop: str | None = None
         self.why = ""
@@ -56,6 +59,8 @@ class Reader:
                 read = _BLOCKS.get(kind)
                 if read is not None:
                     read(self, index, value)
+                elif value and kind in _KEPT:
+                    self.provider(index, kind, value)
                 elif value:
                     self.answer.left_out(kind)
             self.block_stop({"contentBlockIndex": index})
@@ -81,7 +86,9 @@ class Reader:
         start = data.get("start") or {}
         if start.get("toolUse"):
             self.call(data.get("contentBlockIndex"), start["toolUse"])
-        for kind in start.keys() - {"toolUse", "text"}:  # results of server tools, images
+        for kind in start.keys() & _KEPT:
+            self.provider(data.get("contentBlockIndex"), kind, start[kind])
+        for kind in start.keys() - _KEPT - {"toolUse", "text"}:
             self.answer.left_out(kind)
 
     def block_delta(self, data: Mapping[str, Any]) -> None:
@@ -89,13 +96,18 @@ class Reader:
             add = _DELTAS.get(kind)
             if add is not None:
                 add(self, data.get("contentBlockIndex"), value)
+            elif value and kind in _KEPT:
+                self.more(data.get("contentBlockIndex"), kind, value)
             elif value:
                 self.answer.left_out(kind)
 
     def block_stop(self, data: Mapping[str, Any]) -> None:
         index = data.get("contentBlockIndex")
-        self.foreign.discard(index)
         draft = self.open.pop(index, None)
+        if type(draft) is ProviderDraft:
+            self.complete(index, draft)
+        if type(draft) is TextDraft:
+            draft.sign(citations_signature(self.citations.pop(index, [])))
         if draft is not None:
             draft.end()
 
@@ -149,20 +161,19 @@ class Reader:
         draft.add(text)
 
     def call(self, index: int | None, use: Mapping[str, Any]) -> None:
-        """Read a call, or its start. A call of a server tool (it has a ``type``) is left out."""
-        answer = self.beginning(index)
+        """Read a call, or its start. A call of a server tool has a ``type``."""
         if use.get("type"):
-            self.answer.left_out(f"{use['type']}, a call that the provider makes itself")
-            self.foreign.add(index)
+            self.provider(index, "toolUse", use)
             return
-        self.open[index] = answer.call(use.get("toolUseId"), use.get("name"))
+        self.open[index] = self.beginning(index).call(use.get("toolUseId"), use.get("name"))
         self.arguments(index, use)
 
     def arguments(self, index: int | None, use: Mapping[str, Any]) -> None:
         draft = self.open.get(index)
+        if type(draft) is ProviderDraft:
+            self.pieces.setdefault(index, []).append(str(use.get("input") or ""))
+            return
         if type(draft) is not CallDraft:
-            if index in self.foreign:
-                return
             draft = self.open[index] = self.beginning(index).call()
         if not draft.name:  # Kimi K2.5 names its calls in a delta (strands-agents/harness-sdk#2077, 2026-04)
             draft.id = draft.id or use.get("toolUseId") or ""
@@ -186,12 +197,45 @@ class Reader:
         if signature and [signature] != draft.signed:  # Claude sends it in one piece; strands joins pieces
             draft.sign_more(signature)
 
+    def citation(self, index: int | None, citation: Any) -> None:
+        self.citations.setdefault(index, []).append(citation)
+
+    def provider(self, index: int | None, member: str, value: Any) -> ProviderDraft:
+        """Read a block that only the provider can read back, or its start."""
+        raw = {member: dict(value) if isinstance(value, Mapping) else value}
+        draft = self.beginning(index).provider(kind_of_block(raw), raw, readable(raw))
+        self.open[index] = draft
+        return draft
+
+    def more(self, index: int | None, member: str, value: Any) -> None:
+        """Add a delta to such a block."""
+        draft = self.open.get(index)
+        if type(draft) is not ProviderDraft:
+            draft = self.provider(index, member, {})
+        inner = draft.raw.get(member) or {}
+        if isinstance(value, Mapping):
+            inner = {**inner, **value}
+        else:
+            inner = {**inner, "content": [*inner.get("content", ()), *value]}
+        draft.set({**draft.raw, member: inner}, readable({member: inner}))
+
+    def complete(self, index: int | None, draft: ProviderDraft) -> None:
+        """Add the streamed input of a server tool to its call."""
+        pieces = "".join(self.pieces.pop(index, ()))
+        if pieces:
+            use = {**draft.raw["toolUse"], "input": read_arguments(pieces)[0]}
+            draft.set({"toolUse": use}, readable({"toolUse": use}))
+
     def beginning(self, index: int | None) -> Answer:
         """End the open block at this index, and return the answer for a new one."""
         before = self.open.pop(index, None)
         if before is not None:
             before.end()
         return self.answer
+
+
+_KEPT = frozenset({"toolResult", "image", "audio"})
+"""Blocks that are kept as they came, besides the calls of server tools."""
 
 
 def _joined(pieces: list[str]) -> str:
@@ -211,15 +255,16 @@ _EVENTS: dict[str, Callable[[Reader, Any], None]] = {
     "metadata": Reader.metadata,
 }
 
-# Other deltas are left out, with a diagnostic: `citation`, `toolResult` (of server tools), `image`.
+# Other deltas belong to blocks that only the provider can read back: `toolResult` (of server tools), `image`.
 _DELTAS: dict[str, Callable[[Reader, int | None, Any], None]] = {
     "text": Reader.text,
     "toolUse": Reader.arguments,
     "reasoningContent": Reader.reasoning,
+    "citation": Reader.citation,
 }
 
 
-# Blocks of whole answers. Other blocks are left out, with a diagnostic.
+# Blocks of whole answers. Only the provider can read others back.
 
 
 def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
@@ -228,8 +273,8 @@ def _reasoning(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
 
 def _cited(reader: Reader, index: int, value: Mapping[str, Any]) -> None:
     """Read text with citations. In a stream it arrives as text deltas."""
-    if value.get("citations"):
-        reader.answer.left_out("citation")
+    for citation in value.get("citations") or ():
+        reader.citation(index, citation)
     for piece in value.get("content") or ():
         reader.text(index, piece.get("text") or "")
 

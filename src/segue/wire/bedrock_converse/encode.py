@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ...dialects import BedrockConverse
-from ...projection import same_origin
+from ...projection import matches, same_origin
 from ...types import (
     AssistantMessage,
     FileContent,
@@ -26,13 +26,16 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import type_of_file
 from ...types.text import in_label
-from ...types.texts import BETWEEN, CLOSING, OPENING
+from ...types.texts import BETWEEN, CLOSING, FILES_BELOW, OPENING
 from ..common.images import is_base64, sendable
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
-from ..common.turns import Turns
+from ..common.turns import Mark, Turns
+from .files import as_block
 from .options import complete
+from .server_blocks import cited
 
 Out = Outgoing[BedrockConverse]
 Block = Any
@@ -92,13 +95,14 @@ def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
 class State(Struct, frozen=True, gc=False):
     """``role``: of the last turn; ``tools``: it contains tool blocks; ``loop_thinks``: all answers since the last user
     message begin with thinking; ``filled``: a filler opens the conversation; ``replays``: some answer contains
-    thinking."""
+    thinking; ``taken``: the number of names of documents."""
 
     role: str = ""
     tools: bool = False
     loop_thinks: bool = True
     filled: bool = False
     replays: bool = False
+    taken: int = 0
 
 
 class BedrockTurns(Turns[BedrockConverse, State]):
@@ -110,12 +114,27 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         self._prompt = None if out.dialect.system_prompt else out.system  # a prompt that opens the conversation
         self._mixed = out.dialect.mixed_turns
         self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
+        self._taken: dict[str, None] = {}  # in order, so that `back` can remove the last ones
+
+    def back(self, mark: Mark) -> None:
+        super().back(mark)
+        while len(self._taken) > self.state.taken:
+            self._taken.popitem()
 
     def add_result(self, message: ToolResultMessage) -> None:
         self._add("user", self._result(message), self.dialect.tools, packed=True)
 
     def add_user(self, message: UserMessage) -> None:
-        self._add("user", self._shown(message.content))
+        blocks = self._shown(message.content)
+        if blocks and Text not in map(type, blocks) and any("document" in block for block in blocks):
+            blocks = self._documents_alone(blocks)
+        self._add("user", blocks)
+
+    def _documents_alone(self, blocks: list[Block]) -> list[Block]:
+        """The blocks to send of a message that has documents and no text."""
+        # BED-19: "A text block must be included when using documents."
+        self.note("filler-inserted", f"a document needs a text beside it: {FILES_BELOW!r}")
+        return [Text(FILES_BELOW), *blocks]
 
     def add_answer(self, message: AssistantMessage) -> None:
         blocks, called = self._answer(message)
@@ -151,7 +170,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns.append(Turn(role, blocks))
             thinks = last.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
         replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
-        self.state = State(role, tools, thinks or (role == "user" and not tools), last.filled, replays)
+        opens = role == "user" and not tools
+        self.state = State(role, tools, thinks or opens, last.filled, replays, len(self._taken))
 
     def _begin(self, role: str, blocks: list[Block]) -> None:
         """Add whatever is needed before the first turn, or between two turns of one role."""
@@ -189,10 +209,13 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
         for block in message.content:
             if type(block) is TextContent:
-                if block.text_signature is not None and not block.text.strip():
+                if block.text_signature is None:
+                    blocks.append(Text(block.text))
+                elif block.text.strip():
+                    blocks.append(self._cited(block))
+                else:
                     self.note("empty-dropped", "an empty text")  # BED-04
                     continue
-                blocks.append(Text(block.text))
                 late = called
             elif type(block) is ToolCall:
                 blocks.append(ToolUse(Call(block.id, block.name, block.arguments)))
@@ -221,6 +244,15 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.note("blocks-reordered", "calls come at the end of an answer")
             blocks.sort(key=lambda block: type(block) is ToolUse)
         return blocks, called
+
+    def _cited(self, block: TextContent) -> Block:
+        """A text with the citations in its signature."""
+        found = cited(block)
+        if found is None:
+            if block.citations:
+                self.note("citations-dropped", "they are not citations of this protocol")
+            return Text(block.text)
+        return found
 
     def _late_thinking(self, blocks: list[Block]) -> list[Block]:
         """The blocks to send of an answer that has thinking at its end or after its calls."""
@@ -286,10 +318,18 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             elif type(block) is ImageContent:
                 blocks.append(self._image(block))
             elif type(block) is FileContent:
-                blocks.append(Text(self.text_instead(block)))
+                blocks.append(self._file(block) or Text(self.text_instead(block)))
             else:
                 assert_never(block)
         return blocks
+
+    def _file(self, block: FileContent) -> Block | None:
+        if not matches(type_of_file(block), self.dialect.files):
+            return None
+        made, lost = as_block(block, self._taken)
+        if lost:
+            self.note("file-renamed", f"{in_label(lost)!r} is not a valid name of a document, or is taken")
+        return made
 
     def _image(self, block: ImageContent) -> Block:
         if block.url is not None:

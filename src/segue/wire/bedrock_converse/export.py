@@ -1,9 +1,11 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import BedrockConverse
+from ...types import AssistantContent, TextContent
 from ..protocol import ExportForm, signs_thinking
 from .encode import BedrockTurns, Block, State, Turn
 from .options import conversation
+from .server_blocks import cited
 
 
 class BedrockHistory(BedrockTurns):
@@ -19,8 +21,18 @@ class BedrockHistory(BedrockTurns):
             self.turns.append(Turn(role, blocks))
         self.state = State(tools=packed)
 
+    def _documents_alone(self, blocks: list[Block]) -> list[Block]:
+        return blocks
+
     def _late_thinking(self, blocks: list[Block]) -> list[Block]:
         return blocks
+
+
+_FILES = tuple(each for each in BedrockConverse().files if each != "audio/*")  # results cannot hold a sound
+
+
+def _is_cited(block: AssistantContent) -> bool:
+    return type(block) is TextContent and cited(block) is not None
 
 
 EXPORT_FORM = ExportForm(
@@ -32,8 +44,10 @@ EXPORT_FORM = ExportForm(
         starts_with_user=False,
         images_in_results=True,
         error_flag=True,
+        files=_FILES,
+        files_in_results=_FILES,
     ),
     turns=BedrockHistory,
     body=conversation,
-    holds_signature=signs_thinking,
+    holds_signature=lambda block, signature: signs_thinking(block, signature) or _is_cited(block),
 )

@@ -2,8 +2,7 @@
 
 encode → ingest → encode gives the same body, except for parts that do not belong to a conversation:
 ``inferenceConfig``, ``toolChoice``, ``additionalModelRequestFields``, ``requestMetadata`` and cache points. Content
-that only Converse has (documents, videos, remote images, citations, server tools) becomes text or the nearest canonical
-block.
+that only Converse has (remote images and files, search results) becomes text or the nearest canonical block.
 """
 
 from base64 import b64encode
@@ -16,9 +15,11 @@ from ...errors import FormatError
 from ...types import (
     AssistantContent,
     Context,
+    FileContent,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -27,7 +28,10 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import UNKNOWN_TYPE
 from ..common.reading import answer, as_list, as_object, as_text
+from .files import TYPES
+from .server_blocks import citations_signature, kind_of_block, readable
 from .shapes import BLOCKS, OWN_FIELDS, blocks
 
 NAME = "bedrock-converse"
@@ -76,7 +80,7 @@ class _Reader:
         for index, block in enumerate(as_list(turn.get("content"), f"{path}.content")):
             where = f"{path}.content[{index}]"
             key, value = _member(block, where)
-            if key == "toolResult":
+            if key == "toolResult" and role != "assistant":
                 self._add(role, content)
                 content = []
                 self.messages.append(self._result(as_object(value, f"{where}.{key}"), f"{where}.{key}"))
@@ -90,17 +94,23 @@ class _Reader:
         if not content:
             return
         if role != "assistant":
-            self.messages.append(UserMessage(content))
+            self.messages.append(UserMessage(content, injected=role == "system"))
             return
         self.messages.append(answer(NAME, self._model, content, self._now))
 
     def _answer_block(self, key: str, value: Any, path: str) -> list[AssistantContent]:
         if key == "toolUse":
+            if as_object(value, path).get("type"):  # of a tool that the provider runs
+                return [_provided({key: value}, path)]
             call = _call(as_object(value, path), path)
             self._names[call.id] = call.name
             return [call]
         if key == "reasoningContent":
             return [_thinking(as_object(value, path), path)]
+        if key == "citationsContent":
+            return _cited_text(as_object(value, path), path)
+        if key == "toolResult":
+            return [_provided({key: value}, path)]
         # An answer cannot have images or documents: they become text.
         return [
             block if type(block) is TextContent else TextContent(f"({key})") for block in _user_blocks(key, value, path)
@@ -141,6 +151,21 @@ def _thinking(value: Block, path: str) -> ThinkingContent:
     return ThinkingContent(as_text(inner.get("text"), f"{path}.reasoningText.text"), signature)
 
 
+def _cited_text(value: Block, path: str) -> list[AssistantContent]:
+    """A text with its citations."""
+    citations = as_list(value.get("citations") or [], f"{path}.citations")
+    text = "".join(_texts(value.get("content")))
+    return [TextContent(text, citations_signature(citations))] if text or citations else []
+
+
+def _provided(block: Block, path: str) -> ProviderContent:
+    """A block that only the API can read back."""
+    try:
+        return ProviderContent(block, kind_of_block(block), readable(block))
+    except (FormatError, RecursionError, TypeError, OverflowError) as error:
+        raise FormatError(str(error), path=path) from None
+
+
 # -- text, images and others -----------------------------------------------------------------------------------------
 
 
@@ -171,9 +196,13 @@ def _image(value: Any, path: str) -> list[UserContent]:
 def _document(value: Any, path: str) -> list[UserContent]:
     document = as_object(value, path)
     source = as_object(document.get("source"), f"{path}.source")
+    name = document.get("name") if isinstance(document.get("name"), str) else None
+    if "bytes" in source:
+        mime_type = TYPES.get(("document", str(document.get("format") or "")), UNKNOWN_TYPE)
+        return [FileContent(_base64(source["bytes"], f"{path}.source.bytes"), mime_type, name=name)]
     title = " ".join(str(part) for part in ("document", document.get("name"), document.get("format")) if part)
     if isinstance(source.get("text"), str):
-        return [TextContent(f"({title})\n{source['text']}")]
+        return [FileContent(source["text"].encode("utf-8", "replace"), "text/plain", name=name)]
     if isinstance(source.get("content"), list):
         return [TextContent("\n".join([f"({title})", *_texts(source["content"])]))]
     return [TextContent(f"({title} at {_uri(source)})" if "s3Location" in source else f"({title})")]
@@ -181,7 +210,11 @@ def _document(value: Any, path: str) -> list[UserContent]:
 
 def _recording(kind: str) -> Callable[[Any, str], list[UserContent]]:
     def read(value: Any, path: str) -> list[UserContent]:
-        source = as_object(value, path).get("source")
+        media = as_object(value, path)
+        source = media.get("source")
+        mime_type = TYPES.get((kind, str(media.get("format"))))
+        if isinstance(source, dict) and "bytes" in source and mime_type is not None:
+            return [FileContent(_base64(source["bytes"], f"{path}.source.bytes"), mime_type)]
         where = f" at {_uri(source)}" if isinstance(source, dict) and "s3Location" in source else ""
         return [TextContent(f"({kind}{where})")]
 

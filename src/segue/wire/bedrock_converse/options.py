@@ -288,4 +288,12 @@ def _mark_cache(out: Out, body: dict[str, Any]) -> None:
         body["system"].append({"cachePoint": point})
     turns = body["messages"]
     at = len(turns) - (1 if turns[-1].role == "user" else 2)  # roles alternate
-    turns[at] = replace(turns[at], content=[*turns[at].content, {"cachePoint": point}])
+    content, end = turns[at].content, len(turns[at].content)
+    while end and type(content[end - 1]) is dict and content[end - 1].keys() & _NO_POINT_AFTER:
+        end -= 1
+    if end:
+        turns[at] = replace(turns[at], content=[*content[:end], {"cachePoint": point}, *content[end:]])
+
+
+_NO_POINT_AFTER = frozenset({"document", "video", "audio"})
+"""Blocks after which a cache point is refused (BED-21); not known of audio."""

@@ -12,10 +12,24 @@ from ..common.asked import Asked, as_dict
 from ..common.binding import BETA
 from ..common.coverage import Each, Fields, Kinds, Left, Object
 from ..common.requests import CACHE_MARKER, HOSTED, SHOWN_AS_TEXT, RequestForm
+from .files import TYPES
 
 _AS_TEXT = Left(SHOWN_AS_TEXT)
 _IMAGE = Fields("format", source=Fields("bytes", s3Location=_AS_TEXT))
-_SHOWN: dict[str, Any] = {"text": None, "json": None, "image": _IMAGE}
+_SOURCE = Fields("bytes", "text", s3Location=_AS_TEXT, content=_AS_TEXT)
+_DOCUMENT = Fields("format", "name", source=_SOURCE, context=Left(), citations=Left(harmless=({"enabled": False},)))
+_BYTES = Fields("format", source=Fields("bytes", s3Location=_AS_TEXT), error=Left())
+
+
+def _recording(kind: str) -> Kinds:
+    return Kinds(lambda media: (kind, str(media.get("format"))) in TYPES, {True: _BYTES}, _AS_TEXT)
+
+
+_MEDIA: dict[str, Any] = {"image": _IMAGE, "document": _DOCUMENT} | {
+    kind: _recording(kind) for kind in ("video", "audio")
+}
+_SHOWN: dict[str, Any] = {"text": None, "json": None, **_MEDIA}
+_KEPT = Fields(others=None)
 _REASONING = Fields("redactedContent", reasoningText=Fields("text", "signature"))
 _RESULT = Fields("toolUseId", "status", content=Each(Fields(**_SHOWN, others=_AS_TEXT)))
 _MESSAGE = Kinds(
@@ -26,7 +40,11 @@ _MESSAGE = Kinds(
             content=Each(
                 Fields(
                     "text",
-                    toolUse=Fields("toolUseId", "name", "input"),
+                    citationsContent=Fields("citations", content=Each(Fields("text"))),
+                    toolUse=Kinds(
+                        lambda use: bool(use.get("type")), {True: _KEPT}, Fields("toolUseId", "name", "input")
+                    ),
+                    toolResult=_KEPT,
                     reasoningContent=_REASONING,
                     cachePoint=CACHE_MARKER,
                     others=_AS_TEXT,
@@ -36,7 +54,7 @@ _MESSAGE = Kinds(
     },
     Fields(
         "role",
-        content=Each(Fields("text", image=_IMAGE, toolResult=_RESULT, cachePoint=CACHE_MARKER, others=_AS_TEXT)),
+        content=Each(Fields("text", toolResult=_RESULT, cachePoint=CACHE_MARKER, others=_AS_TEXT, **_MEDIA)),
     ),
 )
 _SPEC = Fields("name", "description", inputSchema=Fields("json"))

@@ -14,9 +14,10 @@ def sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str
 
 
 def _block(block: dict[str, Any]) -> dict[str, Any]:
-    if "image" in block:
-        image = block["image"]
-        return {"image": image | {"source": {"bytes": b64decode(image["source"]["bytes"])}}}
+    for kind in ("image", "document", "video", "audio"):
+        if kind in block:
+            media = block[kind]
+            return {kind: media | {"source": {"bytes": b64decode(media["source"]["bytes"])}}}
     if "toolResult" in block:
         result = block["toolResult"]
         return {"toolResult": result | {"content": [_block(each) for each in result["content"]]}}

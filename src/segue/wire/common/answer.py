@@ -252,7 +252,9 @@ class CallDraft(Draft):
 
     def _build(self) -> ToolCall:
         call_id, name = scrub(str(self.id)), scrub(str(self.name))
-        name, kind, namespace = self._answer.names.get(name) or (name, self.kind, self.namespace)
+        kind, namespace = self.kind, self.namespace
+        if known := self._answer.names.get(name):
+            name, kind, namespace = known.name, known.kind or kind, known.namespace or namespace
         if self.open:
             return ToolCall(call_id, name, self._so_far(), self.signature, kind, namespace)
         arguments = self._arguments()

@@ -12,8 +12,9 @@ from ...types import Usage
 from ..common.answer import Answer, CallDraft, Draft, StopWords
 from ..common.reader import error_text
 from .partial_args import Writer
-from .parts import readable
-from .shapes import DUMMIES, kinds, many
+from .parts import text_of
+from .server_parts import is_kept, kind_of_part, readable, readable_sources
+from .shapes import DUMMIES, SOURCES, many
 
 # types.FinishReason of google-genai 3.1.0. Answers with calls also end with STOP.
 STOPS: StopWords = {
@@ -39,8 +40,6 @@ STOPS: StopWords = {
 }
 # "If empty, the model has not stopped"; Vertex sends the last one on the way (google-cloud-dotnet#15173, 2025-10).
 CONTINUES = (None, "", "FINISH_REASON_UNSPECIFIED")
-_SOURCES = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
-PLAIN = {"text", "thought", "thoughtSignature", "functionCall"}
 
 
 class Reader:
@@ -53,6 +52,7 @@ class Reader:
         self.counts: dict[str, Any] = {}
         self.stop: str | None = None
         self.why = ""
+        self.sources: dict[str, Any] = {}
         self.noted: set[str] = set()
 
     def event(self, name: str, data: Any) -> None:
@@ -89,9 +89,17 @@ class Reader:
         if self.stop is not None:
             if self.stop == "STOP":
                 self.end_call(complete=False)
+            self.add_sources()
             self.answer.finish(self.stop, STOPS, self.why)
         elif not marked:  # `[DONE]` is not part of this protocol; some gateways add it
             self.answer.break_off()
+
+    def add_sources(self) -> None:
+        """Add what the answer is based on, as the last events have it."""
+        if self.sources:
+            self.end_block()
+        for name, value in self.sources.items():
+            self.answer.provider(name, {name: value}, readable_sources(value)).end()
 
     # -- candidates --------------------------------------------------------------------------------------------------
 
@@ -104,9 +112,9 @@ class Reader:
                     self.add_text(text, part.get("thought") is True)
                 else:
                     self.other(part)
-        for name in _SOURCES:
+        for name in SOURCES:
             if any((candidate.get(name) or {}).values()):
-                self.answer.left_out(name)
+                self.sources[name] = candidate[name]
         word = candidate.get("finishReason")
         # Gateways write STOP on any chunk without content (CLIProxyAPI#5640, 2026-09): another reason stays.
         if word not in CONTINUES and (word != "STOP" or self.stop is None):
@@ -133,16 +141,15 @@ class Reader:
             self.end_block()
             self.add_call(call, signature)
             return
-        found, thinks = kinds(part), part.get("thought") is True
-        text = readable(part, "part") if found else ""
-        if found in ([], ["text"]) and signature is None:
+        thinks, text = part.get("thought") is True, text_of(dict(part), "part")
+        if is_kept(part):
+            self.end_block()
+            self.answer.provider(kind_of_part(part), dict(part), readable(part)).end()
+            return
+        if signature is None:
             if text:
                 self.add_text(text, thinks)
-            elif left := part.keys() - PLAIN:
-                self.note("part-left-out", f"a message cannot hold {', '.join(sorted(left))}")
             return
-        if found not in ([], ["text"]):
-            self.note("part-as-text", f"a message cannot hold {', '.join(found)}: the readable part is text")
         # A signature must be sent back on the same part, so this part is not joined with another (opencode#43984,
         # harness-sdk#3306, 2026-08). It may be an empty text (GEM-19).
         half = self.open.pop_half() if self.open is not None and thinks is self.thinks else ""

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import GoogleGenerativeAI
-from ...projection import same_origin
+from ...projection import matches, same_origin
 from ...types import (
     AssistantMessage,
     FileContent,
@@ -22,14 +22,16 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import type_of_address, type_of_file
 from ...types.texts import CLOSING, IMAGES_BELOW, OPENING
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
-from ..common.results import hold
-from ..common.turns import Turns
+from ..common.results import all_below, hold
+from ..common.turns import Held, Turns
 from .options import add_options
 from .schema import to_openapi
-from .shapes import is_base64
+from .server_parts import is_source, paired, sent_back
+from .shapes import UNREADABLE_BY, is_base64
 
 Out = Outgoing[GoogleGenerativeAI]
 Part = Any
@@ -180,7 +182,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         if not self.dialect.signature_required and same_origin(message, self.out.model):
             dummy = None  # its answers without thinking have no signature
         readable = False
-        for block in message.content:
+        for at, block in enumerate(message.content):
             if type(block) is TextContent:
                 signature = block.text_signature
                 if signature is not None and self._may_send(signature):
@@ -206,12 +208,23 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 if signature is not None or (block.thinking and not block.thinking.isspace()):
                     parts.append(Thought(block.thinking, True, signature))
             elif type(block) is ProviderContent:
-                if text := self.text_instead(block):
-                    parts.append(Text(text))
+                part = self._provided(message, at, block)
+                if part is not None:
+                    parts.append(part)
                     readable = True
             else:
                 assert_never(block)
         return parts if readable or not parts else self._thinking_alone(parts)
+
+    def _provided(self, message: AssistantMessage, at: int, block: ProviderContent) -> Part | None:
+        """A part as it came, or its text; ``None`` for what has no place in a request."""
+        if is_source(block):
+            return None
+        is_code = block.kind in ("executableCode", "codeExecutionResult")
+        part: Part = sent_back(block) if not is_code or at in paired(message.content) else None
+        if part is None and (text := self.text_instead(block)):
+            part = Text(text)
+        return part
 
     def _thinking_alone(self, parts: list[Part]) -> list[Part]:
         """The parts to send of an answer that contains only thinking."""
@@ -235,54 +248,72 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         for block in content:
             if type(block) is TextContent:
                 parts.append(Text(block.text))
-            elif type(block) is FileContent or (type(block) is ImageContent and block.url is not None):
-                parts.append(Text(self.text_instead(block)))
-            elif type(block) is ImageContent:
-                parts.append(_image(block))
+            elif type(block) is ImageContent or type(block) is FileContent:
+                parts.append(self._media(block) or Text(self.text_instead(block)))
             else:
                 assert_never(block)
         return parts
 
+    def _media(self, block: ImageContent | FileContent) -> Part | None:
+        """An image or file as a part, or ``None`` if the target does not accept it."""
+        dialect, is_image = self.dialect, type(block) is ImageContent
+        if block.url is not None:
+            mime_type = block.mime_type or type_of_address(block.url) or ""
+            fetched = dialect.image_urls if is_image else matches(mime_type, dialect.file_urls)
+            if not fetched or not mime_type or block.url.startswith(UNREADABLE_BY[dialect.surface]):
+                return None
+            return {"fileData": {"mimeType": mime_type, "fileUri": block.url}}
+        mime_type = (kind_of(block.data) or block.mime_type) if is_image else type_of_file(block)
+        if not is_image and not matches(mime_type, dialect.files):
+            return None
+        return {"inlineData": {"mimeType": mime_type, "data": block.data}}
+
     def _response(self, message: ToolResultMessage) -> Response:
         texts: list[str] = []
-        images: list[Part] = []
+        inside: list[Part] = []
+        held: list[Held] = []
         for block in message.content:
             if type(block) is TextContent:
                 texts.append(block.text)
-            elif type(block) is FileContent or (type(block) is ImageContent and block.url is not None):
-                texts.append(self.text_instead(block))
-            elif type(block) is ImageContent:
-                images.append(_image(block))
+            elif type(block) is ImageContent or type(block) is FileContent:
+                part = self._media(block)
+                if part is None:
+                    texts.append(self.text_instead(block))
+                elif self._fits_in_result(block):
+                    inside.append(part)
+                else:
+                    held.append(("image" if type(block) is ImageContent else "file", part))
             else:
                 assert_never(block)
         text = "\n".join(texts)
-        if images:
-            text = text or self.no_text
+        if inside or held:
+            text = text or (all_below(held) if held and self.no_text else self.no_text)
         # GEM-08: an object. 'Use "output" key to specify function output and "error" key to specify error details'
         # (google-genai 3.1.0, types.FunctionResponse). GEM-07: projection has set the name of the call.
         call_id = message.tool_call_id if self.dialect.send_ids else UNSET
         response = Response(message.tool_name, call_id, {"error": text} if message.is_error else Output(text))
-        if images and self.dialect.images_in_results:
-            response.parts = images
-            self._note_order(message)
-        elif images:
-            hold(self, [("image", image) for image in images])  # GEM-14
+        if inside:
+            response.parts = inside
+            self._note_order(message, bool(texts))
+        if held:
+            hold(self, held)  # GEM-14
         return response
 
-    def _note_order(self, message: ToolResultMessage) -> None:
+    def _fits_in_result(self, block: ImageContent | FileContent) -> bool:
+        if not self.dialect.images_in_results or block.url is not None:
+            return False
+        return type(block) is ImageContent or matches(type_of_file(block), self.dialect.files_in_results)
+
+    def _note_order(self, message: ToolResultMessage, has_text: bool) -> None:
         kinds = [type(block) for block in message.content]
-        if TextContent not in kinds and FileContent not in kinds:
-            self.note("empty-filled", f"a result that has only images gets the text {IMAGES_BELOW!r}")
-        elif TextContent in kinds[kinds.index(ImageContent) :]:
-            self.note("blocks-reordered", "the text of a result comes before its images")
+        if not has_text:
+            self.note("empty-filled", "a result that has only images or files gets a text")
+        elif TextContent in kinds[next(at for at, kind in enumerate(kinds) if kind is not TextContent) :]:
+            self.note("blocks-reordered", "the text of a result comes before its images and files")
 
 
 def _may_be_continued(last: Part) -> bool:
     return type(last) is Text or (type(last) is SignedText and bool(last.text) and not last.text.isspace())
-
-
-def _image(block: ImageContent) -> Part:
-    return {"inlineData": {"mimeType": kind_of(block.data) or block.mime_type, "data": block.data}}
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

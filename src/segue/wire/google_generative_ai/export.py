@@ -1,7 +1,7 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import GoogleGenerativeAI
-from ...types import AssistantMessage, TextContent, ToolResultMessage, UserMessage
+from ...types import AssistantMessage, FileContent, ImageContent, ToolResultMessage, UserMessage
 from ..protocol import ExportForm
 from .encode import GoogleTurns, Part, conversation
 from .shapes import is_base64
@@ -24,16 +24,25 @@ class GoogleHistory(GoogleTurns):
         else:
             self.note("empty-dropped", "the message is empty")
 
+    def _fits_in_result(self, block: ImageContent | FileContent) -> bool:
+        return True
+
     def _thinking_alone(self, parts: list[Part]) -> list[Part]:
         return parts
 
-    def _note_order(self, message: ToolResultMessage) -> None:
-        if TextContent in map(type, message.content):
-            super()._note_order(message)
+    def _note_order(self, message: ToolResultMessage, has_text: bool) -> None:
+        if has_text:
+            super()._note_order(message, has_text)
 
 
 EXPORT_FORM = ExportForm(
-    dialect=GoogleGenerativeAI(send_ids=True, dummy_signature=None, signature_required=False),
+    dialect=GoogleGenerativeAI(
+        send_ids=True,
+        dummy_signature=None,
+        signature_required=False,
+        image_urls=True,
+        file_urls=("*",),
+    ),
     turns=GoogleHistory,
     body=conversation,
     holds_signature=lambda block, signature: is_base64(signature),

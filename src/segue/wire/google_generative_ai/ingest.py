@@ -19,6 +19,7 @@ from ...types import (
     Context,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -28,8 +29,9 @@ from ...types import (
     UserMessage,
 )
 from ..common.reading import answer
-from .parts import readable, text_or_image
+from .parts import text_of, user_block
 from .schema import from_openapi
+from .server_parts import is_kept, kind_of_part, readable
 from .shapes import DUMMIES, get, kinds, many
 
 NAME = "google-generative-ai"
@@ -121,7 +123,7 @@ class _Reader:
                 raise FormatError("a functionCall must be in a content of the model", path=where)
             response = get(part, "functionResponse")
             if response is None:
-                content.append(text_or_image(part, where))
+                content.append(user_block(part, where))
             else:
                 self.messages.append(self._result(response, f"{where}.functionResponse"))
         if content:
@@ -134,7 +136,7 @@ class _Reader:
         name, call_id = str(get(response, "name") or ""), str(get(response, "id") or "")
         call = self.waiting.pop(call_id, name)
         content: list[UserContent] = [TextContent(_output(output or {}))]
-        content += [text_or_image(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
+        content += [user_block(part, f"{path}.parts[{at}]") for at, part in enumerate(many(get(response, "parts")))]
         return ToolResultMessage(
             call_id if call is None else call.id, name if call is None else call.name, content, _failed(output or {})
         )
@@ -159,9 +161,11 @@ class _Reader:
             return self._call(call, signature, path)
         if get(part, "functionResponse") is not None:
             raise FormatError("a functionResponse must be in a content of the user", path=path)
+        if is_kept(part):
+            return _provided(part, path)
         if not kinds(part) and signature is not None:
             return TextContent("", signature)
-        text = readable(part, path)
+        text = text_of(part, path)
         if part.get("thought") is True:
             return ThinkingContent(text, signature)
         return TextContent(text, signature)
@@ -186,6 +190,14 @@ class _Reader:
             fresh = "toolu_" + blake2b(fresh.encode(), digest_size=12).hexdigest()
         self.used.add(fresh)
         return fresh
+
+
+def _provided(part: dict[str, Any], path: str) -> ProviderContent:
+    """A part that only the API can read back."""
+    try:
+        return ProviderContent(part, kind_of_part(part), readable(part))
+    except (FormatError, RecursionError, TypeError, OverflowError) as error:
+        raise FormatError(str(error), path=path) from None
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
@@ -217,7 +229,7 @@ def _system(body: dict[str, Any]) -> str | None:
         raise FormatError("a system instruction must be a content", path="systemInstruction")
     texts = []
     for at, part in enumerate(many(get(system, "parts"))):
-        block = text_or_image(part, f"systemInstruction.parts[{at}]")
+        block = user_block(part, f"systemInstruction.parts[{at}]")
         texts.append(block.text if isinstance(block, TextContent) else f"({block.mime_type}: left out)")
     return "\n".join(texts)
 

@@ -1,20 +1,23 @@
-"""Parts of contents, in requests and in answers, as text and images of a conversation."""
+"""Parts of contents as blocks of a conversation."""
 
 from typing import Any
 
 from ...errors import FormatError
-from ...types import ImageContent, TextContent
+from ...types import FileContent, ImageContent, TextContent, UserContent
+from ...types.media import UNKNOWN_TYPE, is_address, type_of_address
 from .shapes import get
 
 
-def readable(part: Any, path: str) -> str:
-    """The text of a part of an answer that is not a call."""
-    plain = text_or_image(part, path)
-    return plain.text if isinstance(plain, TextContent) else f"({plain.mime_type} that the model made: left out)"
+def text_of(part: dict[str, Any], path: str) -> str:
+    """The text of a part that has no other content."""
+    text = get(part, "text")
+    if text is not None and not isinstance(text, str):
+        raise FormatError("text must be a text", path=f"{path}.text")
+    return text or ""
 
 
-def text_or_image(part: Any, path: str) -> TextContent | ImageContent:
-    """A part as text or image. Anything else becomes a text that describes it."""
+def user_block(part: Any, path: str) -> UserContent:
+    """A part as text, image or file. Anything else becomes a text that describes it."""
     if not isinstance(part, dict):
         raise FormatError("a part must be an object", path=path)
     text, inline, file = get(part, "text"), get(part, "inlineData"), get(part, "fileData")
@@ -25,18 +28,31 @@ def text_or_image(part: Any, path: str) -> TextContent | ImageContent:
     if inline is not None:
         return _inline(inline, f"{path}.inlineData")
     if file is not None:
-        mime_type, uri = str(get(file, "mimeType") or ""), get(file, "fileUri")
-        return TextContent(f"({'image' if mime_type.startswith('image/') else 'file'} at {uri})")
+        return _file(file)
     return TextContent(_description(part))
 
 
-def _inline(inline: Any, path: str) -> TextContent | ImageContent:
+def _file(file: Any) -> UserContent:
+    """A file by address. Addresses that only Google reads become texts."""
+    mime_type, uri = str(get(file, "mimeType") or ""), get(file, "fileUri")
+    is_image = (mime_type or type_of_address(str(uri)) or "").startswith("image/")
+    if not isinstance(uri, str) or not is_address(uri):
+        return TextContent(f"({'image' if is_image else 'file'} at {uri})")
+    if is_image:
+        return ImageContent(url=uri, mime_type=mime_type)
+    name = get(file, "displayName")
+    mime_type = mime_type or type_of_address(uri) or UNKNOWN_TYPE
+    return FileContent(url=uri, mime_type=mime_type, name=name if isinstance(name, str) else None)
+
+
+def _inline(inline: Any, path: str) -> UserContent:
     data, mime_type = get(inline, "data"), get(inline, "mimeType")
     if not isinstance(data, str) or not isinstance(mime_type, str):
         raise FormatError("inline data must have data and mimeType", path=path)
     if mime_type.startswith("image/"):
         return ImageContent(data, mime_type)
-    return TextContent(f"({mime_type} of {len(data) * 3 // 4} bytes: left out)")
+    name = get(inline, "displayName")
+    return FileContent(data, mime_type or UNKNOWN_TYPE, name=name if isinstance(name, str) else None)
 
 
 def _description(part: dict[str, Any]) -> str:

@@ -9,7 +9,9 @@ from ..common.asked import Asked, as_dict
 from ..common.coverage import Each, Fields, Kinds, Left, Object
 from ..common.requests import HOSTED, SHOWN_AS_TEXT, RequestForm
 from .options import BUDGETS
+from .parts import user_block
 from .schema import from_openapi
+from .server_parts import is_kept
 from .shapes import get, snake
 
 _MODES = {"AUTO": "auto", "NONE": "none", "ANY": "required"}
@@ -23,9 +25,21 @@ def _fields(*names: str, others: Left = Left(), **of: Any) -> Fields:  # noqa: B
     return Fields(others=others, **({snake(name): spec for name, spec in every.items()} | every))
 
 
-_BLOB = _fields("mimeType", "data", displayName=Left())
+_BLOB = Kinds(
+    lambda blob: str(get(blob, "mimeType")).startswith("image/"),  # images have no names
+    {True: _fields("mimeType", "data", displayName=Left())},
+    _fields("mimeType", "data", "displayName"),
+)
+_FILE = Kinds(
+    lambda file: user_block({"fileData": file}, "").type,
+    {
+        "file": _fields("mimeType", "fileUri", "displayName"),
+        "image": _fields("mimeType", "fileUri", displayName=Left()),
+    },
+    _AS_TEXT,
+)
 _RESPONSE = _fields(
-    "id", "name", "response", parts=Each(_fields(inlineData=_BLOB, fileData=_AS_TEXT)), willContinue=Left()
+    "id", "name", "response", parts=Each(_fields(inlineData=_BLOB, fileData=_FILE)), willContinue=Left()
 )
 _CONTENT = Kinds(
     lambda content: content.get("role"),
@@ -33,17 +47,18 @@ _CONTENT = Kinds(
         "model": _fields(
             "role",
             parts=Each(
-                _fields(
-                    "text",
-                    "thought",
-                    "thoughtSignature",
-                    functionCall=_fields("id", "name", "args"),
-                    others=_AS_TEXT,
+                Kinds(
+                    is_kept,
+                    {True: Fields(others=None)},
+                    _fields("text", "thought", "thoughtSignature", functionCall=_fields("id", "name", "args")),
                 )
             ),
         )
     },
-    _fields("role", parts=Each(_fields("text", inlineData=_BLOB, functionResponse=_RESPONSE, others=_AS_TEXT))),
+    _fields(
+        "role",
+        parts=Each(_fields("text", inlineData=_BLOB, fileData=_FILE, functionResponse=_RESPONSE, others=_AS_TEXT)),
+    ),
 )
 _FUNCTION = _fields("name", "description", "parameters", "parametersJsonSchema")
 

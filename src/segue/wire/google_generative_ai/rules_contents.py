@@ -7,7 +7,7 @@ from ...dialects import GoogleGenerativeAI
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import half_characters, shown
-from .shapes import contents, every_part, get, is_base64, kinds, many, parts, parts_with
+from .shapes import UNREADABLE_BY, contents, every_part, get, is_base64, kinds, many, parts, parts_with
 
 ENCODER = "wire/google_generative_ai/encode.py"
 Found = Iterator[tuple[str, str]]
@@ -111,9 +111,6 @@ def _images(body: dict[str, Any], model: Model | None) -> Found:
 
 
 # -- the two surfaces ------------------------------------------------------------------------------------------------
-
-# The beginning of file addresses that a surface cannot read.
-UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
 
 
 def surfaces(model: Model | None) -> list[str]:

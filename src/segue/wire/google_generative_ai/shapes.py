@@ -57,6 +57,12 @@ _SNAKE = {name: snake(name) for name in DATA}
 _FIELDS = {spelling: name for name in DATA for spelling in (name, _SNAKE[name])}
 
 
+SOURCES = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
+"""Fields of a candidate: what its answer is based on."""
+UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
+"""The beginning of file addresses that a surface cannot read."""
+
+
 def get(value: Any, name: str) -> Any:
     """A field of an object in either spelling; ``None`` if it is missing or ``value`` is not an object."""
     if not isinstance(value, dict):

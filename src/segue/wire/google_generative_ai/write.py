@@ -13,6 +13,7 @@ import msgspec
 from ...types import AssistantContent, AssistantMessage, ProviderContent, TextContent, ThinkingContent, ToolCall
 from ..common.writing import AnswerForm, Body, Failed, Head, Kind, Stops, StreamWriter, json_line, split_usage, stop_of
 from .decode import STOPS as READ
+from .server_parts import is_source
 
 Part = Body
 
@@ -53,7 +54,7 @@ class Writer(StreamWriter):
             self._emit(body | {"text": ""})
 
     def end(self, message: AssistantMessage, refusal: str | None) -> None:
-        self.frames.append(("", self._response | _end(message, [{"text": ""}], refusal)))
+        self.frames.append(("", self._response | _end(self.head, message, [{"text": ""}], refusal)))
 
     def fail(self, message: AssistantMessage, failed: Failed) -> None:
         self.frames.append(("error", error(*ERRORS[failed.kind], failed.text)))
@@ -65,7 +66,7 @@ class Writer(StreamWriter):
 def whole(head: Head, message: AssistantMessage, refusal: str | None) -> Body:
     """The whole answer."""
     parts = [part(head, block) for block in message.content if _holds(head, block)]
-    return response_head(head) | _end(message, parts, refusal)
+    return response_head(head) | _end(head, message, parts, refusal)
 
 
 def part(head: Head, block: AssistantContent) -> Part:
@@ -87,9 +88,10 @@ def part(head: Head, block: AssistantContent) -> Part:
 
 
 def _holds(head: Head, block: AssistantContent) -> bool:
-    """A part needs a text, a call or a signature. Provider content belongs to the protocol that it came in."""
+    """A part needs a text, a call or a signature. Provider content belongs to the protocol that it came in; sources are
+    not a part."""
     if isinstance(block, ProviderContent):
-        return head.own
+        return head.own and not is_source(block)
     return part(head, block) not in ({"text": ""}, {"text": "", "thought": True})
 
 
@@ -101,8 +103,11 @@ def response_head(head: Head) -> Body:
     return {"modelVersion": head.model, "responseId": head.id}
 
 
-def _end(message: AssistantMessage, parts: list[Part], refusal: str | None) -> Body:
+def _end(head: Head, message: AssistantMessage, parts: list[Part], refusal: str | None) -> Body:
     candidate = _candidate(parts) | {"finishReason": STOPS[stop_of(message)]}
+    for block in message.content if head.own else ():
+        if isinstance(block, ProviderContent) and is_source(block):
+            candidate |= block.value
     if refusal is not None:
         word = (message.error_message or "").partition(": ")[0]
         if READ.get(word) == "error":

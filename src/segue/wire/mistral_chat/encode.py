@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from msgspec import Struct
 
 from ...dialects import MistralChat
+from ...projection import matches
 from ...types import (
     AssistantMessage,
     FileContent,
@@ -23,6 +24,7 @@ from ...types import (
     UserMessage,
     plain_text,
 )
+from ...types.media import type_of_file
 from ...types.texts import BETWEEN, CLOSING, OPENING
 from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
@@ -116,10 +118,21 @@ class MistralTurns(Turns[MistralChat, State]):
             elif type(block) is ImageContent:
                 chunks.append(self._image(block))
             elif type(block) is FileContent:
-                chunks.append(plain_text(self.text_instead(block)))
+                chunks.append(self._file(block) or plain_text(self.text_instead(block)))
             else:
                 assert_never(block)
         return chunks
+
+    def _file(self, block: FileContent) -> Chunk | None:
+        """A document by address or as a data URL, or a sound (mistralai 3.7.0, DocumentURLChunk, AudioChunk); ``None``
+        if the target does not accept it."""
+        mime_type, dialect = type_of_file(block), self.dialect
+        if not matches(mime_type, dialect.files if block.url is None else dialect.file_urls):
+            return None
+        if mime_type.startswith("audio/"):
+            return {"type": "input_audio", "input_audio": block.url or block.data}
+        chunk = {"type": "document_url", "document_url": block.url or DataUrl(mime_type, block.data)}
+        return chunk if block.name is None else chunk | {"document_name": block.name}
 
     def _image(self, block: ImageContent) -> Chunk:
         if block.url is None:

@@ -18,7 +18,9 @@ class MistralHistory(MistralTurns):
 
 
 EXPORT_FORM = ExportForm(
-    dialect=MistralChat(own_reasoning="any", user_after_tool=True, images_in_results=True),
+    dialect=MistralChat(
+        own_reasoning="any", user_after_tool=True, images_in_results=True, files_in_results=MistralChat().files
+    ),
     turns=MistralHistory,
     body=conversation,
     holds_signature=signs_thinking,

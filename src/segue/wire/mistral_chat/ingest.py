@@ -17,6 +17,7 @@ from ...types import (
     AssistantContent,
     Context,
     Diagnostic,
+    FileContent,
     ImageContent,
     Message,
     Model,
@@ -28,7 +29,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ...types.media import is_address
+from ...types.media import is_address, type_of_address
 from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
@@ -66,7 +67,7 @@ class _Reader:
     def read_system(self, message: Object, path: str) -> None:
         text = "\n\n".join(_system_texts(message.get("content"), f"{path}.content"))
         if self.messages:
-            self.messages.append(UserMessage(text))
+            self.messages.append(UserMessage(text, injected=True))
         elif text:
             self.system.append(text)
 
@@ -118,10 +119,12 @@ def _chunks(content: Any, path: str) -> list[tuple[str, Object, str]]:
 
 def _blocks(content: Any, path: str) -> list[UserContent]:
     """The content of a user message or a result."""
-    return [
-        _image(chunk, where) if kind == "image_url" else TextContent(_readable(kind, chunk, where))
-        for kind, chunk, where in _chunks(content, path)
-    ]
+    return [user_block(kind, chunk, where) for kind, chunk, where in _chunks(content, path)]
+
+
+def user_block(kind: str, chunk: Object, path: str) -> UserContent:
+    """A chunk as text, image or file. Anything else becomes a text that names it."""
+    return _MEDIA[kind](chunk, path) if kind in _MEDIA else TextContent(_readable(kind, chunk, path))
 
 
 def _answer_blocks(content: Any, path: str) -> list[AssistantContent]:
@@ -148,6 +151,36 @@ def _image(chunk: Object, path: str) -> UserContent:
     if match is None:
         return ImageContent(url=url) if is_address(url) else TextContent(f"(image at {_short(url)})")
     return ImageContent(match[2], match[1] or "image/png")
+
+
+def _document(chunk: Object, path: str) -> UserContent:
+    url, name = _url(chunk, "document_url", path), chunk.get("document_name")
+    name = name if isinstance(name, str) else None
+    match = DATA_URL.fullmatch(url)
+    if match is not None:
+        return FileContent(match[2], match[1] or "application/pdf", name=name)
+    if is_address(url):
+        return FileContent(url=url, mime_type=type_of_address(url) or "application/pdf", name=name)
+    return TextContent(_readable("document_url", chunk, path))
+
+
+def _audio(chunk: Object, path: str) -> UserContent:
+    """A sound: base64, or an address. Its type is that of its first bytes."""
+    data = chunk.get("input_audio")
+    if isinstance(data, str) and is_address(data):
+        return FileContent(url=data, mime_type=type_of_address(data) or "audio/mpeg")
+    if isinstance(data, str) and data:
+        return FileContent(data, "audio/wav" if data.startswith(_RIFF) else "audio/mpeg")
+    return TextContent(_readable("input_audio", chunk, path))
+
+
+_RIFF = "UklGR"
+"""How a wav file begins, in base64."""
+_MEDIA: dict[str, Callable[[Object, str], UserContent]] = {
+    "image_url": _image,
+    "document_url": _document,
+    "input_audio": _audio,
+}
 
 
 def _readable(kind: str, chunk: Object, path: str) -> str:

@@ -3,6 +3,8 @@
 Fields: the request types of SDK mistralai 3.7.0 (2026-11).
 """
 
+from typing import Any
+
 from ..common.asked import Asked, as_dict
 from ..common.coverage import Each, Fields, Kinds, Left, Object
 from ..common.requests import (
@@ -14,6 +16,7 @@ from ..common.requests import (
     read_chat_format,
     read_sampling,
 )
+from .ingest import user_block
 
 _CHOICES = {"auto": "auto", "none": "none", "any": "required", "required": "required"}
 _AS_TEXT = Left(SHOWN_AS_TEXT)
@@ -21,6 +24,16 @@ _AS_TEXT = Left(SHOWN_AS_TEXT)
 _TEXT = Fields("type", "text")
 _THOUGHTS = Each(Kinds(kind_of, {"text": _TEXT}, _AS_TEXT))
 _IMAGE = Fields("type", image_url=Fields("url", detail=Left(harmless=("auto",))))
+_SHOWN: dict[str, Any] = {
+    "text": _TEXT,
+    "image_url": _IMAGE,
+    "document_url": Kinds(
+        lambda chunk: user_block("document_url", chunk, "").type,
+        {"file": Fields("type", "document_url", "document_name")},
+        _AS_TEXT,
+    ),
+    "input_audio": Fields("type", "input_audio"),
+}
 _THINKING = Fields("type", "signature", "closed", thinking=_THOUGHTS)
 _CALL = Fields("id", "type", "index", function=Fields("name", "arguments"))
 _TOOL = Kinds(
@@ -44,9 +57,7 @@ _MESSAGE = Kinds(
             prefix=Left(harmless=(False,)),
         ),
     },
-    Fields(
-        "role", "tool_call_id", "name", content=Each(Kinds(kind_of, {"text": _TEXT, "image_url": _IMAGE}, _AS_TEXT))
-    ),
+    Fields("role", "tool_call_id", "name", content=Each(Kinds(kind_of, _SHOWN, _AS_TEXT))),
 )
 
 FIELDS = Fields(

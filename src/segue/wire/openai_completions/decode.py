@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...dialects import REASONING_FIELDS, OpenAICompletions
+from ...types.codec import json_text
 from ..common.answer import Answer, CallDraft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
 from ..common.reader import error_text
@@ -59,6 +60,7 @@ class Reader:
         dialect = answer.model.dialect
         self.answer = answer
         self.text: TextDraft | None = None
+        self.annotations: list[Any] = []  # of the text
         self.thought: ThinkingDraft | None = None
         self.calls = CallDeltas(answer)
         self.details = Details()
@@ -143,7 +145,9 @@ class Reader:
         """Read a delta or a whole message."""
         if not _KNOWN.issuperset(delta):
             for name in delta.keys() - _KNOWN:
-                if delta[name]:
+                if name == "annotations":
+                    self.annotations += [each for each in delta[name] or () if isinstance(each, dict)]
+                elif delta[name]:
                     self.answer.left_out(name)
         for name in REASONING_FIELDS:
             if thought := delta.get(name):  # only the first: chutes sends the same text under two names
@@ -267,6 +271,8 @@ class Reader:
             blank = "".join(self.blank)
             self.begin_text()
             self.add_text(blank)
+        if self.annotations and self.text is not None:  # what the text is based on; requests have no place for it
+            self.text.sign(json_text(self.annotations))
         signature = self.details.finish(self.call_drafts())
         if signature is not None:
             thought = self.thought or self.answer.thinking()

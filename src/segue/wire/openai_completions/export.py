@@ -14,7 +14,7 @@ from ..common.results import failed_text
 from ..protocol import ExportForm
 from .reasoning import is_signature
 from .tools import function
-from .turns import ChatTurns, Part
+from .turns import AUDIO, ChatTurns, Part
 
 
 class ChatHistory(ChatTurns):
@@ -68,6 +68,8 @@ EXPORT_FORM = ExportForm(
         tool_name_field=True,
         images_in_results=True,
         image_urls=True,
+        files=("application/pdf", *AUDIO),
+        files_in_results=("application/pdf", *AUDIO),
         schema_refs=None,
         own_reasoning="any",
         reasoning_field="reasoning_content",

@@ -18,6 +18,7 @@ from ...types import (
     AssistantContent,
     Context,
     Diagnostic,
+    FileContent,
     ImageContent,
     Message,
     Model,
@@ -49,8 +50,6 @@ NAME = "openai-completions"
 _OPEN, _CLOSE = "<think>", "</think>"
 _REASONED = frozenset({*REASONING_FIELDS, DETAILS})
 """The fields of an answer that have its reasoning."""
-_CUSTOM = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-"""The schema of a tool that accepts free text."""
 
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
@@ -84,7 +83,7 @@ class _Reader:
         blocks = _blocks(message.get("content"), f"{path}.content")
         text = "\n\n".join(block.text for block in blocks if type(block) is TextContent)
         if self.messages:
-            self.messages.append(UserMessage(SYSTEM.format(text)))
+            self.messages.append(UserMessage(SYSTEM.format(text), injected=True))
         elif text:
             self.system.append(text)
 
@@ -131,7 +130,7 @@ class _Reader:
         """The text of the content, and a text in place of a refusal or audio."""
         blocks: list[AssistantContent] = []
         for block in _blocks(message.get("content"), f"{path}.content"):
-            blocks += self._untagged(block.text if type(block) is TextContent else "(image)")
+            blocks += self._untagged(block.text if type(block) is TextContent else f"({block.type})")
         refusal = optional_text(message, "refusal", path)
         audio = message.get("audio")
         blocks += [TextContent(refusal)] if refusal else []
@@ -208,7 +207,21 @@ def _image_part(part: Object, path: str) -> UserContent:
 
 def _file_part(part: Object, path: str) -> UserContent:
     file = as_object(part.get("file"), f"{path}.file")
+    name, data = file.get("filename"), file.get("file_data")
+    if isinstance(data, str) and (match := DATA_URL.fullmatch(data)) is not None:
+        return FileContent(match[2], match[1] or "application/pdf", name=name if isinstance(name, str) else None)
     return TextContent(f"(file {file.get('filename') or file.get('file_id') or 'without a name'})")
+
+
+def _audio_part(part: Object, path: str) -> UserContent:
+    sound = as_object(part.get("input_audio"), f"{path}.input_audio")
+    data, mime_type = sound.get("data"), _AUDIO.get(str(sound.get("format")))
+    if isinstance(data, str) and data and mime_type is not None:
+        return FileContent(data, mime_type)
+    return _unknown_part(part, path)
+
+
+_AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
 def _unknown_part(part: Object, path: str) -> UserContent:
@@ -221,6 +234,7 @@ _PARTS: dict[str, Callable[[Object, str], UserContent]] = {
     "image_url": _image_part,
     "image": _image_part,
     "file": _file_part,
+    "input_audio": _audio_part,
 }
 
 
@@ -238,7 +252,8 @@ def _call(value: Any, path: str) -> tuple[ToolCall, bool]:
     if call.get("type") == "custom":
         custom = as_object(call.get("custom"), f"{path}.custom")
         arguments = {"input": custom.get("input", "")}
-        return ToolCall(optional_text(call, "id", path), text_in(custom, "name", f"{path}.custom"), arguments), False
+        name = text_in(custom, "name", f"{path}.custom")
+        return ToolCall(optional_text(call, "id", path), name, arguments, kind="custom"), False
     function = as_object(call.get("function"), f"{path}.function")
     read = _arguments(function.get("arguments"))
     kept = {"arguments": function.get("arguments")} if read is None else read
@@ -273,7 +288,9 @@ def _tool(value: Any, path: str) -> ToolDefinition | None:
     if tool["type"] == "custom":
         custom = as_object(tool.get("custom"), f"{path}.custom")
         description = optional_text(custom, "description", f"{path}.custom")
-        return ToolDefinition(text_in(custom, "name", f"{path}.custom"), description, _CUSTOM)
+        form = custom.get("format")
+        name = text_in(custom, "name", f"{path}.custom")
+        return ToolDefinition(name, description, kind="custom", format=form if isinstance(form, dict) else None)
     return None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ...dialects import REASONING_FIELDS
 from ..common.asked import Asked, as_dict
 from ..common.coverage import Each, Fields, Kinds, Left, Object
+from ..common.reading import DATA_URL
 from ..common.requests import (
     CACHE_MARKER,
     CHAT_FORMAT,
@@ -24,12 +25,19 @@ _CHOICES = {"auto": "auto", "none": "none", "required": "required"}
 _AS_TEXT = Left(SHOWN_AS_TEXT)
 _MARKED: dict[str, Any] = {"prompt_cache_breakpoint": CACHE_MARKER, "cache_control": CACHE_MARKER}
 
+_FILE = Kinds(
+    lambda file: DATA_URL.fullmatch(str(file.get("file_data"))) is not None,
+    {True: Fields("filename", "file_data", file_id=_AS_TEXT)},
+    _AS_TEXT,
+)
 _PARTS = Kinds(
     kind_of,
     {
         "text": Fields("type", "text", **_MARKED),
         "refusal": Fields("type", "refusal", **_MARKED),
         "image_url": Fields("type", image_url=Fields("url", detail=Left(harmless=("auto",))), **_MARKED),
+        "file": Fields("type", file=_FILE, **_MARKED),
+        "input_audio": Fields("type", input_audio=Fields("data", "format"), **_MARKED),
     },
     _AS_TEXT,
 )
@@ -43,7 +51,7 @@ _TOOL = Kinds(
     lambda tool: tool.get("type", "function"),
     {
         "function": Fields("type", function=_FUNCTION, cache_control=CACHE_MARKER),
-        "custom": Fields("type", custom=Fields("name", "description")),
+        "custom": Fields("type", custom=Fields("name", "description", "format")),
     },
     Left(HOSTED),
 )

@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import EmptyContent
-from ...projection import upstream_of
+from ...projection import matches, upstream_of
 from ...types import (
     AssistantMessage,
     ChangeCode,
@@ -26,20 +26,20 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import type_of_file
 from ...types.texts import (
     BETWEEN,
     CLOSING,
     EMPTY_RESULT,
     IMAGE_OMITTED,
-    IMAGES_BELOW,
     OPENING,
     TOOL_IMAGE_OMITTED,
 )
 from ..common.chat import Call, Content, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
-from ..common.results import failed_text, hold
-from ..common.turns import OPEN, Turns
+from ..common.results import all_below, failed_text, hold
+from ..common.turns import OPEN, Held, Turns
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
 from .shapes import Answer, Turn, last_user
@@ -176,10 +176,20 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             elif type(block) is ImageContent:
                 parts.append(self._image(block, placeholder))
             elif type(block) is FileContent:
-                parts.append({"type": "text", "text": self.text_instead(block)})
+                parts.append(self._file(block) or {"type": "text", "text": self.text_instead(block)})
             else:
                 assert_never(block)
         return parts
+
+    def _file(self, block: FileContent) -> Part | None:
+        """A PDF or a sound as a part (OAC-16); ``None`` if the target does not accept it."""
+        mime_type = type_of_file(block)
+        if block.url is not None or not matches(mime_type, self.dialect.files):
+            return None
+        if mime_type in AUDIO:
+            return {"type": "input_audio", "input_audio": {"data": block.data, "format": AUDIO[mime_type]}}
+        data = DataUrl(mime_type, block.data)
+        return {"type": "file", "file": {"filename": block.name or UNNAMED, "file_data": data}}
 
     def _image(self, block: ImageContent, placeholder: str) -> Part:
         if block.url is not None:
@@ -310,7 +320,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def add_result(self, message: ToolResultMessage) -> None:
         texts: list[str] = []
-        images: list[Part] = []
+        inside: list[Part] = []
+        held: list[Held] = []
         for block in message.content:
             if type(block) is TextContent:
                 if block.text.strip():
@@ -319,19 +330,29 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                 part = self._image(block, TOOL_IMAGE_OMITTED)
                 if part["type"] == "text":
                     texts.append(part["text"])
+                elif self.dialect.images_in_results:
+                    inside.append(part)
                 else:
-                    images.append(part)
+                    held.append(("image", part))
             elif type(block) is FileContent:
-                texts.append(self.text_instead(block))
+                file = self._file(block)
+                if file is None:
+                    texts.append(self.text_instead(block))
+                elif matches(type_of_file(block), self.dialect.files_in_results):
+                    inside.append(file)
+                else:
+                    held.append(("file", file))
             else:
                 assert_never(block)
         text = "\n".join(texts)
         if not text:
-            text = EMPTY_RESULT if not images else "" if self.dialect.images_in_results else IMAGES_BELOW
+            text = "" if inside else all_below(held) if held else EMPTY_RESULT
         if message.is_error:
             text = failed_text(self.note, text)
         name = message.tool_name if self._names_results else UNSET
-        content = self._with_images(text, images) if images else text
+        content = self._pack([*_as_parts(text), *inside]) if inside else text
+        if held:
+            hold(self, held)
         self.turns.append(Result(message.tool_call_id, name, content))
         state = self.state
         queued = state.queued
@@ -339,11 +360,11 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if queued:
             self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
-    def _with_images(self, text: str, images: list[Part]) -> Content:
-        if self.dialect.images_in_results:
-            return self._pack([*_as_parts(text), *images])
-        hold(self, [("image", image) for image in images])
-        return text
+
+AUDIO = {"audio/wav": "wav", "audio/mpeg": "mp3"}
+"""ChatCompletionContentPartInputAudioParam.format (SDK openai 3.49.0)."""
+UNNAMED = "document.pdf"
+"""The name of a file without one: data needs a name."""
 
 
 def _call(call: ToolCall) -> Call | dict[str, Any]:

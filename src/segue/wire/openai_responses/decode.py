@@ -13,7 +13,7 @@ from typing import Any
 from ...types import Usage
 from ..common.answer import Answer, Draft, StopWords
 from ..common.reader import error_text
-from .items import KINDS, Call, CustomCall, Item, Message, Reasoning, Skipped
+from .items import KINDS, Call, CustomCall, Hosted, Item, Message, Reasoning
 from .shapes import kind_of
 
 STOPS: StopWords = {
@@ -38,7 +38,7 @@ class Reader:
         self.items: list[Item] = []
         # For each kind, the items by id, by `call_id` and by `output_index`. Gateways use one index for items of
         # several kinds, or ids that change from event to event, or announce no items (BerriAI/litellm#36375, 2026-08).
-        self.tables: dict[type[Item], dict[Any, Item]] = {kind: {} for kind in (*KINDS.values(), Skipped)}
+        self.tables: dict[type[Item], dict[Any, Item]] = {kind: {} for kind in (*KINDS.values(), Hosted)}
         self.messages, self.calls = self.tables[Message], self.tables[Call]
         self.waiting: Reasoning | None = None  # reasoning whose following item is not known yet
         self.drops_ids = False  # an item could not be recorded: those after it are stored without ids (OAR-08)
@@ -133,7 +133,7 @@ class Reader:
         item = data.get("item")
         if item is None:  # some providers announce no items (SDK, lib/streaming/responses)
             return
-        kind = KINDS.get(kind_of(item), Skipped)
+        kind = KINDS.get(kind_of(item), Hosted)
         known = self.tables[kind].get(item.get("id"))
         if known is None or known.finished:
             self.open_item(kind, item, data.get("output_index"))
@@ -142,7 +142,7 @@ class Reader:
         item, index = data.get("item"), data.get("output_index")
         if item is None:
             return
-        kind = KINDS.get(kind_of(item), Skipped)
+        kind = KINDS.get(kind_of(item), Hosted)
         known = self.find_item(kind, item)
         if known is None:
             known = self.tables[kind].get(index)
@@ -172,7 +172,7 @@ class Reader:
     def item_for(self, kind: type[Item], data: Mapping[str, Any]) -> Item:
         """Return the item of a delta; an item that was not announced begins with it. Finished items get no deltas."""
         item_id, index = data.get("item_id") or None, data.get("output_index")
-        for table in (self.tables[kind], self.tables[Skipped]):
+        for table in (self.tables[kind], self.tables[Hosted]):
             if item_id in table:
                 return table[item_id]
             item = table.get(index)
@@ -237,7 +237,7 @@ class Reader:
         The list may be empty though items were streamed (BerriAI/litellm#32724, 2026-07), and ids in it may be new: the
         items of a kind that are left on both sides are matched in order.
         """
-        kinds = [KINDS.get(kind_of(item), Skipped) for item in output]
+        kinds = [KINDS.get(kind_of(item), Hosted) for item in output]
         found = [self.find_item(kind, item) for kind, item in zip(kinds, output, strict=True)]
         matched = {id(item) for item in found}
         left: dict[type[Item], deque[Item]] = {kind: deque() for kind in self.tables}

@@ -9,7 +9,7 @@ from typing import Any, assert_never
 from msgspec import Struct
 
 from ...dialects import OpenAIResponses
-from ...projection import same_origin
+from ...projection import grammar_of, matches, same_origin
 from ...types import (
     AssistantContent,
     AssistantMessage,
@@ -24,16 +24,20 @@ from ...types import (
     UserContent,
     UserMessage,
 )
+from ...types.media import type_of_file
 from ...types.texts import CLOSING
 from ..common.dataurl import DataUrl, to_json
 from ..common.images import kind_of
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
+from ..common.writing import input_of
 from .options import add_options
-from .replay import items_of, message_of, names_item
+from .replay import annotations_of, items_of, message_of, names_item
 
 Out = Outgoing[OpenAIResponses]
+UNNAMED = "document.pdf"
+"""The name of a file without one."""
 Item = Any
 """A dict, or a struct that is written like one; this also applies to the parts of a message."""
 
@@ -50,13 +54,26 @@ class InputText(Struct, tag_field="type", tag="input_text", gc=False):
     text: str
 
 
-class FunctionCall(Struct, tag_field="type", tag="function_call", gc=False):
+class FunctionCall(Struct, tag_field="type", tag="function_call", omit_defaults=True, gc=False):
     call_id: str
     name: str
     arguments: str
+    namespace: str | None = None
+
+
+class CustomCall(Struct, tag_field="type", tag="custom_tool_call", omit_defaults=True, gc=False):
+    call_id: str
+    name: str
+    input: str
+    namespace: str | None = None
 
 
 class FunctionCallOutput(Struct, tag_field="type", tag="function_call_output", gc=False):
+    call_id: str
+    output: str | list[Any]
+
+
+class CustomCallOutput(Struct, tag_field="type", tag="custom_tool_call_output", gc=False):
     call_id: str
     output: str | list[Any]
 
@@ -75,7 +92,7 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
         body["instructions"] = out.system
     body["input"] = turns.turns
     if out.tools:
-        body["tools"] = out.each_tool(_tool)
+        body["tools"] = _grouped(out.tools, out.each_tool(_tool))
     return body
 
 
@@ -83,9 +100,11 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 
 
 class State(Struct, frozen=True, gc=False):
-    """``ids``: the number of item ids in the request."""
+    """``ids``: the number of item ids in the request; ``custom``: the ids of the last free-text calls, whose results
+    have a form of their own (OAR-17)."""
 
     ids: int = 0
+    custom: tuple[str, ...] = ()
 
 
 class ResponsesTurns(Turns[OpenAIResponses, State]):
@@ -103,7 +122,8 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         if message.is_error:  # `status` is not a flag for it: it shows how far an item has come
             parts = mark_failed(self.note, parts, InputText)
         text_alone = len(parts) == 1 and type(parts[0]) is InputText
-        self.turns.append(FunctionCallOutput(message.tool_call_id, parts[0].text if text_alone else parts))
+        output = CustomCallOutput if message.tool_call_id in self.state.custom else FunctionCallOutput
+        self.turns.append(output(message.tool_call_id, parts[0].text if text_alone else parts))
 
     def add_user(self, message: UserMessage) -> None:
         self.turns.append(Message("user", self._shown(message.content)))
@@ -116,6 +136,9 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
+        custom = [block.id for block in message.content if type(block) is ToolCall and block.kind is not None]
+        if custom or self.state.custom:
+            self.state = State(self.state.ids, tuple(custom))
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -142,13 +165,20 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         else:
             items = self._items(message)
             if not isinstance(items, str):
-                self.state = State(len(self._ids))
+                self.state = State(len(self._ids), self.state.custom)
+                self._note_annotations(message)
                 self.turns += items
                 return
             why = items
-        if _are_items([block for block in content if type(block) is not ThinkingContent]):
+        if _are_items([block for block in content if type(block) is TextContent or type(block) is ToolCall]):
             self.note("signature-dropped", f"item ids: {why}")
         self._add_plain(message, why)
+
+    def _note_annotations(self, message: AssistantMessage) -> None:
+        """Report citations that the API does not accept."""
+        for block in message.content:
+            if type(block) is TextContent and block.citations and not annotations_of(block):
+                self.note("citations-dropped", "they are not annotations of this protocol")
 
     def _items(self, message: AssistantMessage) -> list[Item] | str:
         """The items of an answer with their ids, or the reason why they cannot be sent back."""
@@ -168,9 +198,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                 signature = block.text_signature
                 if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
                     item.phase = message_of(signature)[1]  # OAR-12
+                if block.citations:
+                    self.note("citations-dropped", "a message without its id has no annotations")
                 items.append(item)
             elif type(block) is ToolCall:
-                items.append(FunctionCall(block.id, block.name, to_json(block.arguments).decode()))
+                items.append(_call(block))
             elif type(block) is ThinkingContent:
                 dropped = True
             elif type(block) is ProviderContent:
@@ -191,10 +223,20 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             elif type(block) is ImageContent:
                 parts.append(self._image(block))
             elif type(block) is FileContent:
-                parts.append(InputText(self.text_instead(block)))
+                parts.append(self._file(block) or InputText(self.text_instead(block)))
             else:
                 assert_never(block)
         return parts
+
+    def _file(self, block: FileContent) -> Any | None:
+        """A document as a part; ``None`` if the target does not accept it. Data needs a name (OAR-13)."""
+        mime_type = type_of_file(block)
+        if not matches(mime_type, self.dialect.files if block.url is None else self.dialect.file_urls):
+            return None
+        if block.url is not None:
+            return {"type": "input_file", "file_url": block.url}
+        data = DataUrl(mime_type, block.data)
+        return {"type": "input_file", "filename": block.name or UNNAMED, "file_data": data}
 
     def _image(self, block: ImageContent) -> Any:
         if block.url is not None and not self.dialect.image_urls:
@@ -213,13 +255,17 @@ def _are_items(content: list[AssistantContent]) -> bool:
         elif type(block) is ToolCall:
             if block.thought_signature is not None:
                 return True
-        elif type(block) is ThinkingContent:
+        elif type(block) is ThinkingContent or type(block) is ProviderContent:
             return True
-        elif type(block) is ProviderContent:
-            pass
         else:
             assert_never(block)
     return False
+
+
+def _call(block: ToolCall) -> Item:
+    if block.kind is not None:
+        return CustomCall(block.id, block.name, input_of(block), block.namespace)
+    return FunctionCall(block.id, block.name, to_json(block.arguments).decode(), block.namespace)
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------
@@ -227,9 +273,29 @@ def _are_items(content: list[AssistantContent]) -> bool:
 
 def _tool(_: OpenAIResponses, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     """A flat definition (OAR-14) that is not strict, because strict schemas must require every property."""
-    entry: dict[str, Any] = {"type": "function", "name": tool.name}
+    entry: dict[str, Any] = {"type": tool.kind or "function", "name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
+    if tool.kind is not None:
+        grammar = grammar_of(tool)
+        return entry if grammar is None else entry | {"format": {"type": "grammar"} | grammar}
     entry["parameters"] = schema  # OAR-22
     entry["strict"] = False
     return entry
+
+
+def _grouped(tools: list[ToolDefinition], entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The definitions, with those of a namespace inside it (NamespaceToolParam, SDK openai 3.49.0)."""
+    grouped: list[dict[str, Any]] = []
+    spaces: dict[str, list[dict[str, Any]]] = {}
+    for tool, entry in zip(tools, entries, strict=True):
+        space = tool.namespace
+        if space is None:
+            grouped.append(entry)
+        elif space in spaces:
+            spaces[space].append(entry)
+        else:
+            spaces[space] = [entry]
+            described = {"description": f"Tools of {space}."}  # required, and not stored
+            grouped.append({"type": "namespace", "name": space} | described | {"tools": spaces[space]})
+    return grouped

@@ -3,7 +3,7 @@
 from ...dialects import OpenAIResponses
 from ...types import AssistantMessage
 from ..protocol import ExportForm
-from .encode import FunctionCall, Item, Message, ResponsesTurns, conversation
+from .encode import CustomCall, FunctionCall, Item, Message, ResponsesTurns, conversation
 from .replay import is_signature, items_of
 
 
@@ -32,11 +32,12 @@ def _has_id(item: Item) -> bool:
 
 
 def _is_of_model(item: Item) -> bool:
-    return _has_id(item) or type(item) is FunctionCall or (type(item) is Message and item.role == "assistant")
+    is_call = type(item) is FunctionCall or type(item) is CustomCall
+    return _has_id(item) or is_call or (type(item) is Message and item.role == "assistant")
 
 
 EXPORT_FORM = ExportForm(
-    dialect=OpenAIResponses(),
+    dialect=OpenAIResponses(custom_tools=True, namespaces=True),
     turns=ResponsesHistory,
     body=conversation,
     holds_signature=is_signature,

@@ -1,16 +1,16 @@
 """Read the body of a Responses request as a conversation.
 
 Encoding the conversation returns the same body, except for what a conversation does not hold: parameters of the request
-other than ``instructions``, ``input`` and ``tools``; ``status``, annotations and log probabilities of messages;
-``namespace`` and ``caller`` of calls; ids of results; and state on the server (``previous_response_id``,
-``conversation``, ``prompt``), whose messages are not in the body. An item of a hosted tool becomes a text that names
-it; the definition of a hosted tool is left out.
+other than ``instructions``, ``input`` and ``tools``; ``status`` and log probabilities of messages; ``caller`` of calls;
+ids of results; and state on the server (``previous_response_id``, ``conversation``, ``prompt``), whose messages are not
+in the body. An item of a hosted tool is kept as it is; the definition of a hosted tool is left out.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ...errors import FormatError
 from ...types import (
@@ -19,23 +19,25 @@ from ...types import (
     Diagnostic,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
     ToolDefinition,
     ToolResultMessage,
     UserContent,
+    UserMessage,
 )
 from ..common.reading import answer, result_message, text_in, tool_call, user_message
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
+from .server_tools import OUTPUTS, readable
 from .shapes import ITEMS, MADE_BY_MODEL, ROLES, Item, kind_of
 from .walk import objects
 
 NAME = "openai-responses"
 # The prefix of a system or developer message in mid-conversation: there is only one system prompt.
 LATER_INSTRUCTION = "[{role} message]\n"
-_FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 
 
 def recognise(body: dict[str, Any]) -> int:
@@ -107,20 +109,22 @@ class _Reader:
         self._diagnostics: list[Diagnostic] = []
         self._with_ids: bool | None = None  # whether the items of the open answer have ids
 
-    def answer(self, found: list[AssistantContent], with_id: bool) -> None:
+    def answer(self, found: list[AssistantContent], with_id: bool | None) -> None:
+        """Add blocks to the open answer; ``with_id`` is ``None`` for items that may be without an id beside others."""
         # All items of an answer have ids, or none (OAR-08): where that changes, another answer begins.
-        if self._blocks and self._with_ids != with_id:
-            self.close()
-        self._with_ids = with_id
+        if with_id is not None:
+            if self._blocks and self._with_ids is not None and self._with_ids != with_id:
+                self.close()
+            self._with_ids = with_id
         self._blocks += found
 
     def repaired(self, path: str) -> None:
         note = Diagnostic(type="arguments-repaired", timestamp=self.now, message=f"{path}: not a JSON object")
         self._diagnostics.append(note)
 
-    def user(self, found: list[UserContent]) -> None:
+    def user(self, found: list[UserContent], injected: bool = False) -> None:
         self.close()
-        self.messages.append(user_message(found))
+        self.messages.append(UserMessage(found, injected) if injected else user_message(found))
 
     def result(self, found: ToolResultMessage) -> None:
         self.close()
@@ -143,14 +147,16 @@ def _message(reader: _Reader, item: Item, path: str) -> None:
     if role == "user":
         reader.user(blocks(content, f"{path}.content"))
     elif role == "assistant":
-        signature = message_signature(item)
-        found = [TextContent(text, signature) for text in texts(content, f"{path}.content")]
-        reader.answer([*found], isinstance(item.get("id"), str))
+        found = texts(content, f"{path}.content")
+        parts = content if isinstance(content, list) else [None] * len(found)
+        cited = [part.get("annotations") if isinstance(part, dict) else None for part in parts]
+        signed = [TextContent(text, message_signature(item, True, of)) for text, of in zip(found, cited, strict=True)]
+        reader.answer([*signed], isinstance(item.get("id"), str))
     else:
         instruction = "\n\n".join(texts(content, f"{path}.content"))
         reader.close()
         if reader.messages:
-            reader.user([TextContent(LATER_INSTRUCTION.format(role=role) + instruction)])
+            reader.user([TextContent(LATER_INSTRUCTION.format(role=role) + instruction)], injected=True)
         else:
             reader.system.append(instruction)
 
@@ -171,7 +177,15 @@ def _call(reader: _Reader, item: Item, path: str) -> None:
     reader.names[call_id] = name
     item_id = item.get("id")
     signature = item_id if isinstance(item_id, str) else None
-    reader.answer([tool_call(call_id, name, arguments, signature)], signature is not None)
+    call = tool_call(call_id, name, arguments, signature)
+    if item.get("namespace") is not None:
+        call = replace(call, namespace=_namespace(item))
+    reader.answer([call], signature is not None)
+
+
+def _namespace(item: Item) -> str | None:
+    found = item.get("namespace")
+    return found if isinstance(found, str) else None
 
 
 def _arguments(value: Any) -> dict[str, Any] | None:
@@ -187,10 +201,14 @@ def _arguments(value: Any) -> dict[str, Any] | None:
 
 
 def _custom_call(reader: _Reader, item: Item, path: str) -> None:
-    """Read a call with free text as a call with one argument; it is encoded as another item, without the id."""
+    """Read a call with free text."""
     call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
     reader.names[call_id] = name
-    reader.answer([ToolCall(call_id, name, {"input": text_in(item, "input", path)})], False)
+    item_id = item.get("id")
+    signature = item_id if isinstance(item_id, str) else None
+    arguments = {"input": text_in(item, "input", path)}
+    call = ToolCall(call_id, name, arguments, signature, "custom", _namespace(item))
+    reader.answer([call], signature is not None)
 
 
 def _result(reader: _Reader, item: Item, path: str) -> None:
@@ -208,13 +226,21 @@ def _more_tools(reader: _Reader, item: Item, path: str) -> None:
 
 
 def _other(reader: _Reader, item: Item, path: str) -> None:
-    kind = kind_of(item)
+    """Read an item that has no block of its own: as it is if only the API can read it, otherwise as a text."""
+    kind = str(kind_of(item))
+    if kind in MADE_BY_MODEL or kind in KEPT:
+        try:
+            kept = ProviderContent(item, kind, readable(item))
+        except (FormatError, RecursionError, TypeError, OverflowError) as error:
+            raise FormatError(str(error), path=path) from None
+        reader.answer([kept], True if isinstance(item.get("id"), str) else None)
+        return
     name = item.get("id") if kind == "item_reference" else None
-    text = TextContent(f"({kind} {name})" if isinstance(name, str) else f"({kind})")
-    if kind in MADE_BY_MODEL:
-        reader.answer([text], False)
-    else:
-        reader.user([text])
+    reader.user([TextContent(f"({kind} {name})" if isinstance(name, str) else f"({kind})")])
+
+
+KEPT = frozenset(output for output, _ in OUTPUTS.values()) | {"compaction"}
+"""Items that the model did not make, and that belong to its answer."""
 
 
 _ITEMS: dict[str, Callable[[_Reader, Item, str], None]] = {
@@ -237,15 +263,17 @@ def _tools(value: Any, path: str) -> list[ToolDefinition]:
         raise FormatError("a tool must be an object with a type", path=path)
     kind = value["type"]
     if kind == "namespace":
-        inner = enumerate(_list(value, "tools", path))
-        return [tool for at, one in inner for tool in _tools(one, f"{path}.tools[{at}]")]
+        space, inner = text_in(value, "name", path), enumerate(_list(value, "tools", path))
+        tools = [tool for at, one in inner for tool in _tools(one, f"{path}.tools[{at}]")]
+        return [replace(tool, namespace=space) for tool in tools]
     if kind not in ("function", "custom"):
         return []
     name, description = text_in(value, "name", path), value.get("description")
     if not isinstance(description, str):
         description = ""
     if kind == "custom":
-        return [ToolDefinition(name, description, _FREE_TEXT)]
+        form = value.get("format")
+        return [ToolDefinition(name, description, kind="custom", format=form if isinstance(form, dict) else None)]
     parameters = value.get("parameters")
     if parameters is None:
         return [ToolDefinition(name, description)]

@@ -1,4 +1,4 @@
-"""The items of an answer while they are streamed: each kind that can be recorded, and those that cannot.
+"""The items of an answer while they are streamed: each kind that has a block, and those that only the API can read.
 
 An item begins when it is announced or with its first delta, and ends with the finished item that the provider sends.
 Ids are stored in the signature fields, where ``replay.py`` reads them: all ids of an answer, or none (OAR-08).
@@ -11,6 +11,7 @@ from ...types.codec import UNREADABLE, json_text, read_json
 from ...types.text import scrub
 from ..common.answer import Draft
 from .replay import message_signature, reasoning_signature
+from .server_tools import readable
 from .shapes import kind_of
 
 if TYPE_CHECKING:
@@ -67,16 +68,19 @@ class Item:
     def _finish(self, item: Mapping[str, Any]) -> None: ...
 
 
-class Skipped(Item):
-    """An item that cannot be recorded: of a tool that the provider runs itself, or of an unknown type."""
+class Hosted(Item):
+    """An item that only the provider can read: of a tool that it runs itself, or of an unknown type."""
 
-    __slots__ = ()
+    __slots__ = ("draft",)
 
     def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
         super().__init__(reader, announced)
-        reader.end_waiting(False)
-        reader.drops_ids = True
-        reader.answer.left_out(f"items of type {kind_of(announced)}")
+        reader.end_waiting(True)
+        self.draft = self.named(reader.answer.provider(str(kind_of(announced)), announced, readable(announced)))
+
+    def _finish(self, item: Mapping[str, Any]) -> None:
+        self.draft.set(dict(item), readable(item))
+        self.draft.end()
 
 
 class Message(Item):
@@ -107,14 +111,14 @@ class Message(Item):
         return draft
 
     def _finish(self, item: Mapping[str, Any]) -> None:
+        annotations: dict[int, Any] = {}
         for at, part in enumerate(item.get("content") or []):
             field = _TEXTS.get(part.get("type"))
             if field is None:
                 self.reader.drops_ids = True
                 self.reader.answer.left_out(f"{part.get('type')} in a message")
                 continue
-            if part.get("annotations"):
-                self.reader.answer.left_out("annotations")
+            annotations[at] = part.get("annotations")
             if at not in self.drafts:
                 self._open(at)
             self.complete(at, part.get(field))
@@ -123,9 +127,8 @@ class Message(Item):
         if not self.drafts:  # there is no block to store its id with
             self.reader.end_waiting(False)
             self.reader.drops_ids = True
-        signature = message_signature(dict(item), with_id=not self.reader.drops_ids)
-        for draft in self.drafts.values():
-            draft.sign(signature)
+        for at, draft in self.drafts.items():
+            draft.sign(message_signature(dict(item), not self.reader.drops_ids, annotations.get(at)))
             draft.end()
 
 
@@ -226,6 +229,7 @@ class Call(Item):
         draft = self.draft
         draft.id = item.get("call_id") or draft.id
         draft.name = item.get("name") or draft.name
+        draft.namespace = item.get("namespace") or draft.namespace
         arguments = item.get("arguments")
         if arguments:
             self.complete(None, arguments if isinstance(arguments, str) else json_text(arguments))
@@ -235,28 +239,21 @@ class Call(Item):
 
 
 class CustomCall(Call):
-    """A call with free text, recorded as a call with one argument, like in ingested requests. It is sent back as a
-    function call, so its id and the reasoning before it cannot be."""
+    """A call with free text."""
 
-    __slots__ = ("pieces",)
+    __slots__ = ()
 
     def __init__(self, reader: "Reader", announced: dict[str, Any]) -> None:
-        reader.end_waiting(False)
-        reader.drops_ids = True
         super().__init__(reader, announced)
-        self.pieces: list[str] = []
-
-    def add(self, part: Any, delta: Any) -> None:
-        self.pieces.append(delta)
+        self.draft.kind = "custom"
 
     def complete(self, part: Any, text: Any) -> None:
-        if part is None:
-            super().complete(part, text)
-        elif text:
-            self.pieces = [text]
+        if text:
+            self.draft.complete(text, _TEXT_DIFFERS)
 
     def _finish(self, item: Mapping[str, Any]) -> None:
-        super()._finish({**item, "arguments": {"input": item.get("input") or "".join(self.pieces)}})
+        self.complete(None, item.get("input"))
+        super()._finish({**item, "arguments": None})
 
 
 def _value(text: str) -> Any:

@@ -72,7 +72,9 @@ def _add_reasoning(out: Out, body: Body) -> None:
 def _add_tool_choice(out: Out, body: Body) -> None:
     choice = tool_choice(out, bool(out.tools))  # OAR-14
     if choice is not None:
-        body["tool_choice"] = choice.mode if choice.name is None else {"type": "function", "name": choice.name}
+        kinds = {tool.name: tool.kind for tool in out.tools}
+        named = {"type": kinds.get(choice.name or "") or "function", "name": choice.name}
+        body["tool_choice"] = choice.mode if choice.name is None else named
     if one_call_at_a_time(out, bool(out.tools)):
         body["parallel_tool_calls"] = False
 

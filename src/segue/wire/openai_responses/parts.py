@@ -5,10 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import FormatError
-from ...types import ImageContent, TextContent, UserContent, plain_text
-from ...types.media import is_address
+from ...types import FileContent, ImageContent, TextContent, UserContent, plain_text
+from ...types.media import UNKNOWN_TYPE, is_address, type_of_address, type_of_name
 
 Part = dict[str, Any]
+
+_WORDS = {ImageContent: "(image)", FileContent: "(file)"}
 
 _DATA_URL = re.compile(r"data:([^;,]+)(?:;[^;,]*)*;base64,(.*)", re.DOTALL)
 
@@ -24,7 +26,7 @@ def blocks(content: Any, path: str) -> list[UserContent]:
 
 def texts(content: Any, path: str) -> list[str]:
     """The texts of content that may contain only text."""
-    return [block.text if type(block) is TextContent else "(image)" for block in blocks(content, path)]
+    return [block.text if type(block) is TextContent else _WORDS[type(block)] for block in blocks(content, path)]
 
 
 def _block(part: Any, path: str) -> UserContent:
@@ -64,15 +66,35 @@ def _image(part: Part, path: str) -> TextContent | ImageContent:
     raise FormatError("an image must have an image_url or a file_id", path=path)
 
 
-def _file(part: Part, path: str) -> TextContent:
-    for name in ("filename", "file_url", "file_id"):
-        if isinstance(part.get(name), str):
-            return TextContent(f"(file {part[name]})")
+def _file(part: Part, path: str) -> TextContent | FileContent:
+    """Read a file with data or an address. Its data is a data URL; bare base64 is accepted if the name tells its type.
+    A file that only the provider has becomes a text."""
+    name, data, url = part.get("filename"), part.get("file_data"), part.get("file_url")
+    if not isinstance(name, str):
+        name = None
+    if isinstance(data, str) and data:
+        found = _DATA_URL.fullmatch(data)
+        if found is not None:
+            return FileContent(found[2], found[1], name=name)
+        if not data.startswith("data:"):
+            return FileContent(data, type_of_name(name or "") or UNKNOWN_TYPE, name=name)
+    if isinstance(url, str) and is_address(url):
+        # An address does not state a type, and other files are only accepted as PDFs.
+        return FileContent(url=url, mime_type=type_of_address(url) or "application/pdf", name=name)
+    for known in (name, url, part.get("file_id")):
+        if isinstance(known, str):
+            return TextContent(f"(file {known})")
     return TextContent("(file)")
 
 
-def _audio(part: Part, path: str) -> TextContent:
-    return TextContent("(audio)")
+_AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
+
+
+def _audio(part: Part, path: str) -> TextContent | FileContent:
+    sound = part.get("input_audio")
+    sound = sound if isinstance(sound, dict) else {}
+    data, mime_type = sound.get("data"), _AUDIO.get(str(sound.get("format")))
+    return FileContent(data, mime_type) if isinstance(data, str) and data and mime_type else TextContent("(audio)")
 
 
 _PARTS: dict[str, Callable[[Part, str], UserContent]] = {

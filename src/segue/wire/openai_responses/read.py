@@ -8,14 +8,16 @@ from typing import Any
 from ..common.asked import Asked, as_dict
 from ..common.coverage import Each, Fields, Kinds, Left, Object
 from ..common.requests import CACHE_MARKER, HOSTED, SHOWN_AS_TEXT, STATE, RequestForm, kind_of
-from .shapes import kind_of as item_kind
+from .ingest import KEPT
+from .shapes import MADE_BY_MODEL, kind_of as item_kind
 
 _CHOICES = {"auto": "auto", "none": "none", "required": "required"}
 _AS_TEXT = Left(SHOWN_AS_TEXT)
 _STATUS = Left(harmless=("completed",))
 _LOOKS: dict[str, Any] = {"prompt_cache_breakpoint": CACHE_MARKER}
 
-_TEXT = Fields("type", "text", annotations=Left(), logprobs=Left(), **_LOOKS)
+_TEXT = Fields("type", "text", "annotations", logprobs=Left(), **_LOOKS)
+_FILE_BY_ID = "a file that the provider keeps; a text names it"
 _PARTS = Kinds(
     kind_of,
     {
@@ -26,16 +28,24 @@ _PARTS = Kinds(
         "reasoning_text": _TEXT,
         "refusal": Fields("type", "refusal"),
         "input_image": Fields("type", "image_url", detail=Left(harmless=("auto",)), file_id=_AS_TEXT, **_LOOKS),
+        "input_file": Fields(
+            *("type", "filename", "file_data", "file_url"),
+            detail=Left(harmless=("auto",)),
+            file_id=Left(_FILE_BY_ID),
+            **_LOOKS,
+        ),
+        "input_audio": Fields("type", input_audio=Fields("data", "format")),
     },
     _AS_TEXT,
 )
+_KEPT = Fields(others=None)
 _RESULT = Fields("type", "call_id", "name", output=Each(_PARTS), status=_STATUS)
-_FREE_TEXT = Fields("type", "name", "description")
+_FREE_TEXT = Fields("type", "name", "description", "format")
 _FUNCTION = Fields("type", "name", "description", "parameters", strict=Left(harmless=(False,)))
 _TOOLS: dict[str, Any] = {"function": _FUNCTION, "custom": _FREE_TEXT}
 _TOOL = Kinds(
     kind_of,
-    _TOOLS | {"namespace": Fields("type", tools=Each(Kinds(kind_of, _TOOLS, Left(HOSTED))))},
+    _TOOLS | {"namespace": Fields("type", "name", tools=Each(Kinds(kind_of, _TOOLS, Left(HOSTED))))},
     Left(HOSTED),
 )
 # The id of a message that is not an answer says nothing: there is no state that it could refer to.
@@ -50,11 +60,12 @@ _ITEMS = Kinds(
         "message": _MESSAGE,
         # The signature is the whole item.
         "reasoning": Fields("type", "id", "encrypted_content", "status", summary=Each(_PARTS), content=Each(_PARTS)),
-        "function_call": Fields("type", "id", "call_id", "name", "arguments", status=_STATUS),
-        "custom_tool_call": Fields("type", "call_id", "name", "input", status=_STATUS),
+        "function_call": Fields("type", "id", "call_id", "name", "arguments", "namespace", status=_STATUS),
+        "custom_tool_call": Fields("type", "id", "call_id", "name", "input", "namespace", status=_STATUS),
         "function_call_output": _RESULT,
         "custom_tool_call_output": _RESULT,
         "additional_tools": Fields("type", "role", tools=Each(_TOOL)),
+        **dict.fromkeys((MADE_BY_MODEL | KEPT) - {"function_call", "custom_tool_call", "reasoning"}, _KEPT),
     },
     _AS_TEXT,
 )

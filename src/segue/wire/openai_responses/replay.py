@@ -1,10 +1,13 @@
 """Send answers of the same origin back as the items that they were: all of them with their ids, or none.
 
-The signature fields contain: for thinking, the whole reasoning item; for text, the message's id and phase (both as JSON
-text; older tools store the bare id); for a call, the id of its item. Any other content does not raise an error: the
-answer is sent back without ids and without reasoning.
+The signature fields contain: for thinking, the whole reasoning item; for text, the message's id, its phase and the
+annotations of the text (as JSON text; older tools store the bare id); for a call, the id of its item. Provider content
+is an item as it came. Any other content does not raise an error: the answer is sent back without ids and without
+reasoning.
 """
 
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, assert_never
 
 import msgspec
@@ -13,10 +16,14 @@ from ...types import AssistantContent, AssistantMessage, ProviderContent, TextCo
 from ...types.codec import json_text
 from ..common.dataurl import to_json
 from ..common.seals import signature_of
-from .shapes import PHASES, STATUSES, Item, is_item_id
+from ..common.stored import accepted_by
+from ..common.writing import input_of
+from .server_tools import waiting
+from .shapes import MADE_BY_MODEL, MAX_ID, PHASES, STATUSES, Item, is_item_id
 
 _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
+_is_valid = accepted_by(Path(__file__).with_name("shape.json"), lambda item: {"input": [item]})
 
 
 def items_of(
@@ -33,14 +40,18 @@ def items_of(
         item = _item(block, phases)
         if item is None:
             return "an item of the answer has no valid signature"
-        if items and item["id"] == items[-1]["id"] and _joined(items[-1], item):
+        item_id = item.get("id")
+        if items and item_id is not None and item_id == items[-1].get("id") and _joined(items[-1], item):
             continue
-        if item["id"] in ids or item["id"] in taken:
-            return f"the item {item['id']} is already in the request"  # OAR-07
-        ids[item["id"]] = None
+        if item_id is not None:
+            if item_id in ids or item_id in taken:
+                return f"the item {item_id} is already in the request"  # OAR-07
+            ids[item_id] = None
         items.append(item)
-    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last):
+    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last) or _is_interrupted(items):
         return "reasoning requires the item that followed it"  # OAR-08
+    if ProviderContent in map(type, message.content) and waiting(items):
+        return "an item of a tool has no output, or an output has no item"
     taken |= ids
     return items
 
@@ -51,10 +62,32 @@ def _item(block: AssistantContent, phases: bool) -> Item | None:
     if type(block) is TextContent:
         return _message(block, phases)
     if type(block) is ToolCall:
-        return _call(block) if is_item_id("function_call", block.thought_signature) else None
+        kind = "custom_tool_call" if block.kind == "custom" else "function_call"
+        return _call(block, kind) if is_item_id(kind, block.thought_signature) else None
     if type(block) is ProviderContent:
-        return None
+        return sent_back(block)
     assert_never(block)
+
+
+def sent_back(block: ProviderContent) -> Item | None:
+    """The item as it came, or ``None`` if the API would refuse it."""
+    raw = bytes(block.raw)
+    if not raw.startswith(b"{") or not _is_valid(raw):
+        return None
+    item: Item = _read(raw)
+    item_id = item.get("id")
+    is_short = item_id is None or (isinstance(item_id, str) and len(item_id) <= MAX_ID)  # OAR-06
+    if item.get("type") != block.kind or not is_short:
+        return None
+    return None if block.kind == "web_search_call" and not is_item_id(block.kind, item_id) else item
+
+
+def _is_interrupted(items: list[Item]) -> bool:
+    """Whether an item that the model did not make follows reasoning."""
+    return any(
+        before["type"] == "reasoning" and item["type"] != "message" and item["type"] not in MADE_BY_MODEL
+        for before, item in pairwise(items)
+    )
 
 
 def _reasoning(block: ThinkingContent) -> Item | None:
@@ -101,7 +134,7 @@ def _message(block: TextContent, phases: bool) -> Item | None:
         "id": item_id,
         "role": "assistant",
         "status": "completed",
-        "content": [{"type": "output_text", "text": block.text, "annotations": []}],
+        "content": [{"type": "output_text", "text": block.text, "annotations": annotations_of(block)}],
     }
     if phase is not None and phases:
         item["phase"] = phase
@@ -116,14 +149,13 @@ def _joined(before: Item, item: Item) -> bool:
     return bool(item["type"] == "reasoning" and item == before)
 
 
-def _call(block: ToolCall) -> Item:
-    return {
-        "type": "function_call",
-        "id": block.thought_signature,
-        "call_id": block.id,
-        "name": block.name,
-        "arguments": to_json(block.arguments).decode(),  # JSON text (OAR-17)
-    }
+def _call(block: ToolCall, kind: str) -> Item:
+    item = {"type": kind, "id": block.thought_signature, "call_id": block.id, "name": block.name}
+    if block.namespace is not None:  # calls of tools in a namespace must name it (OAR-14)
+        item["namespace"] = block.namespace
+    if block.kind == "custom":
+        return item | {"input": input_of(block)}
+    return item | {"arguments": to_json(block.arguments).decode()}  # JSON text (OAR-17)
 
 
 def message_of(signature: str | None) -> tuple[str | None, str | None]:
@@ -140,10 +172,22 @@ def message_of(signature: str | None) -> tuple[str | None, str | None]:
     )
 
 
-def message_signature(item: Item, with_id: bool = True) -> str | None:
-    """The signature of the texts of a message: its id, its phase, or both."""
+def annotations_of(block: TextContent) -> list[Any]:
+    """The annotations of a text; none if the API would refuse one of them."""
+    found = (_object(block.text_signature) or {}).get("annotations")
+    if not isinstance(found, list) or not found:
+        return []
+    part = {"type": "output_text", "text": "", "annotations": found}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": [part]}
+    return found if _is_valid(to_json(item)) else []
+
+
+def message_signature(item: Item, with_id: bool = True, annotations: Any = None) -> str | None:
+    """The signature of a text of a message: the id and the phase of the message, and the annotations of the text."""
     names = ("id", "phase") if with_id else ("phase",)
     known = {name: item[name] for name in names if isinstance(item.get(name), str) and item[name]}
+    if isinstance(annotations, list) and annotations:
+        known["annotations"] = annotations
     return json_text(known) if known else None
 
 
@@ -153,9 +197,9 @@ def reasoning_signature(item: Item) -> str | None:
 
 
 def is_signature(block: AssistantContent, signature: str) -> bool:
-    """Whether the signature of a block is an item, the id of one, or the phase of a message."""
+    """Whether the signature of a block is an item, the id of one, the phase of a message, or annotations."""
     return _item(block, phases=True) is not None or (
-        type(block) is TextContent and message_of(signature)[1] is not None
+        type(block) is TextContent and (message_of(signature)[1] is not None or bool(annotations_of(block)))
     )
 
 
@@ -172,9 +216,9 @@ def seals(block: AssistantContent) -> list[str]:
 
 
 def names_item(signature: str) -> bool:
-    """Whether the signature of a text has more than a phase, or is unreadable."""
+    """Whether the signature of a text has more than a phase and annotations, or is unreadable."""
     stored = _object(signature)
-    return stored is None or "id" in stored or "phase" not in stored
+    return stored is None or "id" in stored or not ("phase" in stored or "annotations" in stored)
 
 
 def _object(text: str | None) -> dict[str, Any] | None:

@@ -49,8 +49,11 @@ def _choice(body: Body, tools: Any) -> Found:
     choice = body.get("tool_choice")
     if choice is None:
         return
-    if not tools:
+    more = [item.get("tools") for _, item in of_kind(body, "additional_tools")]
+    if not tools and not any(more):
         yield "tool_choice", "set, but there are no tools"
+    elif not tools:
+        return  # the tools of items are not looked up
     elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
         yield "tool_choice.name", f"no tool has the name {shown(choice.get('name'))!r}"
 

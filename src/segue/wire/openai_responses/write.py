@@ -5,6 +5,7 @@ item. An item keeps the id with which it was announced: the SDK refuses one that
 ids are known at their beginning keep them; all others get ids that are derived from the answer's.
 """
 
+from collections.abc import Sequence
 from typing import Any, assert_never
 
 from ...types import AssistantContent, AssistantMessage, ProviderContent, TextContent, ThinkingContent, ToolCall
@@ -23,8 +24,8 @@ from ..common.writing import (
     stop_of,
     written_arguments,
 )
-from .replay import message_of, reasoning_item
-from .shapes import ID_PREFIXES, Item, is_item_id
+from .replay import annotations_of, message_of, reasoning_item
+from .shapes import ID_PREFIXES, ITEMS, Item, is_item_id
 
 APART = "\n\n"
 """Joins the parts of a summary."""
@@ -237,7 +238,7 @@ def item_of(head: Head, number: int, block: AssistantContent) -> Item:
             "type": "message",
             "status": "completed",
             "role": "assistant",
-            "content": [_text_part(block.text)],
+            "content": [_text_part(block.text, annotations_of(block) if head.own else [])],
         }
         return item if phase is None else item | {"phase": phase}
     if isinstance(block, ThinkingContent):
@@ -292,17 +293,18 @@ def refusal_item(head: Head, number: int, refusal: str) -> Item:
 
 
 def _holds(head: Head, block: AssistantContent) -> bool:
-    """Reasoning needs a text or encrypted content. Provider content belongs to the protocol that it came in."""
+    """Reasoning needs a text or encrypted content. Provider content belongs to the protocol that it came in; clients
+    cannot read kinds that they do not know."""
     if isinstance(block, ProviderContent):
-        return head.own
+        return head.own and block.kind in ITEMS
     if not isinstance(block, ThinkingContent):
         return True
     item = _reasoning(head, 0, block)
     return bool(item.get("summary") or item.get("encrypted_content") or item.get("content"))
 
 
-def _text_part(text: str) -> Body:
-    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+def _text_part(text: str, annotations: Sequence[Any] = ()) -> Body:
+    return {"type": "output_text", "text": text, "annotations": list(annotations), "logprobs": []}
 
 
 def _refusal_part(text: str) -> Body:
