@@ -19,7 +19,9 @@ class ToolKinds(Pass):
         for number, call in enumerate(calls):
             if call.kind is None and call.namespace is None:
                 continue
-            name, kind, namespace = names.adapted(ToolKey(call.name, call.kind, call.namespace))
+            # A free-text call has one text; with other arguments it is the call of a function.
+            is_text = call.arguments.keys() == {"input"} and type(call.arguments["input"]) is str
+            name, kind, namespace = names.adapted(ToolKey(call.name, call.kind if is_text else None, call.namespace))
             if (name, kind, namespace) == (call.name, call.kind, call.namespace):
                 continue
             at, result = places[number], step.results[number]
