@@ -58,7 +58,7 @@ def models(*names: str) -> bytes:
 
 
 def test_first_choices_are_known_models_of_providers_that_need_nothing_but_a_key() -> None:
-    """Not all of them: some keys are set for other purposes (GitHub, Hugging Face), others are those of two providers."""
+    """Not all of them: some keys have other purposes (GitHub, Hugging Face), others are those of two providers."""
     catalog = Catalog.load()
     providers = {catalog.resolve(ref).provider for ref in FIRST_CHOICES if catalog.resolve(ref).known}
     assert len(providers) == len(FIRST_CHOICES)

@@ -39,8 +39,8 @@ FIRST_CHOICES = (
     "together/moonshotai/Kimi-K3",
     "fireworks/accounts/fireworks/models/kimi-k3",
 )
-"""The model to use for a provider when only its key is set. The first one whose key is set is chosen. Providers whose key
-is often set for another purpose, or is that of another provider, too, are not listed."""
+"""The model to use for a provider when only its key is set. The first one whose key is set is chosen. Providers whose
+key is often set for another purpose, or is that of another provider, too, are not listed."""
 
 
 class Choice(Struct, frozen=True):
