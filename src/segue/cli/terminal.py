@@ -270,17 +270,23 @@ def progress_of_rows() -> Iterator[Callable[[int, int, int], None]]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     rate = TextColumn("{task.fields[rows]:,} rows, {task.fields[rate]:,.0f} a second")
-    begun, done = time.monotonic(), 0
-    with Progress(BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn(), console=_console(errors())) as bar:
-        task = bar.add_task("", total=None, rows=0, rate=0.0)
+    begun, done, read = time.monotonic(), 0, 0
+    bar = Progress(BarColumn(), TaskProgressColumn(), rate, TimeRemainingColumn(), console=_console(errors()))
+    task = bar.add_task("", total=None, rows=0, rate=0.0)
 
-        def advance(rows: int, size: int, total: int) -> None:
-            nonlocal done
-            done += rows
-            passed = max(time.monotonic() - begun, 0.001)
-            bar.update(task, advance=size, total=total, rows=done, rate=done / passed)
+    def advance(rows: int, size: int, total: int) -> None:
+        nonlocal done, read
+        done, read = done + rows, read + size
+        if read < total:  # something is left to wait for
+            bar.start()
+        passed = max(time.monotonic() - begun, 0.001)
+        bar.update(task, advance=size, total=total, rows=done, rate=done / passed)
 
+    try:
         yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 PATIENCE = 1.0
