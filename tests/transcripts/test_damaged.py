@@ -2,6 +2,7 @@
 segue."""
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -85,3 +86,10 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
     for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield value, key
         yield from _places(item)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_refused_because_it_can_be_read_only_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(segue.FormatError, match="save it as a file"):
+        segue.transcripts.read(tmp_path / "pipe")

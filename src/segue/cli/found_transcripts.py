@@ -27,7 +27,7 @@ LARGE = 1 << 24
 
 def transcript_format(path: str) -> Format | None:
     """The format of a file that another tool wrote; ``None`` if segue's own readers read it, or nothing does."""
-    if path == "-" or not os.path.exists(path):
+    if not os.path.isfile(path) and not os.path.isdir(path):  # a pipe can be read only once
         return None
     source = Source(path)
     found = recognised(source)

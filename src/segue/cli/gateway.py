@@ -5,7 +5,6 @@ import asyncio
 import logging
 import os
 import secrets
-import sys
 import tempfile
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
@@ -16,7 +15,7 @@ from ..errors import SettingError
 from ..types import dollars
 from .printable import one_line
 from .standin import port
-from .terminal import Screen, print_note, print_text, write_json
+from .terminal import Screen, print_log, print_note, print_text, write_json
 
 if TYPE_CHECKING:
     from ..gateway import Config, Store
@@ -99,7 +98,7 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
     check_start(config, args.to, bool(stored))
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-    _log_requests()
+    print_log("segue.gateway.access")  # one line of JSON per request
     with ExitStack() as stack:
         config, model = _providers(config, args.to, stack)
         gateway = Gateway(config, to=args.to)
@@ -118,16 +117,6 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
         else:
             run_workers(args.workers, work)
     return 0
-
-
-def _log_requests() -> None:
-    """The access log goes to stderr, one line of JSON per request."""
-    access = logging.getLogger("segue.gateway.access")
-    access.setLevel(logging.INFO)
-    access.propagate = False
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    access.addHandler(handler)
 
 
 def _providers(config: "Config", to: str | None, stack: ExitStack) -> "tuple[Config, str]":

@@ -131,6 +131,18 @@ def print_note(text: str) -> None:
             print(f"segue: {one_line(text)}", file=sys.stderr, flush=True)
 
 
+def print_log(name: str) -> None:
+    """Print the records of a logger to standard error, as they are: one line each."""
+    import logging
+
+    logger = logging.getLogger(name)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    handler = logging.StreamHandler(sys.stderr)  # which is safe while a command runs
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.addHandler(handler)
+
+
 def print_text(text: str) -> None:
     """Print a text to standard output: made safe on a terminal, exact otherwise."""
     print(printable(text) if is_terminal() else text, file=output(), flush=True)

@@ -38,6 +38,8 @@ class Source:
         self.path = Path(path)
         self.is_directory = self.path.is_dir()
         self._progress = progress
+        if self.path.exists() and not self.is_directory and not self.path.is_file():
+            raise FormatError("this is neither a file nor a directory; save it as a file first", source=str(self.path))
 
     def __str__(self) -> str:
         return str(self.path)
