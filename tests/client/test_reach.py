@@ -1,6 +1,7 @@
 """Keys, endpoints and signatures: errors name the missing setting before anything is sent, and no key is shown."""
 
 import asyncio
+import re
 import warnings
 from typing import Any, get_args
 
@@ -46,9 +47,9 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", [name for name in list_providers() if get_provider(name).needs_key])
 def test_a_missing_key_is_named_before_anything_is_sent(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     provider = get_provider(name)
-    for variable in ("AZURE_OPENAI_RESOURCE",):
-        monkeypatch.setenv(variable, "mine")
     model = a_model_of(name)
+    for variable in re.findall(r"\{([A-Z_]+)\}", model.base_url):
+        monkeypatch.setenv(variable, "mine")
     with pytest.raises(segue.SettingError, match=provider.keys[0]):
         segue.stream(CONTEXT, model)
 

@@ -177,7 +177,7 @@ def test_an_answer_may_be_appended_to_a_list_of_dicts() -> None:
     context = as_context(history)
     assert context.system_prompt == "Be brief."
     assert context.messages[2] == segue.ToolResultMessage("call_9", "weather", "18 C")
-    assert context.messages[3] == UserMessage("[System] Now in French.")
+    assert context.messages[3] == UserMessage("[System] Now in French.", injected=True)
 
 
 def test_a_model_by_name_is_the_origin_in_the_protocol_of_the_body() -> None:
