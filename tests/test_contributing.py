@@ -46,5 +46,7 @@ def test_one_row_teaches_the_catalog_a_quirk(tmp_path: Path) -> None:
     assert linted(tmp_path) == ("", "2"), "without the row, the request is fine"
     with (tmp_path / "segue" / "catalog" / "families.toml").open("a") as families:
         families.write(f"\n{block('toml')}")
+    script = [sys.executable, str(ROOT / "scripts" / "compile_catalog.py")]
+    subprocess.run(script, env={"PYTHONPATH": str(tmp_path)}, check=True, capture_output=True)
     rule = json.loads(block("json"))["rule"]
     assert linted(tmp_path) == (rule, "1 1"), "with it, it is refused, and segue sends one call at a time"

@@ -177,9 +177,9 @@ def test_the_model_that_the_body_names_is_the_target_if_one_provider_has_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "body.json"
-    path.write_text(json.dumps(KIMI))
+    path.write_text(json.dumps({**KIMI, "model": "kimi-k3.1-pro"}))
     rules, errors = linted(path, capsys)
-    assert rules == ["KIM-08"] and "checked for moonshot/kimi-k2.5, which the body names" in errors
+    assert rules == ["KIM-08"] and "checked for moonshot/kimi-k3.1-pro, which the body names" in errors
     path.write_text(json.dumps({**KIMI, "model": "of nobody"}))
     rules, errors = linted(path, capsys)
     assert rules == [] and "checked for every provider of openai-completions" in errors

@@ -37,8 +37,14 @@ def transcript_format(path: str) -> Format | None:
 
 
 def _is_known(source: Source) -> bool:
-    """Whether the file is a conversation or a request body, which need no reader of transcripts."""
-    document = source.document if source.document is not None else source.rows
+    """Whether the file is a conversation, a request body or a list of messages, or has one of these on each line. These
+    need no reader of transcripts."""
+    if source.document is not None:
+        return _is_conversation(source.document)
+    return _is_conversation(source.rows) or all(map(_is_conversation, source.rows))
+
+
+def _is_conversation(document: object) -> bool:
     try:
         recognise(document)
     except FormatError:
