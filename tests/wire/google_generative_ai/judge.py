@@ -84,7 +84,7 @@ def turn_faults(body: dict[str, Any], model: Model) -> list[str]:
 def _part_faults(part: dict[str, Any]) -> list[str]:
     found = []
     data = set(part) - {"thought", "thoughtSignature"}
-    if len(data) != 1 or not data <= {"text", "inlineData", "functionCall", "functionResponse"}:
+    if len(data) != 1 or not data <= {"text", "inlineData", "fileData", "functionCall", "functionResponse"}:
         found.append(f"holds {sorted(data)}")
     if "text" in part and not part["text"].strip() and "thoughtSignature" not in part:
         found.append("a blank text")

@@ -72,7 +72,7 @@ class Reader:
         if marked:
             return
         if self.stopped:  # only `metadata` is missing
-            self.answer.finish(self.stop, STOPS, self.why)
+            self.finish()
         else:
             self.answer.break_off()
 
@@ -136,7 +136,14 @@ class Reader:
 
     def finish_if_complete(self) -> None:
         if self.stopped and self.answer.usage is not None:
-            self.answer.finish(self.stop, STOPS, self.why)
+            self.finish()
+
+    def finish(self) -> None:
+        for index in list(self.open):  # proxies leave out the ends of blocks
+            self.block_stop({"contentBlockIndex": index})
+        if any(self.citations.values()):
+            self.answer.left_out("citations without a text")
+        self.answer.finish(self.stop, STOPS, self.why)
 
     def add_usage(self, usage: Mapping[str, Any] | None) -> None:
         if not usage:

@@ -252,7 +252,7 @@ class CallDraft(Draft):
 
     def _build(self) -> ToolCall:
         call_id, name = scrub(str(self.id)), scrub(str(self.name))
-        kind, namespace = self.kind, self.namespace
+        kind, namespace = self.kind, self.namespace and scrub(self.namespace)
         if known := self._answer.names.get(name):
             name, kind, namespace = known.name, known.kind or kind, known.namespace or namespace
         if self.open:

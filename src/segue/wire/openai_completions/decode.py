@@ -273,6 +273,8 @@ class Reader:
             self.add_text(blank)
         if self.annotations and self.text is not None:  # what the text is based on; requests have no place for it
             self.text.sign(json_text(self.annotations))
+        elif self.annotations:
+            self.answer.left_out("annotations without a text")
         signature = self.details.finish(self.call_drafts())
         if signature is not None:
             thought = self.thought or self.answer.thinking()

@@ -229,7 +229,8 @@ class Call(Item):
         draft = self.draft
         draft.id = item.get("call_id") or draft.id
         draft.name = item.get("name") or draft.name
-        draft.namespace = item.get("namespace") or draft.namespace
+        space = item.get("namespace")
+        draft.namespace = space if isinstance(space, str) and space else draft.namespace
         arguments = item.get("arguments")
         if arguments:
             self.complete(None, arguments if isinstance(arguments, str) else json_text(arguments))
