@@ -66,8 +66,9 @@ class Chat:
         # Ctrl-C may also arrive as a signal. A closed terminal, or SIGTERM, has the same effect as Ctrl-D.
         with handle_signals({"SIGINT": self.interrupt, "SIGTERM": self.hang_up, "SIGHUP": self.hang_up}):
             try:
-                while not self.leaving:
-                    await self._handle((await self.keyboard.line()).strip())
+                with self.keyboard.held():
+                    while not self.leaving:
+                        await self._handle((await self.keyboard.line()).strip())
             except EOFError:
                 pass
             except OSError:

@@ -5,6 +5,7 @@ A question (may this tool run?) uses the same line. A text that was being typed 
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
 
 from prompt_toolkit import PromptSession
@@ -56,6 +57,11 @@ class Keyboard:
         )
         self.output = PromptOutput(self._session.app)
         """What is written to this file appears above the input line."""
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep the terminal in raw mode between two lines, too. Otherwise it would be a terminal of plain lines for a
+        moment: Ctrl-C would be a signal there, which discards what was typed before it and what is being printed."""
+        return self._session.input.raw_mode()
 
     async def line(self) -> str:
         """Read the next line that is not an answer to a question. Raises ``EOFError`` for Ctrl-D."""
