@@ -6,7 +6,6 @@ files, as `segue bulk` does.
 
 from .batches import convert_batch, lint_batch, stats_batch
 from .cores import count_cores as count_cores, on_all_cores as on_all_cores
-from .inputs import SHARD_BYTES as SHARD_BYTES
 from .lines import Block as Block, Part as Part, blocks_of as blocks_of, parts_of as parts_of
 from .on_ray import on_ray
 from .report import Line as Line, Report

@@ -19,6 +19,11 @@ from .transcripts import transcript_lines
 
 Container = Literal["lines", "parquet", "transcripts"]
 SHARD_BYTES = 16 << 20
+"""The size of a shard, at most."""
+LEAST_SHARD_BYTES = 1 << 20
+SHARDS = 64
+"""The number of shards of a small corpus: enough for all cores to end at about the same time. It does not depend on the
+machine, so that a run can be continued on another one."""
 PARQUET = b"PAR1"
 ENDINGS = (".jsonl", ".ndjson", ".json", ".parquet")
 """Names of files in a directory that are read; also with .gz or .zst."""
@@ -80,10 +85,15 @@ def split_name(name: str) -> tuple[str, str]:
     return str(path.with_suffix("")), path.suffix + last
 
 
-def plan(files: dict[str, str], limit: int | None = None, shard_bytes: int = SHARD_BYTES) -> list[Shard]:
+def plan(files: dict[str, str], limit: int | None = None, shard_bytes: int | None = None) -> list[Shard]:
     """Divide the files into shards, in order; with a limit, only the first rows."""
+    shard_bytes = shard_bytes or _shard_bytes(sum(map(os.path.getsize, files)))
     shards = [shard for path, name in files.items() for shard in _shards(path, name, shard_bytes)]
     return shards if limit is None else list(_first(shards, limit))
+
+
+def _shard_bytes(total: int) -> int:
+    return max(LEAST_SHARD_BYTES, min(SHARD_BYTES, total // SHARDS))
 
 
 def _shards(path: str, name: str, shard_bytes: int) -> Iterator[Shard]:

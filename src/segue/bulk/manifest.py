@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..errors import FormatError, SettingError
 from .containers import new_file
 from .inputs import Shard
-from .tally import Tally
+from .report import Tally
 from .work import Settings
 
 NAME = "manifest.json"

@@ -14,11 +14,10 @@ from ..errors import SettingError
 from .batches import check_target
 from .containers import new_file, remove_unfinished
 from .cores import on_all_cores
-from .inputs import SHARD_BYTES, Shard, find_files, plan
+from .inputs import Shard, find_files, plan
 from .manifest import Book, new_manifest
-from .report import Report, merged
+from .report import Report, Tally, fill
 from .shards import PARTS, Done, Job, part_path, run_shard
-from .tally import Tally
 from .work import Settings
 
 Engine = Callable[[Callable[[Shard], Done], Iterable[Shard]], Iterator[Done]]
@@ -52,11 +51,12 @@ def run(
     limit: int | None = None,
     engine: Engine | None = None,
     progress: Callable[[Progress], None] = lambda progress: None,
-    shard_bytes: int = SHARD_BYTES,
+    shard_bytes: int | None = None,
 ) -> Report:
     """Work on all rows of the inputs and write the results to a directory; finished shards are not done again.
 
-    The directory gets the shards, ``rejected.jsonl``, ``report.json`` and ``manifest.json``.
+    The directory gets the shards, ``rejected.jsonl``, ``report.json`` and ``manifest.json``. ``shard_bytes`` is the
+    size of a shard; without it, 16 MB, and less for a small corpus.
     """
     if settings.command == "convert":
         check_target(settings)
@@ -112,7 +112,7 @@ def _finish(job: Job, shards: list[Shard], book: Book) -> None:
     folder = Path(job.out)
     settings, tallies = job.settings, book.manifest.shards
     target = settings.model.ref if settings.model is not None else settings.protocol or ""
-    report = merged(Report(settings.command, target), shards, tallies)
+    report = fill(Report(command=settings.command, target=target), shards, tallies)
     report.duplicates = report.dropped or _count_duplicates(job, shards)
     with new_file(folder / "rejected.jsonl") as file:
         file.writelines(_rejected_rows(job, shards, tallies))

@@ -20,7 +20,7 @@ from .batches import added_values, target_of, written_to
 from .containers import new_file, unfinished
 from .inputs import Shard, lines_of
 from .reading import Found, read_line, read_row
-from .tally import Tally
+from .report import Tally
 from .work import DIGEST_BYTES, Outcome, Settings, digest_of, reject, work_on
 
 if TYPE_CHECKING:

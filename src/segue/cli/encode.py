@@ -1,7 +1,8 @@
 """`segue encode`: print the request body that sends a conversation to a model.
 
-A JSONL file of conversations gives one body per line. Long files are encoded on all cores, in parts. Only a few
-parts are in memory at a time, so memory use does not depend on the length of the file.
+A JSONL file of conversations gives one body per line. Long files are encoded on all cores, in parts, each read by the
+process that encodes it. Only a few parts are in memory at a time, so memory use does not depend on the length of the
+file.
 """
 
 import argparse
@@ -11,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import BinaryIO
 
 import msgspec
@@ -45,11 +48,22 @@ class Batch(msgspec.Struct):
     place), the forms of the conversations, and how often each change was made."""
 
     text: bytes = b""
+    file: str = ""
+    """The file that has the text, if another process encoded it."""
     count: int = 0
     lines: int = 0
     errors: list[tuple[int | None, str]] = []
     forms: dict[str, None] = {}
     changes: Counter[str] = msgspec.field(default_factory=Counter)
+
+    def take_text(self) -> bytes:
+        """Return the text; its file is removed."""
+        if not self.file:
+            return self.text
+        file = Path(self.file)
+        text = file.read_bytes()
+        file.unlink()
+        return text
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -100,7 +114,7 @@ def _write(batches: Iterable[Batch], conversations: Conversations, job: Job) -> 
             conversations.announce(form)
         for at, error in batch.errors:
             conversations.report_error(error if at is None else f"{conversations.name}:{line + at}: {error}")
-        write_json(batch.text)
+        write_json(batch.take_text())
         count += batch.count
         line += batch.lines
         changes += batch.changes
@@ -119,8 +133,21 @@ def _encode_file(file: BinaryIO, source: Source, job: Job) -> Iterator[Batch]:
     parts: Iterator[Part | Block]
     parts = parts_of(source.name, PART_BYTES) if is_file else blocks_of(head, file, PART_BYTES)
     first = list(islice(parts, 2))
-    work = partial(_encode_lines, source, job)
-    yield from map(work, first) if len(first) == 1 else on_all_cores(work, chain(first, parts))
+    if len(first) == 1:
+        yield _encode_lines(source, job, first[0])
+        return
+    with TemporaryDirectory(prefix="segue-") as folder:
+        yield from on_all_cores(partial(_encode_apart, folder, source, job), chain(first, parts))
+
+
+def _encode_apart(folder: str, source: Source, job: Job, part: Part | Block) -> Batch:
+    """Encode a part in another process. Its text goes through a file: through the pipe between the processes, it would
+    be copied several times, half of them by the main process."""
+    batch = _encode_lines(source, job, part)
+    with NamedTemporaryFile(dir=folder, delete=False) as file:
+        file.write(batch.text)
+    batch.text, batch.file = b"", file.name
+    return batch
 
 
 def _encode_lines(source: Source, job: Job, part: Part | Block) -> Batch:
