@@ -21,7 +21,7 @@ from .peers.encoders import ANTHROPIC
 from .report import Part, Section, Table, cell, number, ratio
 
 START, FEW, MANY = 100, 10_000, 100_000
-DIFFERENT = 200
+LENGTHS = (1, 4, 4, 5, 8)
 BESIDE_PEERS = Effort(3, 240, warm=False)
 ON_CORES = Effort(5, 180, warm=False)
 Command = Callable[[Path], list[str]]
@@ -43,12 +43,15 @@ def run() -> Iterator[Part]:
 
 
 def corpus(path: Path, count: int) -> Path:
-    """Write rows with conversations of 3 to 7 messages, of which 200 are different, apart from an id."""
-    made = [tool_history(2 + at % 5) for at in range(DIFFERENT)]
+    """Write rows with conversations of 1 to 8 messages. All are different, and complete."""
+    made = [tool_history(length) for length in LENGTHS]
     rows = [{"messages": chat_messages(each), "tools": chat_tools(each.tools)} for each in made]
     with path.open("wb") as file:
         for at in range(count):
-            file.write(msgspec.json.encode({"id": at} | rows[at % DIFFERENT]) + b"\n")
+            row = rows[at % len(rows)]
+            system, asked, *rest = row["messages"]
+            messages = [system, asked | {"content": f"{at}: {asked['content']}"}, *rest]
+            file.write(msgspec.json.encode({"id": at} | row | {"messages": messages}) + b"\n")
     return path
 
 

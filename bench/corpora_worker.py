@@ -1,7 +1,7 @@
 """The obvious alternatives to `segue bulk convert`: a loop, or `datasets.map`, with the converter of another library.
 
 ``python -m bench.corpora_worker CONVERTER WAY IN OUT``: reads rows with ``messages`` and ``tools`` in the form of chat
-completions from JSONL, and writes them with a request body for Claude as JSON text in ``messages``. The loops read and
+completions from JSONL, and writes them with a request body for Claude, as JSON text, in their place. The loops read and
 write with msgspec, which is faster than what the libraries use themselves.
 """
 
@@ -51,7 +51,8 @@ def loop(convert: Convert, source: str, target: str) -> None:
     with open(source, "rb") as lines, open(target, "wb") as file:
         for line in lines:
             row = msgspec.json.decode(line)
-            row["messages"] = msgspec.json.encode(convert(row)).decode()
+            row["request"] = msgspec.json.encode(convert(row)).decode()
+            del row["messages"]
             file.write(msgspec.json.encode(row) + b"\n")
 
 
@@ -61,7 +62,9 @@ def datasets(convert: Convert, source: str, target: str) -> None:
     library.disable_progress_bars()
     with TemporaryDirectory() as folder:
         rows = library.load_dataset("json", data_files=source, split="train", cache_dir=folder)
-        done = rows.map(lambda row: {"messages": msgspec.json.encode(convert(row)).decode()})
+        done = rows.map(
+            lambda row: {"request": msgspec.json.encode(convert(row)).decode()}, remove_columns=["messages"]
+        )
         done.to_json(target)
 
 
