@@ -33,8 +33,9 @@ test: $(DEV) ## run the tests, in less than ten minutes
 soak: $(DEV) ## run the same tests with more examples, in less than twenty minutes
 	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
 
-endurance: $(DEV) ## run the tests of corpora with 100,000 conversations and 50 kills, in about an hour
+endurance: $(DEV) $(VENV)/ray.stamp ## run the tests of corpora with 100,000 conversations, 50 kills, and Ray, in about an hour
 	SEGUE_ENDURANCE=1 $(BIN)/pytest -q tests/bulk
+	SEGUE_ENDURANCE=1 $(VENV)/ray/bin/python -m pytest -q --noconftest -p no:cacheprovider -o filterwarnings= tests/bulk/test_ray.py
 
 busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10) times, beside BUSY (20) busy processes
 	$(BIN)/python scripts/busy.py --rounds $(ROUNDS) --busy $(BUSY) --workers $(WORKERS) $(TESTS)
@@ -117,6 +118,12 @@ $(VENV)/catalog.stamp: requirements/catalog.txt requirements/catalog-earlier.txt
 	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps -r requirements/catalog.txt
 	@$(VENV)/catalog/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --upgrade \
 		--target $(VENV)/catalog/earlier -r requirements/catalog-earlier.txt
+	@touch $@
+
+$(VENV)/ray.stamp: requirements/ray.txt pyproject.toml | $(BIN)/python
+	@echo "Installing Ray into $(VENV)/ray; this takes some minutes the first time"
+	@$(PYTHON) -m venv $(VENV)/ray
+	@$(VENV)/ray/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/ray.txt --editable .
 	@touch $@
 
 # Needs npm. The version is that of the figures in docs/catalog.md.

@@ -1,4 +1,4 @@
-"""A run that is killed at random points and started again gives the same rows as one run: none twice, none missing."""
+"""A run that is killed and started again gives the same files as one run: no row twice, none missing."""
 
 import os
 import random
@@ -59,3 +59,45 @@ def test_a_run_that_is_killed_again_and_again_gives_the_same_files_as_one_run(dr
             assert process.wait() == 0
     assert killed
     assert files(out) == expected
+
+
+class Killed(BaseException):
+    """In place of a kill."""
+
+
+@pytest.mark.parametrize("drops", [False, True])
+def test_a_run_that_ends_at_any_file_is_continued(drops: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every file appears by a rename: the run ends before each of them, and nothing is tidied up."""
+    path = write(tmp_path / "corpus.jsonl", 60)
+    settings = Settings(command="convert", model=segue.get_model(TARGETS[1]), drops_duplicates=drops)
+    monkeypatch.setattr("segue.bulk.manifest.PAUSE", 0.0)
+
+    def convert(out: Path) -> None:
+        run(settings, [str(path)], str(out), engine=on_this_machine(1), shard_bytes=15_000)
+
+    convert(tmp_path / "once")
+    expected = files(tmp_path / "once")
+    rename, left, renamed = os.replace, [0], 0
+
+    def dying(source: Path, target: Path) -> None:
+        left[0] -= 1
+        if not left[0]:
+            raise Killed
+        rename(source, target)
+
+    while True:
+        renamed += 1
+        out = tmp_path / str(renamed)
+        left[0] = renamed
+        with monkeypatch.context() as patched:
+            patched.setattr("os.replace", dying)
+            patched.setattr(Path, "unlink", lambda self, missing_ok=False: None)
+            try:
+                convert(out)
+            except Killed:
+                pass
+            else:
+                break
+        convert(out)
+        assert files(out) == expected
+    assert renamed > (20 if drops else 12)

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from ..errors import FormatError, SettingError
-from .containers import new_file
+from .containers import UNFINISHED, new_file
 from .inputs import Shard
 from .report import Tally
 from .work import Settings
@@ -47,7 +47,7 @@ class Book:
         """The manifest of an earlier run of the same work, or a new one."""
         path = out / NAME
         if not path.exists():
-            if out.exists() and any(out.iterdir()):
+            if out.exists() and any(not file.name.endswith(UNFINISHED) for file in out.iterdir()):
                 raise SettingError(
                     f"{out} is not empty, and not the output of an earlier run; choose another directory"
                 )

@@ -69,6 +69,8 @@ def run(
         job = Job(settings, str(folder))
         _work(job, shards, book, engine or on_this_machine(), progress)
         _finish(job, shards, book)
+    shutil.rmtree(folder / PARTS, ignore_errors=True)  # only after everything else is complete
+    remove_unfinished(folder)
     return msgspec.json.decode((folder / "report.json").read_bytes(), type=Report)
 
 
@@ -108,7 +110,7 @@ def _find_duplicates(job: Job, shards: list[Shard], engine: Engine) -> None:
 
 
 def _finish(job: Job, shards: list[Shard], book: Book) -> None:
-    """Write what concerns all shards. Parts are removed only after everything else is complete."""
+    """Write what concerns all shards."""
     folder = Path(job.out)
     settings, tallies = job.settings, book.manifest.shards
     target = settings.model.ref if settings.model is not None else settings.protocol or ""
@@ -120,8 +122,6 @@ def _finish(job: Job, shards: list[Shard], book: Book) -> None:
         file.write(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
     book.manifest.finished = True
     book.write()
-    shutil.rmtree(folder / PARTS, ignore_errors=True)
-    remove_unfinished(folder)
 
 
 def _count_duplicates(job: Job, shards: list[Shard]) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import SegueError
 from ..session import default_path
+from ..telemetry import gateway_span
 from .access_log import log_request
 from .accounts import Accounts
 from .config import Config
@@ -93,7 +94,8 @@ class Gateway:
         report = RequestReport(incoming.id, incoming.client.name, incoming.model, incoming.key.name)
         self.metrics.running.inc()
         try:
-            answer = await self.pipeline.answer(incoming, report, send, gone)
+            with gateway_span(report, incoming.headers):
+                answer = await self.pipeline.answer(incoming, report, send, gone)
             if self.config.gateway.record:
                 self.records.add(incoming.id, incoming.body.data, answer)
         finally:

@@ -5,6 +5,7 @@ from .operations import (
     Switched as Switched,
     ToolSpan as ToolSpan,
     agent_span as agent_span,
+    gateway_span as gateway_span,
     request_span as request_span,
     tool_span as tool_span,
 )

@@ -6,6 +6,7 @@ lookup in a dict.
 
 import os
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -50,17 +51,27 @@ class Api:
         self.tracer = tracers.get_tracer(NAME)
         meter = None if meters is None else meters.get_meter(NAME)
         self._record: dict[str, Any] = {}
-        for rows, kind, method in ((HISTOGRAMS, "create_histogram", "record"), (COUNTERS, "create_counter", "add")):
-            for name, (today, new, unit) in rows.items():
-                chosen = new if latest else today
-                if meter is not None and chosen is not None:
-                    self._record[name] = getattr(getattr(meter, kind)(chosen, unit=unit), method)
+        if meter is None:
+            return
+        for name, (today, new, unit, buckets) in HISTOGRAMS.items():
+            if chosen := new if latest else today:
+                made = meter.create_histogram(chosen, unit=unit, explicit_bucket_boundaries_advisory=buckets)
+                self._record[name] = made.record
+        for name, (today, new, unit) in COUNTERS.items():
+            if chosen := new if latest else today:
+                self._record[name] = meter.create_counter(chosen, unit=unit).add
 
     def measure(self, name: str, value: float, attributes: dict[str, Any]) -> None:
         """Record a value of a metric; nothing if there is no such metric."""
         record = self._record.get(name)
         if record is not None:
             record(value, attributes)
+
+    def caller(self, headers: Mapping[str, str]) -> Any:
+        """The context of the span of a caller in another process, from the headers of its request."""
+        from opentelemetry.propagate import extract
+
+        return extract(headers)
 
     def emit(self, name: str, attributes: dict[str, Any], span: Any) -> None:
         """Emit an event, as a log record that belongs to a span."""

@@ -1,14 +1,14 @@
 """Spans of requests, tools and agents. Where nothing is configured, each function returns ``None``, at no cost."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 from . import content, names
-from .api import Api, tracing
+from .api import NAME, Api, tracing
 
 Attributes = dict[str, Any]
 
@@ -39,12 +39,12 @@ class RequestSpan:
             names.MODEL: model.id,
             names.ADDRESS: place.hostname or "",
         }
-        if place.port:
-            self._common[names.PORT] = place.port
+        if port := place.port or names.PORTS.get(place.scheme):
+            self._common[names.PORT] = port
         self._span = api.tracer.start_span(
             f"{operation} {model.id}", kind=api.trace.SpanKind.CLIENT, attributes=self._common
         )
-        self._first: float | None = None
+        self._last: float | None = None  # when something arrived last
         self._attempts = 0
         self._ended = False
         self._request: Any = None
@@ -59,14 +59,7 @@ class RequestSpan:
         for name, value in options.items():
             if value is not None and value != () and value != []:
                 self._span.set_attribute(names.OPTIONS[name], list(value) if isinstance(value, list | tuple) else value)
-        lost = sum(change.lossy for change in request.changes)
-        self._span.set_attributes(
-            {
-                names.LOST: lost,
-                names.ADAPTED: len(request.changes) - lost,
-                names.CODES: sorted({change.code for change in request.changes}),
-            }
-        )
+        self._span.set_attributes(_changes(request.changes))
 
     def belongs_to(self, conversation: str, policy: str) -> None:
         """Note the conversation, and the policy that chose the model."""
@@ -90,14 +83,19 @@ class RequestSpan:
         self._api.measure("cures", 1, {"cure": cure, "provider": self._common[names.PROVIDER]})
 
     def received(self) -> None:
-        """Note the first event of the answer."""
-        if self._first is None:
-            self._first = monotonic() - self._begun
-            self._api.measure("first_chunk", self._first, self._common)
+        """Note that a piece of the answer has arrived. The conventions measure that for streamed answers only."""
+        if self._request is None or not self._request.options.stream:
+            return
+        now = monotonic()
+        if self._last is None:
+            self._api.measure("first_chunk", now - self._begun, self._common)
+        else:
+            self._api.measure("each_chunk", now - self._last, self._common)
+        self._last = now
 
     def failed(self, error: Any) -> None:
         """Note a failed attempt."""
-        self._first = None
+        self._last = None
         attributes = {names.ERROR: error.kind, names.MODEL: self._common[names.MODEL], names.ATTEMPTS: self._attempts}
         self._span.add_event(names.ATTEMPT_FAILED, attributes)
 
@@ -167,6 +165,12 @@ class RequestSpan:
             self._api.emit(names.DETAILS, self._common | found, self._span)
 
 
+def _changes(changes: Sequence[Any]) -> Attributes:
+    lost = sum(change.lossy for change in changes)
+    codes = sorted({change.code for change in changes})
+    return {names.LOST: lost, names.ADAPTED: len(changes) - lost, names.CODES: codes}
+
+
 def request_span(model: Any, base_url: str) -> RequestSpan | None:
     """Begin the span of a request to a model; ``None`` where nothing is configured."""
     api = tracing()
@@ -225,3 +229,39 @@ def tool_span(name: str, call_id: str, arguments: Mapping[str, Any]) -> ToolSpan
     """Begin the span of a call, in the context of the tool; ``None`` where nothing is configured."""
     api = tracing()
     return None if api is None else ToolSpan(api, name, call_id, arguments)
+
+
+@contextmanager
+def gateway_span(report: Any, headers: Mapping[str, str]) -> Iterator[None]:
+    """The span of a request that a client sent to the gateway, below the client's own. Requests to providers are below
+    it. It ends with what ``report`` has then."""
+    api = tracing()
+    if api is None:
+        yield
+        return
+    operation = names.OPERATIONS.get(report.protocol, names.CHAT)
+    start = api.tracer.start_as_current_span(operation, api.caller(headers), kind=api.trace.SpanKind.SERVER)
+    with start as span:
+        begun = monotonic()
+        try:
+            yield
+        finally:
+            common = {names.OPERATION: operation, names.PROVIDER: NAME}
+            if report.error:
+                common[names.ERROR] = report.error
+                span.set_status(api.trace.Status(api.trace.StatusCode.ERROR))
+            if report.model:  # otherwise the name of the model is whatever the client sent
+                common[names.MODEL] = report.asked
+                span.update_name(f"{operation} {report.asked}")
+            span.set_attributes(common | _served(report))
+            api.measure("served", monotonic() - begun, common)
+            if report.first_byte is not None:
+                api.measure("served_first", report.first_byte - report.began, common)
+
+
+def _served(report: Any) -> Attributes:
+    found = {attribute: getattr(report, name) for name, attribute in names.GATEWAY.items()}
+    found |= {names.STATUS: report.status, names.RESPONSE_MODEL: report.model, names.ATTEMPTS: report.attempts}
+    if report.usage is not None:
+        found |= {names.INPUT_TOKENS: report.usage.prompt, names.OUTPUT_TOKENS: report.usage.output}
+    return {name: value for name, value in found.items() if value} | _changes(report.changes)
