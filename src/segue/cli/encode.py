@@ -132,7 +132,7 @@ def _encode_file(file: BinaryIO, source: Source, job: Job) -> Iterator[Batch]:
     is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode) and os.path.isfile(source.name)
     parts: Iterator[Part | Block]
     parts = parts_of(source.name, PART_BYTES) if is_file else blocks_of(head, file, PART_BYTES)
-    first = list(islice(parts, 2))
+    first: list[Part | Block] = list(islice(parts, 2))
     if len(first) == 1:
         yield _encode_lines(source, job, first[0])
         return
