@@ -100,8 +100,8 @@ def test_many_threads_share_a_few_connections(address: str) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert 1 <= len(store._idle) <= module.MAX_CONNECTIONS
-        assert store._free._value == module.MAX_CONNECTIONS  # type: ignore[attr-defined]
+        assert 1 <= len(store._connections._idle) <= module.MAX_CONNECTIONS
+        assert store._connections._free._value == module.MAX_CONNECTIONS  # type: ignore[attr-defined]
 
 
 def test_the_default_isolation_of_the_server_does_not_matter(address: str) -> None:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,14 @@ from segue.tools.watchdog import Watchdog
 class Postgres:
     """A running server. ``fresh`` creates an empty schema and returns its address."""
 
-    def __init__(self, uri: str) -> None:
-        self.uri = uri
+    def __init__(self, server: Any, watchdog: Watchdog) -> None:
+        self._server, self._watchdog = server, watchdog
         self._names = count(1)
+        self._watch()
+
+    def _watch(self) -> None:
+        self.uri: str = self._server.get_uri()
+        self._watchdog.watch(self._server.get_pid())
 
     def run(self, sql: str) -> None:
         import psycopg
@@ -29,6 +35,16 @@ class Postgres:
         name = f"place_{next(self._names)}"
         self.run(f"CREATE SCHEMA {name}")
         return f"{self.uri}{'&' if '?' in self.uri else '?'}options=-csearch_path%3D{name}"
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Stop the server, which closes all connections, and start it again at the end."""
+        self._server.stop()
+        try:
+            yield
+        finally:
+            self._server.start()
+            self._watch()
 
 
 @contextmanager
@@ -42,9 +58,8 @@ def running() -> Iterator[Postgres]:
     folder = tempfile.mkdtemp(prefix="segue-postgres-")
     server = server_package.get_server(folder, cleanup_mode="stop")
     watchdog = Watchdog()
-    watchdog.watch(server.get_pid())
     try:
-        found = Postgres(server.get_uri())
+        found = Postgres(server, watchdog)
         # Tests kill clients, not the machine: waiting for the disk would only slow them down.
         found.run("ALTER SYSTEM SET fsync = off")
         found.run("SELECT pg_reload_conf()")

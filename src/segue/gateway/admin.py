@@ -4,11 +4,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..errors import AuthenticationError, SegueError
+from ..errors import AuthenticationError
+from .database import within
 
 if TYPE_CHECKING:
     from .app import App, Call
 
+PATIENCE = 2.0
+"""Seconds that the store may take to answer a question about health."""
 SHOWN = 100
 """Requests that a list has."""
 
@@ -21,9 +24,7 @@ async def live(app: "App", call: "Call") -> None:
 async def ready(app: "App", call: "Call") -> None:
     """Whether requests can be served: the store answers."""
     problem = "" if app.gateway.ready else "starting or stopping"
-    try:
-        await app.gateway.store.database.read("SELECT 1")
-    except SegueError:
+    if not await within(PATIENCE, app.gateway.store.database.read("SELECT 1")):
         problem = "the store does not answer"
     await call.reply(503 if problem else 200, {"status": problem or "ok"})
 
@@ -46,7 +47,8 @@ async def request(app: "App", call: "Call") -> None:
     """One request, with every change."""
     require_admin(app, call)
     await app.gateway.accounts.flush()
-    row = await app.gateway.store.request(call.path["id"])
+    name = call.path["id"]
+    row = await app.gateway.store.request(name) if name.isprintable() else None
     if row is None:
         await call.reply(404, {"error": {"message": "there is no such request, or it is older than a day"}})
     else:

@@ -2,8 +2,8 @@
 
 SQLite: reads run on the event loop (some microseconds from a file that is in memory), writes on one thread, and all
 that are waiting share a transaction. ``synchronous`` is NORMAL: what was acknowledged survives the death of the
-process, and a power cut may lose the last answers of recall, which then count as unknown. PostgreSQL: one connection
-per thread of a small pool.
+process, and a power cut may lose the last answers of recall, which then count as unknown. PostgreSQL: calls run on a
+few threads, each with a connection of its own.
 """
 
 import asyncio
@@ -11,20 +11,26 @@ import os
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Protocol
 
-from ..errors import SessionError, SettingError
-from ..types.secret import Secrets
-from .migrations import MIGRATIONS, TABLE, TYPES
+from ..errors import SessionError
+from ..session import is_postgres
+from ..session.postgres import MAX_CONNECTIONS, PostgresConnections, Unreachable
+from .migrations import MIGRATIONS, TABLE, TYPES, Migration
 
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[Any]]
 LOCK_TIMEOUT = 30.0
-THREADS = 4
+AWAY_TIMEOUT = 30.0
+"""Seconds that a call waits for a PostgreSQL server that cannot be reached: it may be restarting."""
+FIRST_PAUSE = 0.05
+POSTGRESQL = "the PostgreSQL database"
 
 
 class Database(Protocol):
@@ -37,7 +43,7 @@ class Database(Protocol):
         """Run statements in one transaction, and return when they are kept."""
 
     async def change(self, act: "Callable[[Statements], Any]") -> Any:
-        """Call ``act`` inside a transaction that no other writer interrupts, and return its result."""
+        """Call ``act`` inside a transaction, and return its result."""
 
     def close(self) -> None: ...
 
@@ -49,10 +55,13 @@ class Statements(Protocol):
 
     def run(self, sql: str, *arguments: Any) -> None: ...
 
+    def lock(self, name: str) -> None:
+        """Wait until no other transaction holds the lock ``name``, and hold it to the end of this one."""
+
 
 def open_database(location: str) -> Database:
     """Open the database at a path or a ``postgresql://`` address, and create its tables."""
-    if location.startswith(("postgresql://", "postgres://")):
+    if is_postgres(location):
         return Postgres(location)
     return SQLite(location.removeprefix("sqlite:///"))
 
@@ -70,6 +79,9 @@ class _SQLiteStatements:
     def run(self, sql: str, *arguments: Any) -> None:
         self._connection.execute(sql, arguments)
 
+    def lock(self, name: str) -> None:
+        """Every transaction has the lock of the whole file."""
+
 
 class SQLite:
     """A database in a file, with one writer thread."""
@@ -80,7 +92,7 @@ class SQLite:
             Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._reader = _connect(path)
-            _migrate(_SQLiteStatements(self._reader), "sqlite", path)
+            _in_transaction(self._reader, lambda: _migrate(_SQLiteStatements(self._reader), "sqlite", path))
         except (OSError, sqlite3.Error) as error:
             raise SessionError(f"{path}: the gateway's store cannot be opened: {error}") from None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
@@ -185,41 +197,48 @@ def _connect(path: str) -> sqlite3.Connection:
 
 
 class _PostgresStatements:
-    def __init__(self, cursor: Any) -> None:
-        self._cursor = cursor
+    def __init__(self, transaction: Any) -> None:
+        self.rows, self.run = transaction.rows, transaction.run
 
-    def rows(self, sql: str, *arguments: Any) -> list[Row]:
-        found: list[Row] = self._cursor.execute(sql.replace("?", "%s"), arguments).fetchall()
-        return found
-
-    def run(self, sql: str, *arguments: Any) -> None:
-        self._cursor.execute(sql.replace("?", "%s"), arguments)
+    def lock(self, name: str) -> None:
+        number = int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), signed=True)
+        self.run("SELECT pg_advisory_xact_lock(?)", number)
 
 
 class Postgres:
-    """A database for several replicas. A connection that was cut is opened again."""
+    """A database for several replicas. While the server is away, calls wait for it and are repeated.
+
+    A connection may break after a transaction was committed and before this is known; the transaction is then run
+    again. So statements must be such that a second run does no harm.
+    """
 
     def __init__(self, dsn: str) -> None:
+        self._connections = PostgresConnections(dsn, "a row of the gateway")
+        self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, "segue gateway store")
+        self._closing = threading.Event()
         try:
-            import psycopg
-        except ImportError:
-            raise SettingError("PostgreSQL needs psycopg: pip install 'segue[postgres]'") from None
-        self._psycopg: Any = psycopg
-        self._dsn = dsn
-        self._secrets = Secrets()
-        with suppress(psycopg.Error):
-            self._secrets.add(str(psycopg.conninfo.conninfo_to_dict(dsn).get("password") or ""))
-        self._local = threading.local()
-        self._open: list[Any] = []
-        self._pool = ThreadPoolExecutor(THREADS, "segue gateway store")
-        self._pool.submit(self._run, self._create).result()
+            self._create()
+        except BaseException:
+            self.close()
+            raise
 
-    def _create(self, transaction: Statements) -> None:
-        transaction.rows("SELECT pg_advisory_xact_lock(?)", 0x5E60F)
-        _migrate(transaction, "postgresql", "the PostgreSQL database")
+    def _create(self) -> None:
+        with self._connections.reading() as look:
+            exists = not look.rows("SELECT to_regclass('segue_gateway_migrations') IS NULL")[0][0]
+            if exists and not _pending(_PostgresStatements(look), POSTGRESQL):
+                return  # without a migration, no permission to create tables is needed
+        with self._connections.writing() as found:
+            transaction = _PostgresStatements(found)
+            transaction.lock("segue gateway migrations")
+            _migrate(transaction, "postgresql", POSTGRESQL)
 
     async def read(self, sql: str, *arguments: Any) -> list[Row]:
-        found: list[Row] = await self.change(lambda transaction: transaction.rows(sql, *arguments))
+        def act() -> list[Row]:
+            with self._connections.reading() as look:
+                found: list[Row] = look.rows(sql, *arguments)
+                return found
+
+        found: list[Row] = await self._in_thread(act)
         return found
 
     async def write(self, *statements: Statement) -> None:
@@ -230,59 +249,53 @@ class Postgres:
         await self.change(act)
 
     async def change(self, act: Callable[[Statements], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._run, act)
+        def transact() -> Any:
+            with self._connections.writing() as transaction:
+                return act(_PostgresStatements(transaction))
+
+        return await self._in_thread(transact)
 
     def close(self) -> None:
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        for connection in self._open:
-            with suppress(Exception):
-                connection.close()
+        self._closing.set()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._connections.close()
 
-    def _run(self, act: Callable[[Statements], Any]) -> Any:
-        for last in (False, True):
-            connection = getattr(self._local, "connection", None)
+    async def _in_thread(self, act: Callable[[], Any]) -> Any:
+        last = time.monotonic() + AWAY_TIMEOUT
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, act, last)
+
+    def _patiently(self, act: Callable[[], Any], last: float) -> Any:
+        """Call ``act``, again and again while the server is away, but not after ``last``."""
+        pause = FIRST_PAUSE
+        while True:
             try:
-                if connection is None or connection.closed:
-                    connection = self._connect()
-                with connection.transaction():
-                    return act(_PostgresStatements(connection.cursor()))
-            except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
-                self._local.connection = None
-                if last:
-                    text = self._secrets.shown(" ".join(str(error).split()))
-                    raise SessionError(f"PostgreSQL: {text}") from None
-            except self._psycopg.Error as error:
-                raise SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}") from None
-        raise AssertionError
-
-    def _connect(self) -> Any:
-        connection = self._psycopg.connect(self._dsn, autocommit=True, prepare_threshold=None, connect_timeout=10)
-        connection.isolation_level = self._psycopg.IsolationLevel.READ_COMMITTED
-        self._local.connection = connection
-        self._open.append(connection)
-        return connection
+                return act()
+            except Unreachable:
+                if time.monotonic() + pause > last or self._closing.wait(pause):
+                    raise
+            pause = min(2 * pause, 1.0)
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _migrate(transaction: Statements, database: str, name: str) -> None:
-    names = TYPES[database]
-    if database == "sqlite":
-        transaction.run("BEGIN IMMEDIATE")
-    transaction.run(TABLE.format_map(names))
+def _pending(transaction: Statements, name: str) -> list[Migration]:
+    """The migrations that were not applied yet."""
     applied = transaction.rows("SELECT max(number) FROM segue_gateway_migrations")[0][0] or 0
     if applied > MIGRATIONS[-1].number:
         raise SessionError(f"{name}: a newer segue has written the gateway's tables; update segue to use them")
-    for migration in MIGRATIONS:
-        if migration.number > applied:
-            for statement in migration.statements:
-                transaction.run(statement.format_map(names))
-            transaction.run(
-                "INSERT INTO segue_gateway_migrations (number, why) VALUES (?, ?)", migration.number, migration.why
-            )
-    if database == "sqlite":
-        transaction.run("COMMIT")
+    return [migration for migration in MIGRATIONS if migration.number > applied]
+
+
+def _migrate(transaction: Statements, database: str, name: str) -> None:
+    names = TYPES[database]
+    transaction.run(TABLE.format_map(names))
+    for migration in _pending(transaction, name):
+        for statement in migration.statements:
+            transaction.run(statement.format_map(names))
+        transaction.run(
+            "INSERT INTO segue_gateway_migrations (number, why) VALUES (?, ?)", migration.number, migration.why
+        )
 
 
 async def within(seconds: float, work: Awaitable[Any]) -> bool:

@@ -64,7 +64,7 @@ class StoredResponses:
         found: list[list[Any]] = []
         following = response_id
         while following and len(found) < LONGEST:
-            row = await self._store.response(tenant, following)
+            row = await self._find(tenant, following)
             if row is None:
                 text = f"Previous response with id '{response_id}' not found."
                 raise Refused(400, text, "previous_response_not_found", "previous_response_id")
@@ -72,6 +72,10 @@ class StoredResponses:
             found.append([*msgspec.json.decode(row.input, type=list[Raw]), *output])
             following = row.parent
         return [item for items in reversed(found) for item in items]
+
+    async def _find(self, tenant: str, response_id: str) -> StoredResponse | None:
+        """The response of an id. Databases refuse some characters, which no id has."""
+        return await self._store.response(tenant, response_id) if response_id.isprintable() else None
 
     async def keep(
         self, body: Body, parent: str, tenant: str, message: AssistantMessage, settings: AnswerSettings
@@ -87,7 +91,7 @@ class StoredResponses:
 
     async def get(self, response_id: str, tenant: str) -> bytes:
         """The body of a response."""
-        row = await self._store.response(tenant, response_id)
+        row = await self._find(tenant, response_id)
         if row is None:
             raise Refused(404, f"Response with id '{response_id}' not found.", "response_not_found", "response_id")
         return row.body

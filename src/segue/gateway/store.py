@@ -201,7 +201,7 @@ class Store:
             )
             for request_id, key, report in reports
         ]
-        for (key, model), (requests, tokens_in, tokens_out, dollars) in used.items():
+        for (key, model), (requests, tokens_in, tokens_out, dollars) in sorted(used.items()):  # in one order, so that replicas do not block each other
             statements.append(
                 (
                     "INSERT INTO segue_gateway_usage (key, day, model, requests, input, output, dollars) "
@@ -268,17 +268,19 @@ class Store:
         since = today() if budget.per == "day" else today()[:7]
 
         def act(transaction: Statements) -> bool:
+            transaction.lock(f"budget {key}")
             spent = transaction.rows(
                 "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_usage WHERE key = ? AND day >= ?", key, since
             )[0][0]
             held = transaction.rows(
-                "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_reserved WHERE key = ? AND expires > ?",
-                key, int(time.time()),
+                "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_reserved WHERE key = ? AND expires > ? AND id <> ?",
+                key, int(time.time()), request_id,
             )[0][0]  # fmt: skip
             if spent + held + dollars > budget.dollars:
                 return False
             transaction.run(
-                "INSERT INTO segue_gateway_reserved (id, key, dollars, expires) VALUES (?, ?, ?, ?)",
+                "INSERT INTO segue_gateway_reserved (id, key, dollars, expires) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (id) DO NOTHING",
                 request_id, key, dollars, int(time.time()) + seconds,
             )  # fmt: skip
             return True

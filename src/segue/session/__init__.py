@@ -14,7 +14,12 @@ from .entries import (
     TurnRenewed as TurnRenewed,
 )
 from .find import SEPARATOR as SEPARATOR, find_session as find_session, sessions
-from .location import STORE_VARIABLE as STORE_VARIABLE, default_path as default_path, open_store
+from .location import (
+    STORE_VARIABLE as STORE_VARIABLE,
+    default_path as default_path,
+    is_postgres as is_postgres,
+    open_store,
+)
 from .postgres import PostgresStore
 from .rows import MAX_NAME as MAX_NAME, MAX_TIME as MAX_TIME
 from .sqlite import MEMORY as MEMORY, ExposedStoreWarning, SQLiteStore

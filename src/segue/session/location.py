@@ -31,7 +31,7 @@ def open_store(location: str | os.PathLike[str] | None = None, *, create: bool =
     if isinstance(location, os.PathLike):
         return _open_file(name, create)
     scheme, found, rest = name.partition("://")
-    if (found and scheme in ("postgresql", "postgres")) or (not found and _KEYWORDS.match(name)):
+    if is_postgres(name):
         from .postgres import PostgresStore
 
         return PostgresStore(name)
@@ -43,6 +43,12 @@ def open_store(location: str | os.PathLike[str] | None = None, *, create: bool =
         shown = scheme if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*", scheme) and found else "this address"
         raise SessionError(f"{shown}: {EXPECTED}")
     return _open_file(name, create)
+
+
+def is_postgres(name: str) -> bool:
+    """Whether ``name`` is the address of a PostgreSQL database: a URL, or keywords of libpq."""
+    scheme, found, _ = name.partition("://")
+    return scheme in ("postgresql", "postgres") if found else _KEYWORDS.match(name) is not None
 
 
 def _open_file(path: str, create: bool) -> Store:

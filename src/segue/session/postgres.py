@@ -9,7 +9,7 @@ import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SessionError, SettingError
@@ -34,24 +34,25 @@ MIGRATION_LOCK = 0x5E60E
 """The number of the advisory lock for migrations. It must not be used for another lock in the database."""
 
 
-class PostgresStore(Tables):
-    """A store in the database ``dsn``: a ``postgresql://`` URL, or keywords of libpq (``host=… dbname=…``)."""
+class Unreachable(SessionError):
+    """The server cannot be reached, has closed the connection, or has undone the transaction; it may work later."""
 
-    lock_clause = " FOR UPDATE"
 
-    def __init__(self, dsn: str) -> None:
+class PostgresConnections:
+    """A few connections to the database ``dsn``, which are used briefly and replaced when they were cut.
+
+    ``held`` names what a writer waits for, in the error of one that has waited too long.
+    """
+
+    def __init__(self, dsn: str, held: str) -> None:
         self._psycopg = _psycopg()
         self._parameters = self._parse_dsn(dsn)
         self._secrets = Secrets(filter(None, (self._parameters.get("password"), os.environ.get("PGPASSWORD"))))
         self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
         self._idle: list[tuple[Connection[Any], float]] = []
+        self._held = held
         self._closed = False
         self._process = os.getpid()
-        try:
-            self._migrate()
-        except BaseException:
-            self.close()
-            raise
 
     def close(self) -> None:
         """Close the connections."""
@@ -62,7 +63,8 @@ class PostgresStore(Tables):
                 connection.close()
 
     @contextmanager
-    def _reading(self) -> "Iterator[_Statements]":
+    def reading(self) -> "Iterator[_Statements]":
+        """For single statements, each of which sees what was committed before it."""
         with self._free, self._errors():
             connection = self._acquire()
             try:
@@ -71,7 +73,8 @@ class PostgresStore(Tables):
                 self._release(connection)
 
     @contextmanager
-    def _writing(self) -> "Iterator[_Statements]":
+    def writing(self) -> "Iterator[_Statements]":
+        """For statements that are committed together."""
         with self._free, self._errors():
             connection = self._acquire()
             try:
@@ -79,8 +82,6 @@ class PostgresStore(Tables):
                     yield _Statements(connection.cursor(binary=True))
             finally:
                 self._release(connection)
-
-    # -- connections -------------------------------------------------------------------------------------------------
 
     def _acquire(self) -> "Connection[Any]":
         """A working connection. An idle one may have been cut, which is noticed only when it is used."""
@@ -138,11 +139,38 @@ class PostgresStore(Tables):
         except errors.UniqueViolation:
             raise DuplicateRow("this row already exists") from None
         except errors.LockNotAvailable as error:
-            raise SessionError(f"another writer has held this session for more than {LOCK_TIMEOUT} s") from error
+            raise SessionError(f"another writer has held {self._held} for more than {LOCK_TIMEOUT} s") from error
+        except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
+            raise Unreachable(self._shown(error)) from None
         except self._psycopg.Error as error:
-            raise SessionError(f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}") from None
+            raise SessionError(self._shown(error)) from None
 
-    # -- tables ------------------------------------------------------------------------------------------------------
+    def _shown(self, error: Exception) -> str:
+        return f"PostgreSQL: {self._secrets.shown(' '.join(str(error).split()))}"
+
+
+class PostgresStore(Tables):
+    """A store in the database ``dsn``: a ``postgresql://`` URL, or keywords of libpq (``host=… dbname=…``)."""
+
+    lock_clause = " FOR UPDATE"
+
+    def __init__(self, dsn: str) -> None:
+        self._connections = PostgresConnections(dsn, "this session")
+        try:
+            self._migrate()
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._connections.close()
+
+    def _reading(self) -> AbstractContextManager[Transaction]:
+        return self._connections.reading()
+
+    def _writing(self) -> AbstractContextManager[Transaction]:
+        return self._connections.writing()
 
     def _migrate(self) -> None:
         store = "the PostgreSQL database"

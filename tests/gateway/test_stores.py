@@ -1,0 +1,146 @@
+"""The tables of the gateway in both databases: what each method writes is what it reads, also beside others."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.postgres import Postgres
+
+from segue.errors import SessionError
+from segue.gateway import database
+from segue.gateway.config import Budget, KeySetting, Member, RouteSetting, digest_of
+from segue.gateway.database import open_database
+from segue.gateway.store import AnswerRow, Store, StoredResponse
+from segue.types import AssistantMessage, TextContent
+
+LATER = 4_000_000_000
+MESSAGE = AssistantMessage([TextContent("NUL \0 and ☃")], provider="p", protocol="c", model="m")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "gateway.db")
+    address: str = request.getfixturevalue("postgres").fresh()
+    return address
+
+
+@pytest.fixture
+def address(postgres: Postgres) -> str:
+    return postgres.fresh()
+
+
+def in_a_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    @wraps(test)
+    def run(**fixtures: Any) -> None:
+        asyncio.run(test(**fixtures))
+
+    return run
+
+
+@asynccontextmanager
+async def opened(where: str) -> AsyncIterator[Store]:
+    store = Store(open_database(where))
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def row(key: str, history: str = "h", conversation: str = "c") -> AnswerRow:
+    return AnswerRow(key, history, conversation, "b", f"answer {key}", MESSAGE, LATER)
+
+
+@in_a_loop
+async def test_answers_are_found_by_history_or_conversation_and_tenant(where: str) -> None:
+    async with opened(where) as store:
+        await store.add_answers("t", [row("k"), row("l")])
+        await store.add_answers("t", [row("k")])  # a second time does no harm
+        assert await store.answers("t", "k", "h", "other") == [row("k")]
+        assert await store.answers("t", "k", "other", "c") == [row("k")]
+        assert await store.answers("t", "k", "other", "other") == []
+        assert await store.answers("someone", "k", "h", "c") == []
+        assert await store.answer("t", "answer l") == MESSAGE
+        assert await store.forget("t") == 2
+        assert await store.answer("t", "answer l") is None
+
+
+@in_a_loop
+async def test_everything_else_is_read_as_it_was_written(where: str) -> None:
+    response = StoredResponse("resp_1", "", "model", b'["\\u0000"]', b"{}")
+    key = KeySetting(name="k", digest=digest_of("secret"))
+    route = RouteSetting(name="r", models=(Member(model="a/b", weight=2),))
+    async with opened(where) as store:
+        await store.add_response("t", response, LATER)
+        await store.add_cut("t", "c", "member")
+        await store.add_key(key)
+        await store.revoke_key("old")
+        await store.set_route(route)
+        await store.add_reports([("id", "k", {"id": "id"})], {("k", "a/b"): [1, 20, 5, 0.5]}, None)
+        await store.add_reports([], {("k", "a/b"): [1, 1, 1, 0.25]}, None)
+        secret = await store.secret()
+    async with opened(where) as store:  # the tables exist already
+        assert await store.response("t", "resp_1") == response
+        assert await store.response("u", "resp_1") is None
+        assert await store.cuts("t", "c") == {"member"}
+        assert await store.keys() == ([key], {"old"})
+        assert await store.routes() == [route]
+        [used] = await store.usage()
+        assert (used.requests, used.input, used.output, used.dollars) == (2, 21, 6, 0.75)
+        assert await store.requests(5) == [b'{"id":"id"}'] == [await store.request("id")]
+        assert await store.secret() == secret
+        await store.expire()
+        await store.delete_response("t", "resp_1")
+        await store.reset_routes()
+        assert await store.response("t", "resp_1") is None and await store.routes() == []
+
+
+@in_a_loop
+async def test_replicas_together_do_not_exceed_a_budget(where: str) -> None:
+    """Twenty requests reserve a dollar each, of ten; a request that asks again keeps its own."""
+    budget = Budget(dollars=10.0, per="day")
+    async with opened(where) as one, opened(where) as other:
+        granted = await asyncio.gather(
+            *[(one, other)[at % 2].reserve(f"r{at}", "k", budget, 1.0, 600) for at in range(20)]
+        )
+        assert sum(granted) == 10
+        first = granted.index(True)
+        assert await one.reserve(f"r{first}", "k", budget, 1.0, 600)
+        await one.add_reports([], {}, f"r{first}")
+        assert await other.reserve("next", "k", budget, 1.0, 600)
+
+
+@in_a_loop
+async def test_calls_wait_for_a_server_that_is_restarted(postgres: Postgres, address: str) -> None:
+    async with opened(address) as store:
+        await store.add_answers("t", [row("before")])
+        with postgres.away():
+            calls: list[Any] = [
+                asyncio.ensure_future(store.add_answers("t", [row("during")])),
+                asyncio.ensure_future(store.answer("t", "answer before")),
+            ]
+            done, _ = await asyncio.wait(calls, timeout=0.2)
+            assert not done
+        assert await asyncio.gather(*calls) == [None, MESSAGE]
+        assert await store.answer("t", "answer during") == MESSAGE
+
+
+@in_a_loop
+async def test_a_server_that_stays_away_is_an_error(
+    postgres: Postgres, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(address) as store:
+        monkeypatch.setattr(database, "AWAY_TIMEOUT", 0.1)
+        with postgres.away(), pytest.raises(SessionError, match=r"^PostgreSQL: "):
+            await store.routes()
+        assert await store.routes() == []
+
+
+def test_a_server_that_is_away_at_the_start_is_an_error_without_the_password() -> None:
+    with pytest.raises(SessionError, match="PostgreSQL: connection failed") as raised:
+        open_database("postgresql://me:hunter2@127.0.0.1:1/db")
+    assert "hunter2" not in str(raised.value)
