@@ -33,8 +33,8 @@ test: $(DEV) ## run the tests, in less than ten minutes
 soak: $(DEV) ## run the same tests with more examples, in less than twenty minutes
 	SEGUE_SOAK=1 $(BIN)/pytest -q -n 2
 
-endurance: $(DEV) $(VENV)/ray.stamp ## run the tests of corpora with 100,000 conversations, 50 kills, and Ray, in about an hour
-	SEGUE_ENDURANCE=1 $(BIN)/pytest -q tests/bulk
+endurance: $(DEV) $(VENV)/ray.stamp ## run the large tests: corpora of 100,000 conversations, Ray, a gateway with 500 streams, kills
+	SEGUE_ENDURANCE=1 $(BIN)/pytest -q -s tests/bulk tests/gateway/test_endurance.py
 	SEGUE_ENDURANCE=1 $(VENV)/ray/bin/python -m pytest -q --noconftest -p no:cacheprovider -o filterwarnings= tests/bulk/test_ray.py
 
 busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10) times, beside BUSY (20) busy processes
@@ -58,7 +58,7 @@ check: $(DEV) ## check style, types and the direction of imports
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/hadolint Dockerfile
 
-bench: $(VENV)/bench.stamp $(DEV) ## compare with other libraries: accepted requests and speed; write pages and plots to docs/
+bench: $(VENV)/bench.stamp $(VENV)/proxies.stamp $(DEV) ## compare with other libraries: accepted requests and speed; write pages and plots to docs/
 	$(VENV)/bench/bin/python -m bench $(ONLY)
 
 wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
@@ -130,6 +130,14 @@ $(VENV)/ray.stamp: requirements/ray.txt pyproject.toml | $(BIN)/python
 $(VENV)/pi.stamp: | $(BIN)/python
 	@mkdir -p $(VENV)/pi
 	@cd $(VENV)/pi && npm pack --silent @earendil-works/pi-ai@1.5.2 && tar xzf earendil-works-pi-ai-1.5.2.tgz
+	@touch $@
+
+# Other gateways, for the section "gateway". Without npm, Portkey is left out.
+$(VENV)/proxies.stamp: requirements/proxies.txt | $(BIN)/python
+	@echo "Installing other gateways into $(VENV)/proxies"
+	@$(PYTHON) -m venv $(VENV)/proxies
+	@$(VENV)/proxies/bin/python -m pip --disable-pip-version-check --quiet install -r requirements/proxies.txt
+	@if command -v npm >/dev/null; then npm install --silent --prefix $(VENV)/proxies @portkey-ai/gateway@1.15.2; fi
 	@touch $@
 
 # The other libraries have their own environment: they pin versions of dependencies that conflict with ours.

@@ -15,6 +15,7 @@ from . import (
     corpora,
     decoding,
     encoding,
+    gateway,
     growing,
     memory,
     painting,
@@ -49,6 +50,7 @@ SECTIONS = {
         corpora,
         memory,
         starting,
+        gateway,
         painting,
     )
 }

@@ -158,8 +158,6 @@ _START = _event("message_start", message=_MESSAGE) + _event(
 )
 _END = (
     _event("content_block_stop", index=0)
-    + _event(
-        "message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 200}
-    )
+    + _event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 200})
     + _event("message_stop")
 )

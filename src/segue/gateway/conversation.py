@@ -8,7 +8,7 @@ costs what a request without a cache costs. A conversation is taken out of the c
 import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping
 from typing import Any
 
 import msgspec
@@ -52,6 +52,8 @@ class Known:
         self.edits: list[int] = []
         self.renderers = Renderers()
         self.begun = False  # whether the last item is one of the model
+        self._ids: dict[str, int] = {}  # the ids of calls, and the message of each
+        self._searched = 0  # the number of messages whose ids are known
 
     @property
     def context(self) -> Context:
@@ -59,9 +61,14 @@ class Known:
         return replace(_EMPTY, system_prompt=self.prompt, messages=self.messages, tools=self.tools)
 
     @property
-    def ids(self) -> set[str]:
+    def ids(self) -> KeysView[str]:
         """The ids of all calls."""
-        return {block.id for message in self.messages for block in message.content if type(block) is ToolCall}
+        for at in range(self._searched, len(self.messages)):
+            for block in self.messages[at].content:
+                if type(block) is ToolCall:
+                    self._ids.setdefault(block.id, at)
+        self._searched = len(self.messages)
+        return self._ids.keys()
 
     @property
     def turn(self) -> int:
@@ -74,6 +81,9 @@ class Known:
         if count < len(self.messages):
             self.edits.append(count)
         del self.messages[count:], self.found[count:], self.links[count + 1 :]
+        while self._ids and next(reversed(self._ids.values())) >= count:
+            self._ids.popitem()
+        self._searched = min(self._searched, count)
         del self.ends[item:], self.begins[item:], self.counts[item:]
 
 
@@ -233,10 +243,9 @@ def _common(one: bytes, other: bytes) -> int:
     if other.startswith(one):
         return len(one)
     low, high = 0, min(len(one), len(other))
-    view, second = memoryview(one), memoryview(other)
     while low < high:
         middle = (low + high + 1) // 2
-        if view[low:middle] == second[low:middle]:
+        if one[low:middle] == other[low:middle]:  # copies are compared faster than views
             low = middle
         else:
             high = middle - 1

@@ -1,6 +1,7 @@
 """The ids of calls that clients see: the provider's own where every client accepts it, otherwise a digest."""
 
 import re
+from collections.abc import Container
 from hashlib import blake2b
 
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ _ACCEPTED = re.compile(r"[A-Za-z0-9_-]{1,40}")
 class CallIds:
     """Hands out the ids of one answer. ``used`` are those of the conversation."""
 
-    def __init__(self, prefix: str, used: set[str], answer: str) -> None:
+    def __init__(self, prefix: str, used: Container[str], answer: str) -> None:
         self._prefix, self._used, self._answer = prefix, used, answer
         self._given: dict[str, str] = {}
 

@@ -201,7 +201,9 @@ class Store:
             )
             for request_id, key, report in reports
         ]
-        for (key, model), (requests, tokens_in, tokens_out, dollars) in sorted(used.items()):  # in one order, so that replicas do not block each other
+        for (key, model), (requests, tokens_in, tokens_out, dollars) in sorted(
+            used.items()
+        ):  # in one order, so that replicas do not block each other
             statements.append(
                 (
                     "INSERT INTO segue_gateway_usage (key, day, model, requests, input, output, dollars) "
@@ -273,7 +275,8 @@ class Store:
                 "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_usage WHERE key = ? AND day >= ?", key, since
             )[0][0]
             held = transaction.rows(
-                "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_reserved WHERE key = ? AND expires > ? AND id <> ?",
+                "SELECT coalesce(sum(dollars), 0) FROM segue_gateway_reserved "
+                "WHERE key = ? AND expires > ? AND id <> ?",
                 key, int(time.time()), request_id,
             )[0][0]  # fmt: skip
             if spent + held + dollars > budget.dollars:
