@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import SessionError
-from ..session import is_postgres
-from ..session.postgres import MAX_CONNECTIONS, PostgresConnections, Unreachable
+from ..session import MAX_CONNECTIONS, PostgresConnections, Unreachable, is_postgres
 from .migrations import MIGRATIONS, TABLE, TYPES, Migration
 
 Row = tuple[Any, ...]

@@ -20,7 +20,12 @@ from .location import (
     is_postgres as is_postgres,
     open_store,
 )
-from .postgres import PostgresStore
+from .postgres import (
+    MAX_CONNECTIONS as MAX_CONNECTIONS,
+    PostgresConnections as PostgresConnections,
+    PostgresStore,
+    Unreachable as Unreachable,
+)
 from .rows import MAX_NAME as MAX_NAME, MAX_TIME as MAX_TIME
 from .sqlite import MEMORY as MEMORY, ExposedStoreWarning, SQLiteStore
 from .store import SessionInfo, Store, Stored
