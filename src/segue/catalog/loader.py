@@ -80,8 +80,9 @@ class Tables(msgspec.Struct, frozen=True, eq=False):
     providers: dict[str, Provider]
     models: Rows
     families: tuple[Family, ...]
-    # The user's file, as it was read.
+    # The user's file, as it was read, and its families, which are the last of all.
     user: dict[str, Any] = {}
+    user_families: tuple[Family, ...] = ()
     # Models that were resolved before, by name and protocol.
     resolved: dict[tuple[str, str | None], Model] = msgspec.field(default_factory=dict)
 
@@ -130,9 +131,9 @@ def _with_file(path: str, changed: int, base: Tables) -> Tables:
     faults += [f"{name}: unknown section; the sections are {', '.join(SECTIONS)}" for name in unknown]
     providers = _all_providers(base.providers, document, faults)
     models = base.models.changed(_changed_models(base.models, document, providers, faults))
-    families = (*base.families, *_families(document, faults))
+    added = _families(document, faults)
     _stop_at(path, faults)
-    return Tables(providers, models, families, document)
+    return Tables(providers, models, (*base.families, *added), document, added)
 
 
 def user_file() -> str | None:

@@ -116,13 +116,17 @@ class Catalog:
     def user_fields(self, model: Model) -> frozenset[str]:
         """The fields of a model, and the cells of its dialect, that the user's file sets. No learnt fact changes
         them."""
-        user = self._tables.user
-        row = user.get("models", {}).get(model.ref, {})
-        cells = [
-            table.get("dialect", {}).get(model.protocol, {})
-            for table in (row, user.get("providers", {}).get(model.provider, {}))
-        ]
-        return frozenset().union(row, *cells)
+        user, provider = self._tables.user, self._tables.providers.get(model.provider)
+        if not user or provider is None:
+            return frozenset()
+        known = self._row(provider, model.id)
+        base = (known and known.base) or model.id
+        row = user.get("models", {}).get(f"{provider.id}/{base}", {})
+        tables = (row, user.get("providers", {}).get(provider.id, {}))
+        cells = [table.get("dialect", {}).get(model.protocol, {}) for table in tables]
+        families = _matching(self._tables.user_families, provider, base, model.protocol)
+        added = {"input" for family in families if family.input or family.adds_input}
+        return frozenset(added.union(row, *cells, *(family.dialect for family in families)))
 
     def resolve_all(self) -> Iterator[Model]:
         """Yield every model that has a row, once for each protocol of its provider."""

@@ -270,8 +270,8 @@ def _shifted(change: Change, items: int) -> Change:
 
 # -- names -----------------------------------------------------------------------------------------------------------
 
-_SESSION_HEADERS = ("x-claude-code-session-id", "session-id", "session_id", "x-session-affinity")
-"""Headers with the name of a conversation: Claude Code, Codex, pi, opencode (measured 2026-11)."""
+_SESSION_HEADERS = ("x-claude-code-session-id", "session-id", "session_id", "x-session-affinity", "x-session-id")
+"""Headers with the name of a conversation: Claude Code, Codex, pi, opencode (measured 2026-11); OpenRouter's."""
 
 
 def session_of(body: Body, headers: Mapping[str, str]) -> str | None:

@@ -55,9 +55,6 @@ CONTENT = (TextDelta, TextEnd, ThinkingDelta, ThinkingEnd, ToolCallStart, ToolCa
 WRITTEN = (*CONTENT, Start, TextStart, ThinkingStart, ProviderStart)
 BILLING = "x-anthropic-billing-header:"
 """The beginning of the first block of Claude Code's system prompt, which changes at every request in some versions."""
-CACHE_KEY = "prompt_cache_key"
-CACHE_KEYS = frozenset({"retention", "options", "24h"})
-"""How targets let a request choose their cache, of those that have `prompt_cache_key`: OpenAI's own."""
 MARKED_CACHES = frozenset({"anthropic-messages", "bedrock-converse"})
 """Protocols in which nothing is cached unless the request marks it."""
 
@@ -146,8 +143,7 @@ class Ask:
         self._raw = False
         forwarded = self._forward(request, model) if not rendered and not dropped else None
         self.report.lane = "forwarded" if forwarded is not None else "rendered"
-        read = [change for change in self.reading.changes if not change.detail.startswith(CACHE_KEY)]
-        self.report.changes = [] if forwarded is not None else [*read, *dropped, *rendered]
+        self.report.changes = [] if forwarded is not None else [*self.reading.changes, *dropped, *rendered]
         lossy = [change for change in self.report.changes if change.lossy]
         if self._strict and lossy:
             raise Lossy(lossy)
@@ -167,17 +163,13 @@ class Ask:
         return context, changes
 
     def _options(self, model: Model) -> Options:
+        """The options of a request to ``model``. Its cache is found by the key of the client or by the conversation."""
         options = replace(self.reading.options, stream=self.incoming.streams)
-        if getattr(model.dialect, "cache", "") in CACHE_KEYS or getattr(model.dialect, "caching", "") in CACHE_KEYS:
-            options = replace(options, extra={"prompt_cache_key": self._cache_key()})
+        key = options.cache_key or self._situation.conversation
+        options = replace(options, cache_key=key if model.dialect.has_cache_key else None)
         if options.cache is None and model.protocol in MARKED_CACHES and model.protocol != self.client.name:
             options = replace(options, cache="short")
         return options
-
-    def _cache_key(self) -> str:
-        """The key that keeps the requests of a conversation on one cache: the client's, or that of the conversation."""
-        given = self.incoming.body.value(CACHE_KEY)
-        return given if isinstance(given, str) and given else self._situation.conversation
 
     def _forward(self, request: Request, model: Model) -> Request | None:
         """The client's own bytes, if the target speaks its protocol and made every answer that is known."""

@@ -58,6 +58,13 @@ class Asked:
         else:
             self.leave(path, "it is not true or false")
 
+    def cache_key(self, value: Any, path: str) -> None:
+        """Read the key of a cache; an empty one says nothing."""
+        if isinstance(value, str):
+            self.set("cache_key", value or None)
+        elif value is not None:
+            self.leave(path, "it is not a text")
+
     def stops(self, value: Any, path: str) -> None:
         """Read stop sequences: a text or a list of texts."""
         texts = [value] if isinstance(value, str) else value

@@ -70,6 +70,7 @@ FIELDS = Fields(
     "parallel_tool_calls",
     "reasoning_effort",
     "metadata",
+    "prompt_cache_key",
     messages=Each(_MESSAGE),
     tools=Each(_TOOL),
     tool_choice=Fields("type", function=Fields("name")),
@@ -86,6 +87,7 @@ def _options(body: Object, asked: Asked) -> None:
     read_sampling(body, asked)
     asked.effort(body.get("reasoning_effort"), "reasoning_effort")
     read_chat_format(body.get("response_format"), asked)
+    asked.cache_key(body.get("prompt_cache_key"), "prompt_cache_key")
     choice = body.get("tool_choice")
     if isinstance(choice, dict):
         asked.tool(as_dict(choice.get("function")).get("name"), "tool_choice.function.name")

@@ -106,6 +106,7 @@ FIELDS = Fields(
     thinking=Fields("type"),
     reasoning_format=Left(harmless=("parsed",)),  # Groq: reasoning in its own field
     prompt_cache_retention=None,
+    prompt_cache_key=None,
     prompt_cache_options=Fields("ttl"),
     n=Left(harmless=(1,)),
     store=Left("nothing is stored", harmless=(False,)),
@@ -152,6 +153,7 @@ def _read_choice(body: Object, asked: Asked) -> None:
 
 
 def _read_cache(body: Object, asked: Asked) -> None:
+    asked.cache_key(body.get("prompt_cache_key"), "prompt_cache_key")
     retention, options = body.get("prompt_cache_retention"), as_dict(body.get("prompt_cache_options"))
     if retention is not None:
         asked.cache(retention == "24h")

@@ -89,6 +89,7 @@ FIELDS = Fields(
     "user",
     "safety_identifier",
     "prompt_cache_retention",
+    "prompt_cache_key",
     input=Each(_ITEMS),
     tools=Each(_TOOL),
     tool_choice=_NAMED,
@@ -135,6 +136,7 @@ def _read_choice(choice: Any, asked: Asked) -> None:
 
 
 def _read_cache(body: Object, asked: Asked) -> None:
+    asked.cache_key(body.get("prompt_cache_key"), "prompt_cache_key")
     retention, options = body.get("prompt_cache_retention"), as_dict(body.get("prompt_cache_options"))
     if retention is not None:
         asked.cache(retention == "24h")
