@@ -28,9 +28,11 @@ settings.load_profile("soak" if SOAK else "busy" if os.environ.get("SEGUE_BUSY")
 def pytest_configure() -> None:
     """Make sure that a killed test run leaves no process behind. Each worker of pytest-xdist calls this, too.
 
-    What this machine has learnt from refused requests does not influence tests.
+    What this machine has learnt from refused requests does not influence tests, nor does the day on which they run: no
+    process warns that the last day of a model is near.
     """
     os.environ["SEGUE_LEARN"] = "off"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ("ignore:the last day of", os.environ.get("PYTHONWARNINGS"))))
     end_all_with_this_process()
 
 

@@ -13,8 +13,8 @@ _NAMES = {
     "agent": "Agent AgentStream Interruption Outcome RunLimits Runner Session Settings TurnStream session_usage",
     "catalog": "Catalog Provider UnknownModelWarning get_model get_provider list_models list_providers",
     "client": (
-        "Client Connection Downloads Poster Reach Retries Stream SyncStream Timeouts complete complete_sync error_of "
-        "inline inline_sync reach send send_sync stream stream_sync"
+        "Client Connection Downloads Poster Reach RetiringModelWarning Retries Stream SyncStream Timeouts complete "
+        "complete_sync error_of inline inline_sync reach send send_sync stream stream_sync"
     ),
     "dialects": (
         "AnthropicMessages BedrockConverse Dialect GoogleGenerativeAI MistralChat OpenAICompletions OpenAIResponses"

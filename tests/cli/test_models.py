@@ -37,7 +37,31 @@ def test_columns_show_limits_inputs_reasoning_and_prices(capsys: pytest.CaptureF
     segue_models("anthropic/claude-sonnet-4-5-20250929")
     row = capsys.readouterr().out.splitlines()[1].split()
     prices = ["3.00", "15.00", "0.30", "3.75"]
-    assert row[1:] == ["200,000", "64,000", "text+image+document", "yes", *prices, "ANTHROPIC_API_KEY"]
+    assert row[1:] == ["200,000", "64,000", "text+image+document", "yes", *prices, "2026-11-30", "ANTHROPIC_API_KEY"]
+    segue_models("anthropic/claude-opus-5-5")
+    assert capsys.readouterr().out.splitlines()[1].split()[-2:] == ["-", "ANTHROPIC_API_KEY"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["anthropic/claude-sonnet-4-5"], "segue: until: anthropic/claude-sonnet-4-5 2026-11-30, "),
+        (["openai/gpt"], "of them have a last day; a wider terminal shows it, and --json"),
+        (["anthropic/claude-opus-5-5"], None),
+    ],
+)
+def test_last_days_that_do_not_fit_into_the_table_are_below_it(
+    words: list[str], note: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from support.terminals import on_terminal
+
+    monkeypatch.setenv("COLUMNS", "80")
+    _, shown = on_terminal("models", *words)
+    if note is None:
+        assert "until" not in shown and "last day" not in shown
+    else:
+        assert note in shown
 
 
 def test_a_provider_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +172,7 @@ def test_the_table_fits_the_terminal_and_names_and_keys_stay_complete(
     monkeypatch.setenv("COLUMNS", str(width))
     status, shown = on_terminal("models")
     *lines, last = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
-    if lines[-1].startswith("segue: keys: "):
+    while lines[-1].startswith("segue: "):
         lines.pop()
     assert status == 0 and " models; prices in dollars per million tokens" in last
     assert set(Catalog.default().models) <= {line.split()[0] for line in lines}

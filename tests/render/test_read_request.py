@@ -39,6 +39,7 @@ options = st.builds(
     parallel_tool_calls=pick([None, False]),
     reasoning=pick([None, "off", "minimal", "low", "medium", "high", "xhigh", "max"]),
     cache=pick([None, "short", "long"]),
+    cache_key=pick([None, "session-1"]),
     metadata=pick([{}, {"user_id": "u-1"}]),
     response_format=pick([None, SCHEMA]),
     stream=st.booleans(),
@@ -69,6 +70,34 @@ def test_the_options_of_an_encoded_request_are_read_back(model: Model, wanted: O
         assert (wanted.reasoning == "off") <= (found.reasoning == "off" or model.dialect.prefix_bound)
     if model.protocol not in IN_THE_PATH:
         assert found.stream is wanted.stream
+    if "cache_key" not in dropped and not getattr(model.dialect, "affinity_header", None):
+        assert found.cache_key == wanted.cache_key
+
+
+@pytest.mark.parametrize("protocol", ["openai-completions", "openai-responses", "mistral-chat"])
+@pytest.mark.parametrize(
+    ("key", "carried", "reported"),
+    [("session-1", "session-1", []), ("", None, []), (7, None, ["prompt_cache_key: it is not a text"])],
+)
+def test_the_key_of_a_cache_is_carried_or_reported(
+    protocol: str, key: object, carried: str | None, reported: list[str]
+) -> None:
+    """A header that keeps a conversation on one server is not part of the body; the gateway reads it."""
+    history = "input" if protocol == "openai-responses" else "messages"
+    body = {"model": "m", history: [{"role": "user", "content": "Hello"}], "prompt_cache_key": key}
+    read = segue.read_request(body, protocol)
+    assert (read.options.cache_key, [change.detail for change in read.changes]) == (carried, reported)
+
+
+@pytest.mark.parametrize("protocol", ["anthropic-messages", "google-generative-ai", "bedrock-converse"])
+def test_the_key_of_a_cache_in_a_protocol_without_it_is_reported(protocol: str) -> None:
+    """And so is OpenRouter's name of a session in a body, which only its header carries here."""
+    body = segue.export(CONTEXT, protocol).body | {"model": "m", "max_tokens": 9, "prompt_cache_key": "session-1"}
+    changes = segue.read_request(body, protocol).changes
+    assert any(change.detail.startswith("prompt_cache_key") for change in changes)
+    chat = {"model": "m", "messages": [{"role": "user", "content": "Hello"}], "session_id": "session-1"}
+    [change] = segue.read_request(chat, "openai-completions").changes
+    assert change.detail.startswith("session_id")
 
 
 IN_THE_PATH = ("google-generative-ai", "bedrock-converse")

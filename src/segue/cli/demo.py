@@ -95,7 +95,8 @@ def is_demo(model: Model) -> bool:
 
 
 def _as_demo(model: Model) -> Model:
-    return replace(model, provider=PROVIDER, name=f"{model.name} (demo)", cost=ModelCost(0.0, 0.0, 0.0, 0.0))
+    free = ModelCost(0.0, 0.0, 0.0, 0.0)
+    return replace(model, provider=PROVIDER, name=f"{model.name} (demo)", cost=free, retires=None)
 
 
 def start_demo(model: Model) -> StandIn:

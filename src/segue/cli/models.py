@@ -16,12 +16,15 @@ from .keys import is_ready, key_text, keys_set
 from .refresh import refresh
 from .terminal import Screen, print_note, print_text, write_json
 
-COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write", "key")
-"""Prices are in dollars per million tokens; those to read and to write are for the prompt cache."""
-LEFT = ("model", "input", "reasoning", "key")
+COLUMNS = ("model", "window", "output", "input", "reasoning", "$ in", "$ out", "$ read", "$ write", "until", "key")
+"""Prices are in dollars per million tokens; those to read and to write are for the prompt cache. ``until`` is the last
+day on which a model is served."""
+LEFT = ("model", "input", "reasoning", "until", "key")
 """Columns that are aligned left; numbers are aligned right."""
-OPTIONAL = ("$ write", "$ read", "output", "reasoning", "input", "key", "$ out", "$ in")
+OPTIONAL = ("$ write", "$ read", "until", "output", "reasoning", "input", "key", "$ out", "$ in")
 """Columns that a narrow terminal does not show, the least important first."""
+MOST_NAMED = 5
+"""If the table has no room for last days, so many models are named with theirs below it."""
 UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 
@@ -81,6 +84,8 @@ def run(args: argparse.Namespace) -> int:
     elif models:
         rows = [_cells(catalog, model) for model in models]
         shown = Screen().table(COLUMNS, rows, LEFT, optional=OPTIONAL, breaks="model")
+        if "until" not in shown:
+            _note_last_days(models)
         if "key" not in shown:
             providers = dict.fromkeys(model.provider for model in models)
             print_note("keys: " + ", ".join(key_text(catalog.provider(each)) for each in providers))
@@ -132,6 +137,14 @@ def _as_json(catalog: Catalog, model: Model) -> dict[str, Any]:
     return {**fields, **keys, "dialect": differing(model.dialect)}
 
 
+def _note_last_days(models: Sequence[Model]) -> None:
+    days = [f"{model.ref} {model.retires}" for model in models if model.retires is not None]
+    if len(days) > MOST_NAMED:
+        print_note(f"{len(days):,} of them have a last day; a wider terminal shows it, and --json")
+    elif days:
+        print_note(f"until: {', '.join(days)}")
+
+
 def _cells(catalog: Catalog, model: Model) -> tuple[str, ...]:
     prices = (model.cost.input, model.cost.output, model.cost.cache_read, model.cost.cache_write)
     return (
@@ -141,6 +154,7 @@ def _cells(catalog: Catalog, model: Model) -> tuple[str, ...]:
         "+".join(model.input),
         "yes" if model.reasoning else "no",
         *map(_price, prices),
+        model.retires or "-",
         key_text(catalog.provider(model.provider)),
     )
 

@@ -11,6 +11,7 @@ from .downloads import Downloads, inline, inline_sync
 from .failures import error_of
 from .post import Pieces as Pieces, Posted as Posted, Poster
 from .reach import Reach, checked_headers as checked_headers, parse_endpoint as parse_endpoint, reach
+from .retiring import RetiringModelWarning
 from .stream import Stream
 from .sync import SyncStream, run_sync as run_sync
 
@@ -21,6 +22,7 @@ __all__ = [
     "Poster",
     "Reach",
     "Retries",
+    "RetiringModelWarning",
     "Stream",
     "SyncStream",
     "Timeouts",

@@ -20,6 +20,7 @@ from ..types.secret import Secrets, address_secrets, shown_address
 from ..wire import join_headers
 from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
+from .retiring import warn_if_retiring
 
 Sign = Callable[[str, Mapping[str, str], bytes], dict[str, str]]
 """Returns the headers that authenticate one request, from its URL, headers and body. May block."""
@@ -138,14 +139,16 @@ def parse_endpoint(address: str, query: bool = False) -> tuple[str, dict[str, st
 def reach(model: Model | str, connection: Connection | None = None) -> Reach:
     """How to reach ``model`` (a ``Model``, or its name ``provider/model``).
 
-    Raises ``SettingError`` if the key or another setting is missing.
+    Raises ``SettingError`` if the key or another setting is missing. Warns once if the last day of the model is near.
     """
     target = as_model(model)
     try:
         provider: Provider | None = get_provider(target.provider)
     except UnknownProviderError:
         provider = None  # a model of the caller; the connection has its settings
-    return Reach(target, connection or Connection(), provider)
+    found = Reach(target, connection or Connection(), provider)
+    warn_if_retiring(target)
+    return found
 
 
 def _find_key(provider: Provider | None, own_endpoint: bool) -> str | None:

@@ -93,6 +93,7 @@ FIELDS = Fields(
     "parallel_tool_calls",
     "reasoning_effort",
     "enable_thinking",
+    "thinking_budget",
     "metadata",
     "user",
     "safety_identifier",
@@ -103,7 +104,10 @@ FIELDS = Fields(
     function_call=Fields("name"),
     response_format=CHAT_FORMAT,
     reasoning=Fields("effort", "enabled", "max_tokens"),
-    thinking=Fields("type"),
+    # What the encoder adds for targets that have it: reasoning stays in the history, arguments are streamed.
+    thinking=Fields("type", clear_thinking=Left(harmless=(False,))),
+    preserve_thinking=Left(harmless=(True,)),
+    tool_stream=Left(harmless=(True,)),
     reasoning_format=Left(harmless=("parsed",)),  # Groq: reasoning in its own field
     prompt_cache_retention=None,
     prompt_cache_key=None,
@@ -137,6 +141,7 @@ def _read_reasoning(body: Object, asked: Asked) -> None:
     elif reasoning.get("enabled") is True or thinking.get("type") == "enabled" or body.get("enable_thinking") is True:
         asked.set("reasoning", "medium")
     asked.budget(reasoning.get("max_tokens"), "reasoning.max_tokens")
+    asked.budget(body.get("thinking_budget"), "thinking_budget")
     asked.effort(reasoning.get("effort"), "reasoning.effort")
     asked.effort(body.get("reasoning_effort"), "reasoning_effort")
 
