@@ -46,7 +46,7 @@ def test_every_provider_has_a_row_with_an_address_and_key_variables(name: str, c
 def test_there_are_forty_providers_with_models(catalog: Catalog) -> None:
     """All but servers whose models only their owner knows have rows."""
     listed = {row.provider for row in catalog.models.values()}
-    assert set(PROVIDERS) - listed <= {"llamacpp", "vllm", "litellm", "qwen-token-plan"}
+    assert set(PROVIDERS) - listed <= {"llamacpp", "vllm", "litellm"}
     assert len(listed) >= 40
 
 

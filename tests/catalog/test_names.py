@@ -140,6 +140,9 @@ FORMS = [
         "anthropic.claude-3-5-sonnet-20241022-v2:0",
         "same",
     ),
+    ("amazon-bedrock/openai.gpt-5.4", "us.openai.gpt-5.4", "unverified"),
+    ("amazon-bedrock/xai.grok-4.6", "us.xai.grok-4.6", "unverified"),
+    ("amazon-bedrock/in.openai.gpt-5.6-luna", "us.openai.gpt-5.6-luna", "unverified"),
     ("google-vertex/gemini-2.5-pro@default", "gemini-2.5-pro", "same"),
     ("google-vertex/publishers/google/models/gemini-2.5-pro", "gemini-2.5-pro", "same"),
     ("google/models/gemini-2.5-pro", "gemini-2.5-pro", "same"),
@@ -166,6 +169,28 @@ def test_another_form_of_a_name_has_the_facts_of_its_base_and_keeps_its_id(name:
     assert model.dialect == known.dialect
     assert model.cost == (type(known.cost)() if prices == "unknown" else known.cost)
     assert ("cost" in model.unverified) == (prices != "same" or "cost" in known.unverified)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openrouter/auto",
+        "amazon-bedrock/us.amazon.nova-premier-v1:0",
+        "amazon-bedrock/xai.grok-4.3",
+        "moonshot/kimi-k3.1-pro",
+        "openai/gpt-6.1-terra",
+        "fireworks/qwen3p8-max",
+        "fireworks/muse-spark-open",
+        "fireworks/ember-1",
+        "kimi-coding/k3",
+        "qwen-token-plan/qwen3.8-max",
+    ],
+)
+def test_models_that_were_missing_have_rows(name: str) -> None:
+    """A8, A9."""
+    model = CATALOG.resolve(name)
+    assert model.known
+    assert model.context_window > 100_000
 
 
 @pytest.mark.parametrize(

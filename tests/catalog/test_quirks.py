@@ -5,6 +5,7 @@ Compared on 2026-11-16 and 2026-11-18 with pi 1.5, pydantic-ai 2.66.0, opencode,
 
 from typing import Any
 
+import msgspec
 import pytest
 from support.targets import built_in
 
@@ -77,9 +78,7 @@ def test_deepseek_v4_has_levels_beside_the_switch() -> None:
 
 def test_deepseek_v4_on_together_has_a_level() -> None:
     name = "together/deepseek-ai/DeepSeek-V4-Pro-0813"
-    assert fields(name, "reasoning", "reasoning_effort", reasoning="max") == (
-        {"reasoning_effort": "high"} if model(name).reasoning else {}
-    )
+    assert fields(name, "reasoning", "reasoning_effort", reasoning="max") == {"reasoning_effort": "high"}
 
 
 def test_a_whole_answer_of_dashscope_does_not_think() -> None:
@@ -92,6 +91,17 @@ def test_a_whole_answer_of_dashscope_does_not_think() -> None:
     assert streamed == {"enable_thinking": True, "thinking_budget": 16_384}
     assert fields("dashscope/qwen3-32b", "enable_thinking", stream=True) == {}
     assert fields("dashscope/qwq-plus", "enable_thinking") == {}, "it always thinks, so nothing is sent"
+
+
+def test_qwen_gets_a_budget_for_its_level() -> None:
+    """Against pi, which also sends `reasoning_effort` to Qwen 3.8: DashScope documents the budget for every model that
+    thinks, and no level, so a level becomes a budget. No budget is sent without a level, or with thinking off."""
+    wanted = ("enable_thinking", "thinking_budget", "reasoning_effort")
+    for level, budget in (("low", 2_048), ("high", 16_384)):
+        found = fields("dashscope/qwen3.8-max", *wanted, reasoning=level, stream=True)
+        assert found == {"enable_thinking": True, "thinking_budget": budget}
+    assert fields("dashscope/qwen3.8-max", *wanted, reasoning="off", stream=True) == {"enable_thinking": False}
+    assert fields("dashscope/qwen3.8-max", *wanted, stream=True) == {}
 
 
 def test_dashscope_preserves_thinking_where_models_support_it() -> None:
@@ -145,6 +155,22 @@ def test_levels_are_kept_where_the_provider_has_them(name: str, level: Any, foun
     assert fields(name, "reasoning", "reasoning_effort", reasoning=level) == found
 
 
+def test_a_level_that_cannot_be_sent_is_reported() -> None:
+    """Where the switch of a host is not known, or a model has none (MiniMax, R1, Grok 4), nothing is guessed."""
+    silent = []
+    for ref in built_in().names[::5]:
+        target = built_in().resolve(ref)
+        if target.reasoning:
+            made = segue.encode(GO, target, Options(reasoning="high", stream=True))
+            same = made.json() == segue.encode(GO, target, Options(stream=True)).json()
+            # Z.ai's `thinking` is sent without a level, too.
+            if same and "thinking" not in made.body and "option-dropped" not in [each.code for each in made.changes]:
+                silent.append(ref)
+    assert silent == []
+    minimax = segue.encode(GO, model("minimax/MiniMax-M3"), Options(reasoning="high"))
+    assert [change.code for change in minimax.changes] == ["option-dropped"]
+
+
 def test_nova_2_has_levels() -> None:
     made = body("amazon-bedrock/amazon.nova-2-lite-v1:0", reasoning="low")
     assert made["additionalModelRequestFields"] == {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}
@@ -182,8 +208,10 @@ def test_routers_keep_a_conversation_on_one_server_by_a_header(name: str, header
     assert header not in segue.encode(GO, model(name)).headers
 
 
-def test_a_cache_key_without_a_use_is_reported() -> None:
-    made = segue.encode(GO, model("anthropic/claude-opus-5-5"), Options(cache_key="session-1"))
+@pytest.mark.parametrize("name", ["anthropic/claude-opus-5-5", "deepseek/deepseek-v4-pro"])
+def test_a_cache_key_without_a_use_is_reported(name: str) -> None:
+    """Against pi for DeepSeek: its documentation has no such field, and its cache on disk needs none."""
+    made = segue.encode(GO, model(name), Options(cache_key="session-1"))
     assert [change.code for change in made.changes] == ["option-dropped"]
 
 
@@ -208,10 +236,18 @@ def test_strict_is_not_sent_where_only_one_library_lists_it(name: str) -> None:
     assert "strict" not in tool["function"]
 
 
-def test_the_developer_role_is_never_sent_to_cerebras() -> None:
-    """Against pi, which says that Cerebras refuses it: the types of cerebras-cloud-sdk 1.91.0 have it, so lint accepts
-    it; segue sends `system`."""
-    assert body("cerebras/gpt-oss-120b")["messages"][0]["role"] == "system"
+@pytest.mark.parametrize("name", ["anthropic/claude-sonnet-5-5", "amazon-bedrock/us.anthropic.claude-opus-5-5"])
+def test_strict_is_not_sent_to_claude(name: str) -> None:
+    """It is accepted (pi: 17 models, and 150 on Bedrock), but a strict tool refuses schemas that are accepted without,
+    and the stored schema does not say that its owner wants that."""
+    assert '"strict"' not in msgspec.json.encode(body(name)).decode()
+
+
+@pytest.mark.parametrize("name", ["cerebras/gpt-oss-120b", "openrouter/qwen/qwen3-32b", "openrouter/openai/gpt-5"])
+def test_the_developer_role_is_not_sent_where_it_may_be_refused(name: str) -> None:
+    """pi says that Cerebras and most models on OpenRouter refuse it. The types of cerebras-cloud-sdk 1.91.0 have it, so
+    lint accepts it; segue sends `system`."""
+    assert body(name)["messages"][0]["role"] == "system"
 
 
 def test_temperature_is_not_sent_to_models_that_refuse_it() -> None:
