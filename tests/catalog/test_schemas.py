@@ -85,7 +85,7 @@ def test_gemini_on_openrouter_gets_the_subset() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["openai/gpt-5.4", "google/gemini-3.6-flash", "amazon-bedrock/us.amazon.nova-pro-v1:0", "anthropic/claude-opus-5-5"],
+    ["openai/gpt-5.4", "google/gemini-3.6-flash", "amazon-bedrock/us.amazon.nova-pro-v1:0", "anthropic/claude-opus-5"],
 )
 def test_no_list_of_schemas_is_sent_as_items(name: str) -> None:
     assert not any(isinstance(each.get("items"), list) for each in sent(name))
