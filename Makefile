@@ -13,13 +13,13 @@ ROUNDS ?= 10
 BUSY ?= 20
 WORKERS ?= 16
 TESTS ?=
-# Of `make bench`: the names of sections, where not all are to be run.
+# Of `make bench` and `make recipes`: the names of sections or recipes, where not all are to be run.
 ONLY ?=
 # Of `make compare`: an earlier models.json, and whether to list rows.
 BEFORE ?=
 ROWS ?=
 
-.PHONY: help tour test soak endurance busy check bench wheel catalog compare lock docs shapes clients clean
+.PHONY: help tour test soak endurance busy frameworks recipes check bench wheel catalog compare lock docs shapes clients clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +42,9 @@ busy: $(DEV) ## repeat tests with processes, threads, sockets or time ROUNDS (10
 
 frameworks: ## test each adapter with the real framework, in an environment of its own
 	for name in pydantic_ai langchain openai_agents litellm; do $(MAKE) --no-print-directory framework-$$name || exit 1; done
+
+recipes: $(DEV) ## run every recipe of the docs with its framework, in an environment of its own (needs npm for one; ONLY=name)
+	$(BIN)/python scripts/recipes.py $(ONLY)
 
 framework-%: | $(BIN)/python
 	@test -d $(VENV)/$* || $(PYTHON) -m venv $(VENV)/$*

@@ -4,12 +4,14 @@ Run it with `make docs`. A test checks that everything is up to date.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import error_index
+import recipes
 import variables
 import yaml
 
@@ -136,7 +138,36 @@ def remarks() -> list[str]:
     return ["| code | |", "|---|---|", *(f"| `{code}` | {text} |" for code, text in REMARK_CODES.items())]
 
 
-TABLES = {
+def program(path: Path) -> list[str]:
+    language = {".py": "python", ".mjs": "js"}[path.suffix]
+    return [
+        "<!-- not run: it needs the framework; `make recipes` runs it -->",
+        f"```{language}",
+        path.read_text().rstrip(),
+        "```",
+    ]
+
+
+def output(name: str) -> list[str]:
+    """What a recipe printed, and with which versions."""
+    files = [recipes.REQUIREMENTS / f"{name}.{kind}" for kind in ("npm", "txt")]
+    pins = next(file for file in files if file.exists()).read_text().split("\n")
+    versions = ", ".join(re.sub("==|(?<=.)@", " ", pin) for pin in pins if pin[:1] not in ("", "#") and pin != "pytest")
+    shown = (recipes.RECIPES / f"{name}.txt").read_text().rstrip()
+    run = (
+        f"Printed by `make recipes` with {versions} (2026-11-18). A strict [stand-in](testing.md) plays the provider, as "
+        "`examples/recipes/showing.py` starts it."
+    )
+    return ["```text", shown, "```", "", run]
+
+
+TABLES: dict[str, Callable[[], list[str]]] = {
+    **{
+        f"program_{path.stem.removeprefix('with_')}": partial(program, path)
+        for path in recipes.RECIPES.glob("with_*.py")
+    },
+    "program_vercel_ai_js": partial(program, recipes.RECIPES / "with_vercel_ai.mjs"),
+    **{f"output_{name}": partial(output, name) for name in recipes.names()},
     "transcripts": transcripts,
     "remarks": remarks,
     "commands": commands,

@@ -84,6 +84,17 @@ def test_with_it_every_request_is_accepted_and_thinking_returns_to_its_maker(str
     assert messages[1]["tool_calls"][0]["id"].startswith("toolu_"), "the user's history is unchanged"
 
 
+def test_messages_that_are_passed_by_position_are_logged_because_no_callback_sees_them(caplog: Any) -> None:
+    litellm.callbacks = [segue.adapters.litellm.Repair()]
+    messages = [{"role": "user", "content": "go"}]
+    with StandIn("mistral", script=["fine"]) as server:
+        call = litellm.acompletion(
+            "mistral/mistral-large-latest", messages, api_base=f"{server.url}/v1", api_key=server.key
+        )
+        assert asyncio.run(call).choices[0].message.content == "fine"
+    assert "name the arguments" in caplog.text
+
+
 def test_messages_for_the_synchronous_call_can_be_repaired_first() -> None:
     repair = segue.adapters.litellm.Repair()
     call = {"id": "toolu_01", "type": "function", "function": {"name": "look", "arguments": "{}"}}

@@ -4,6 +4,9 @@ litellm calls it before each request, with the messages and the model that was c
 (``async_pre_call_deployment_hook``, litellm 1.106, 2026-11). Its synchronous ``completion()`` calls no such hook: use
 ``repair(messages, model)`` there.
 
+litellm passes only keyword arguments to callbacks (``utils.py``, ``wrapper_async``): messages passed by position
+cannot be repaired, and a warning is logged.
+
 Messages of litellm do not name their makers, so the callback remembers the answers that it has seen. An answer that it
 has not seen counts as one of the target's own.
 """
@@ -22,9 +25,11 @@ from ..transcripts.originals import Originals
 from ..transcripts.origins import Origin
 from ..transcripts.reading import object_of, objects, text_of
 from ..types import AssistantMessage, Context, Model, ThinkingContent, ToolDefinition
-from .repairing import OnChanges, Repaired, Repairer, target
+from .repairing import OnChanges, Repaired, Repairer, logger, target
 
 CHAT = "openai-completions"
+COMPLETIONS = ("completion", "acompletion")
+"""litellm's names of the calls that have messages."""
 
 
 class Repair(CustomLogger):  # type: ignore[misc]  # litellm has no types
@@ -37,6 +42,8 @@ class Repair(CustomLogger):  # type: ignore[misc]  # litellm has no types
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Change the messages of a request, and declare tools that its history needs."""
+        if "messages" not in kwargs and getattr(call_type, "value", call_type) in COMPLETIONS:
+            logger.warning("messages are not repaired: name the arguments, acompletion(model=…, messages=…)")
         messages, model = kwargs.get("messages"), _target(kwargs.get("model"), kwargs.get("custom_llm_provider"))
         if model is None or not isinstance(messages, list):
             return None
