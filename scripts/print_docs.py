@@ -155,8 +155,8 @@ def output(name: str) -> list[str]:
     versions = ", ".join(re.sub("==|(?<=.)@", " ", pin) for pin in pins if pin[:1] not in ("", "#") and pin != "pytest")
     shown = (recipes.RECIPES / f"{name}.txt").read_text().rstrip()
     run = (
-        f"Printed by `make recipes` with {versions} (2026-11-18). A strict [stand-in](testing.md) plays the provider, as "
-        "`examples/recipes/showing.py` starts it."
+        f"Printed by `make recipes` with {versions} (2026-11-18). A strict [stand-in](testing.md) plays the provider, "
+        "as `examples/recipes/showing.py` starts it."
     )
     return ["```text", shown, "```", "", run]
 
