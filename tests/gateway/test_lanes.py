@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 from support.gateways import CALL, AnthropicTalk, ChatTalk, GeminiTalk, ResponsesTalk, Served, written
+from support.waiting import until
 
 from segue.gateway.config import Member, RouteSetting
 from segue.testing import Fault, Reply
@@ -239,6 +240,17 @@ class TestKeepalive:
                     go.set()
         assert sign in text and "At last." in text
         assert (": keepalive" in text) == (sign == ": keepalive")
+
+
+class TestLeaving:
+    @pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions"])
+    def test_a_client_that_leaves_in_mid_stream_leaves_nothing_behind(self, served: Served, path: str) -> None:
+        served[ANTHROPIC].say(Fault("silence", Reply([TextContent("This is half of an answer, and here is more.")])))
+        body = messages(ANTHROPIC, f"Leaving {path}?", stream=True)
+        with httpx2.stream("POST", served.url + path, json=body, timeout=60) as answer:
+            assert any("half" in piece for piece in answer.iter_text())
+            assert served.server.server_state.tasks
+        until(lambda: not served.server.server_state.tasks)
 
 
 class TestStoredResponses:

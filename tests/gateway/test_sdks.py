@@ -1,9 +1,7 @@
 """The official SDKs, through the gateway, to strict stand-ins of every protocol: tool loops, second turns, switches."""
 
-import json
-
 import pytest
-from support.gateways import CALL, TALKS, Served, written
+from support.gateways import CALL, TALKS, Served, parts_of, written
 from support.providers import MODELS
 
 SIGNED = ("anthropic-messages", "openai-responses", "google-generative-ai", "bedrock-converse")
@@ -35,16 +33,5 @@ def test_a_conversation_changes_models_and_returns(served: Served, client: str, 
     assert served.refusals() == []
     if target in SIGNED:
         last = written(first.requests[-1])
-        missing = [each for each in issued if not all(part in last for part in parts_of(each, target))]
+        missing = [each for each in issued if not all(part in last for part in parts_of(each))]
         assert issued and missing == []
-
-
-def parts_of(signature: str, target: str) -> list[str]:
-    """What of a stored signature is in a body: for Responses it is an item, and the data in it counts."""
-    if target != "openai-responses":
-        return [signature]
-    try:
-        item = json.loads(signature)
-    except ValueError:
-        return [signature]
-    return [item["encrypted_content"], item["id"]] if isinstance(item, dict) and "encrypted_content" in item else []

@@ -1,8 +1,9 @@
 """A gateway on loopback with a stand-in behind each protocol, and the official SDKs as its clients."""
 
 import json
+import re
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from segue.gateway.config import Config, GatewaySetting, Member, ProviderSetting
 from segue.gateway.gateway import Gateway
 from segue.gateway.server import make_server
 from segue.testing import Reply, StandIn
-from segue.types import AssistantContent, TextContent, ThinkingContent, ToolCall
+from segue.types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
 from segue.wire import signature_of
 from support.providers import MODELS
 from support.waiting import HANGS
@@ -25,6 +26,8 @@ from support.waiting import HANGS
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CALL = Reply([ThinkingContent("Where?"), TextContent("Let me look."), ToolCall("", "weather", {"city": "Paris"})])
 RESULT = "22 degrees"
+DATA = ("encrypted_content", "signature", "data")
+"""Fields with what a provider must get back unchanged."""
 
 
 class Provider(StandIn):
@@ -41,10 +44,13 @@ class Provider(StandIn):
 
 
 class Served:
-    """A gateway in a thread. Each protocol has a stand-in; a route with the name of the protocol leads to it."""
+    """A gateway in a thread. Each of ``models`` has a stand-in, and a route with its name leads to it."""
 
-    def __init__(self, folder: Path, protocols: Mapping[str, Any] = MODELS, **settings: Any) -> None:
-        self.standins = {name: Provider(MODELS[name].provider, protocol=name, account=name) for name in protocols}
+    def __init__(self, folder: Path, names: Iterable[str] = (), models: Mapping[str, Model] = MODELS, **settings: Any):
+        self.models = {name: models[name] for name in names or models}
+        self.standins = {
+            name: Provider(model.provider, protocol=model.protocol, account=name) for name, model in self.models.items()
+        }
         self._stack = ExitStack()
         self._folder, self._settings = folder, settings
         self.config = Config()
@@ -58,7 +64,8 @@ class Served:
     def start(self) -> None:
         """Start a gateway, with the store of the one before."""
         routes = self._settings.get("routes") or tuple(
-            RouteSetting(name=name, models=(Member(model=MODELS[name].ref),)) for name in self.standins
+            RouteSetting(name=name, models=(Member(model=model.ref, base_url=self.standins[name].url),))
+            for name, model in self.models.items()
         )
         gateway = GatewaySetting(
             **{"listen": "127.0.0.1:0", "store": str(self._folder / "gateway.db")} | self._settings.get("gateway", {})
@@ -81,11 +88,13 @@ class Served:
         return {}
 
     def _targets(self, member: Member, protocol: str) -> Any:
-        """Members by the name of their protocol: two of them belong to one provider."""
-        name = next(name for name, model in MODELS.items() if model.ref == member.model)
-        standin = self.standins[name]
-        setting = ProviderSetting(base_url=standin.url, api_key=standin.key, protocol=name)
-        model = MODELS[name]
+        """Members by their address, or their model: some belong to the same provider."""
+        name = next(
+            name for name, model in self.models.items()
+            if member.base_url == self.standins[name].url or (member.base_url is None and model.ref == member.model)
+        )  # fmt: skip
+        standin, model = self.standins[name], self.models[name]
+        setting = ProviderSetting(base_url=standin.url, api_key=standin.key, protocol=model.protocol)
         return [self.gateway.routes._target(model, setting, member.account or standin.key, member.weight)]
 
     def stop(self) -> None:
@@ -109,6 +118,7 @@ class Talk:
     """A conversation through an SDK. ``say`` sends a text and runs the tool until there is a final text."""
 
     protocol = ""
+    sdk: Any
 
     def __init__(self, url: str, key: str = "client-key", *, drops: bool = False) -> None:
         self.history: list[Any] = []
@@ -118,6 +128,10 @@ class Talk:
 
     def connect(self, url: str, key: str) -> None:
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the connections of the SDK."""
+        self.sdk.close()
 
     def say(self, model: str, text: str, stream: bool = False) -> str:
         self.user(text)
@@ -282,6 +296,19 @@ TALKS: dict[str, type[Talk]] = {talk.protocol: talk for talk in (AnthropicTalk, 
 def written(body: Any) -> str:
     """A body as text, for searching."""
     return json.dumps(body, ensure_ascii=False)
+
+
+def parts_of(signature: str) -> list[str]:
+    """What of a stored signature is in a body: for Responses it is an item, and the data in it counts. In Chat
+    Completions it may be the name of the field that has the thinking."""
+    if re.fullmatch("reasoning[a-z_]*", signature):
+        return []
+    try:
+        item = json.loads(signature)
+    except ValueError:
+        return [signature]
+    items = item if isinstance(item, list) else [item]
+    return [each[name] for each in items if isinstance(each, dict) for name in DATA if each.get(name)]
 
 
 def signed(content: list[AssistantContent]) -> list[str]:

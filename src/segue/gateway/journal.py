@@ -55,6 +55,8 @@ CONTENT = (TextDelta, TextEnd, ThinkingDelta, ThinkingEnd, ToolCallStart, ToolCa
 WRITTEN = (*CONTENT, Start, TextStart, ThinkingStart, ProviderStart)
 BILLING = "x-anthropic-billing-header:"
 """The beginning of the first block of Claude Code's system prompt, which changes at every request in some versions."""
+HOSTED = "vertex"
+"""Where the vendor's protocol has other fields than at the vendor itself, as the name of the model in the path."""
 MARKED_CACHES = frozenset({"anthropic-messages", "bedrock-converse"})
 """Protocols in which nothing is cached unless the request marks it."""
 
@@ -174,6 +176,8 @@ class Ask:
     def _forward(self, request: Request, model: Model) -> Request | None:
         """The client's own bytes, if the target speaks its protocol and made every answer that is known."""
         if model.protocol != self.client.name or request.added or self.incoming.parent:
+            return None
+        if getattr(model.dialect, "surface", None) == HOSTED:
             return None
         headers = self._forwards(model)
         origin = Origin.of(model)

@@ -206,7 +206,12 @@ class Pipeline:
             return None
         work = asyncio.create_task(self._work(ask, router, reading))
         watch = asyncio.create_task(gone())
-        watch.add_done_callback(lambda _: work.cancel())
+
+        def leave(_: Any) -> None:
+            work.cancel()
+            ask.output.end(broken=True)
+
+        watch.add_done_callback(leave)
         try:
             if incoming.streams:
                 await ask.output.send(send, self.config.gateway.keepalive, ask.keepalive)
