@@ -29,8 +29,8 @@ _NAMES = {
     "projection": "ContextTranslationStrategy DefaultContextTranslation Policy PolicyLike ProjectedContext Projection",
     "render": (
         "AnswerSettings AnswerWriter ConversationLike Decoder Estimate Export Ledger Preview ReadRequest Renderer "
-        "Request WrittenAnswer decode encode events_of export ingest lint preview project read_request write_answer "
-        "write_error"
+        "Request Sources WrittenAnswer body_sources decode encode events_of export ingest lint preview project "
+        "read_request write_answer write_error"
     ),
     "router": "Failover Fixed Patience RoundRobin Router Weighted",
     "rules": "Finding Rule is_context_overflow",

@@ -9,7 +9,7 @@ import pytest
 from support import cases
 
 import segue
-from segue.render import message_at
+from segue.render import sources as sources_module
 from segue.types import TextContent, UserMessage
 
 EXAMPLE = segue.Context.from_json((Path(__file__).parents[2] / "examples" / "three-models.json").read_bytes())
@@ -91,16 +91,52 @@ def test_sources_are_those_of_the_request_when_the_conversation_has_grown_since(
     assert request.sources.parts.keys() == {"input[0]", "input[0].content[0]"}
 
 
-@pytest.mark.parametrize("name", TARGETS)
-def test_a_place_in_a_body_of_others_leads_to_the_message_that_was_read_from_it(name: str) -> None:
-    request = segue.encode(marked(EXAMPLE), name)
-    protocol = request.model.protocol
-    messages = segue.ingest(request.body, protocol).messages
-    for path, text in texts(request.body):
-        index = message_at(request.body, protocol, path)
-        if index is not None and text.startswith("«"):
-            assert any(text in block.text for block in messages[index].content if isinstance(block, TextContent)), path
+@pytest.mark.parametrize("stored", list(conversations()))
+def test_a_place_in_a_body_of_others_leads_to_the_message_that_was_read_from_it(stored: segue.Context) -> None:
+    for name in TARGETS:
+        request = segue.encode(marked(stored), name)
+        body, protocol = request.body, request.model.protocol
+        messages, sources = segue.ingest(body, protocol).messages, segue.body_sources(body, protocol)
+        assert all(0 <= index < len(messages) for found in sources.parts.values() for index in found)
+        for path, text in texts(body):
+            if text.startswith("«") and not path.startswith("system"):
+                found = [messages[index] for index in sources.messages(path)]
+                assert len(found) == 1, path
+                assert any(text in block.text for block in found[0].content if isinstance(block, TextContent)), path
+
+
+def test_results_in_one_turn_are_messages_of_their_own() -> None:
+    turn = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": each, "content": each} for each in "ab"]}
+    body = {"messages": [{"role": "user", "content": "go"}, turn, {"role": "assistant", "content": "done"}]}
+    sources = segue.body_sources(body, "anthropic-messages")
+    places = ("messages[0].content", "messages[1].content[0].content", "messages[1].content[1]", "messages[2]")
+    assert [sources.messages(path) for path in places] == [(0,), (1,), (2,), (3,)]
 
 
 def test_a_place_outside_the_history_leads_to_no_message() -> None:
-    assert message_at({"messages": []}, "openai-completions", "tools[0]") is None
+    body = {"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}], "tools": []}
+    sources = segue.body_sources(body)
+    assert sources.messages("tools[0]") == sources.messages("messages[0]") == ()
+    assert sources.messages("messages[1].content") == (0,)
+    assert segue.body_sources(segue.Context([UserMessage("not a body")]).to_json()).parts == {}
+
+
+def test_instructions_inside_the_history_are_messages_of_their_own() -> None:
+    roles = ["user", "developer", "user", "developer", "assistant"]
+    body = {"input": [{"role": role, "content": role} for role in roles]}
+    sources = segue.body_sources(body, "openai-responses")
+    assert [sources.messages(f"input[{at}]") for at in range(5)] == [(at,) for at in range(5)]
+
+
+def test_a_long_body_is_read_a_few_times_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = [{"role": "user" if at % 2 else "assistant", "content": str(at)} for at in range(1_000)]
+    read, lengths = sources_module.read_conversation, []
+
+    def counted(document: Any, *rest: Any) -> segue.Context:
+        lengths.append(len(document["messages"]))
+        return read(document, *rest)
+
+    monkeypatch.setattr(sources_module, "read_conversation", counted)
+    found = segue.body_sources({"messages": turns}, "openai-completions")
+    assert all(found.messages(f"messages[{at}]") == (at,) for at in range(1_000))
+    assert sum(lengths) < 20 * len(turns)

@@ -3,9 +3,11 @@
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
+from support.browser import chromium, visitor
 
 from segue.cli.studio import read_lines
 from segue.session import Store, open_store
@@ -71,3 +73,30 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Ru
 @pytest.fixture(scope="module")
 def studio(start: Callable[..., Running]) -> Running:
     return start()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    """One browser for all tests of the studio. Not for more: its driver occupies the event loop of the thread."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Any, studio: Running) -> Iterator[Any]:
+    """A page with the studio's cookie."""
+    with visitor(browser, studio.server.url("/"), permissions=["clipboard-read", "clipboard-write"]) as found:
+        yield found
+
+
+def show(studio: Running, page: Any, more: str = "") -> None:
+    """Open the example for two models."""
+    page.goto(f"{studio.base}/c/{studio.open().id}?to={TWO}{more}")
+
+
+def press(page: Any, key: str, expected: str) -> None:
+    """Press a key, and wait for the element with this label to have the focus."""
+    page.keyboard.press(key)
+    page.wait_for_function(
+        "label => (document.activeElement.getAttribute('aria-label') || '').startsWith(label)", arg=expected
+    )

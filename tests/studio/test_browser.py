@@ -1,60 +1,22 @@
 """The studio in a real browser, as its accessibility tree shows it. Skipped where there is no browser."""
 
+import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import axe, chromium
 
 import segue
-from segue.session import MessageAdded
-from segue.studio import id_of
 from segue.types import AssistantMessage, Message, TextContent, UserMessage
 
-from .conftest import EXAMPLE, TWO, Running
-from .test_hostile import hostile
+from .conftest import EXAMPLE, TWO, Running, press, show
 
 CONTEXT = segue.Context.from_json(EXAMPLE.read_bytes())
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture
-def page(browser: Any, studio: Running) -> Iterator[Any]:
-    """A page with the studio's cookie. It fails if a script does."""
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, permissions=["clipboard-read"])
-    page = context.new_page()
-    page.set_default_timeout(30_000)
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
-    page.goto(studio.server.url("/"))
-    yield page
-    context.close()
-    assert errors == []
-
-
-def shown(studio: Running, page: Any, more: str = "") -> None:
-    page.goto(f"{studio.base}/c/{studio.open().id}?to={TWO}{more}")
-
-
-def press(page: Any, key: str, expected: str) -> None:
-    """Press a key, and wait for the element with this label to have the focus."""
-    page.keyboard.press(key)
-    page.wait_for_function(
-        "label => (document.activeElement.getAttribute('aria-label') || '').startsWith(label)", arg=expected
-    )
-
-
 def test_the_screen_is_a_feed_of_messages_beside_heads_of_columns(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     assert "a conversation of segue" in page.locator("#top").aria_snapshot()
     heads = page.locator("#heads").aria_snapshot()
     for words in (
@@ -76,15 +38,69 @@ def test_the_screen_is_a_feed_of_messages_beside_heads_of_columns(studio: Runnin
 
 
 def test_every_cell_of_a_row_begins_at_the_same_height(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     tops = page.evaluate("[...document.querySelectorAll('#m1 > .cell')].map(c => c.getBoundingClientRect().top)")
     assert len(tops) == 3
     assert len(set(tops)) == 1
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_a_link_to_a_block_lands_on_it_and_opens_it(studio: Running, page: Any) -> None:
+    show(studio, page, "#m1.b0")
+    block = page.locator("[aria-current=location]")
+    assert block.get_attribute("id") == "m1.b0"
+    assert "The chart falls at 09:10" in block.locator(".text").inner_text()  # the thinking, which is folded elsewhere
+    page.get_by_role("link", name="block 2 of message 1").click()
+    page.wait_for_url(re.compile(r"#m1\.b2$"))
+    assert "deploys" in page.locator("[aria-current=location]").inner_text()
+    assert page.locator("[aria-current=location]").count() == 1
+
+
+def test_the_strip_leads_to_each_switch(studio: Running, page: Any) -> None:
+    show(studio, page)
+    strip = page.get_by_role("navigation", name="switches")
+    strip.get_by_role("link", name="failure aborted: cancelled by the user").click()
+    page.get_by_role("article", name="message 10, ").and_(page.locator(".current")).wait_for()
+    page.wait_for_url(re.compile("#m10$"))
+
+
+def test_the_list_of_findings_and_the_buttons_lead_from_one_to_the_next(studio: Running, page: Any) -> None:
+    show(studio, page)
+    column = page.get_by_role("region", name="mistral/mistral-large-latest")
+    column.locator("summary", has_text="findings (").click()
+    items = column.get_by_role("listitem")
+    assert items.count() == len(segue.lint(segue.encode(CONTEXT, TWO.split(",")[1], None, "off").json()))
+    column.get_by_role("link", name="message 3").first.click()
+    page.locator("#m3.current").wait_for()
+    # The open list covers much of the page; the message is below it.
+    page.wait_for_function(
+        "() => document.getElementById('m3').getBoundingClientRect().top >= "
+        "Math.min(document.getElementById('heads').getBoundingClientRect().bottom, innerHeight * .7) - 2"
+    )
+    page.get_by_role("button", name="previous finding").click()
+    page.locator("#m2.current").wait_for()
+    page.get_by_role("button", name="next finding").click()
+    page.locator("#m3.current").wait_for()
+    page.get_by_role("button", name="previous change").click()
+    page.locator("#m2.current").wait_for()
+
+
+def test_findings_of_an_opened_body_are_at_their_messages_however_many(studio: Running, page: Any) -> None:
+    calls = [
+        {"role": "assistant", "tool_calls": [{"id": f"toolu_{at}", "function": {"name": "f", "arguments": "{}"}}]}
+        for at in range(90)
+    ]
+    results = [{"role": "tool", "tool_call_id": f"toolu_{at}", "content": "x"} for at in range(90)]
+    turns = [turn for pair in zip(calls, results, strict=True) for turn in pair]
+    body = {"model": "mistral-large-latest", "messages": [{"role": "user", "content": "go"}, *turns]}
+    [opened] = studio.shelf.add_text(json.dumps(body).encode(), "body")
+    page.goto(f"{studio.base}/c/{opened.id}?to=")
+    row = page.get_by_role("article", name="message 180,")
+    assert "not nine letters and digits" in row.aria_snapshot()
+
+
 def test_a_finding_opens_to_the_words_of_the_provider(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     finding = page.locator("#m1 .finding").first
     finding.locator("summary").click()
     assert "the provider answers" in finding.aria_snapshot()
@@ -92,7 +108,7 @@ def test_a_finding_opens_to_the_words_of_the_provider(studio: Running, page: Any
 
 
 def test_everything_works_by_keys(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     press(page, "j", "message 1,")
     press(page, "j", "message 2,")
     press(page, "k", "message 1,")
@@ -119,7 +135,7 @@ def test_everything_works_by_keys(studio: Running, page: Any) -> None:
 
 
 def test_a_policy_shows_its_result_at_once_and_is_in_the_url(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     column = page.get_by_role("region", name="mistral/mistral-large-latest")
     column.locator("summary", has_text="policy").click()
     column.get_by_label("thinking of others").select_option("drop")
@@ -146,8 +162,51 @@ def test_text_is_pasted_and_a_model_is_added(studio: Running, page: Any) -> None
     page.get_by_role("region", name="mistral/mistral-large-latest").wait_for(state="detached")
 
 
+def test_the_difference_is_of_any_two_columns_and_marks_words(studio: Running, page: Any) -> None:
+    show(studio, page)
+    page.get_by_role("link", name="difference").click()
+    row = page.get_by_role("article", name="message 1,")
+    row.get_by_role("insertion").first.wait_for()
+    assert 'insertion: "[Reasoning]"' in row.aria_snapshot()
+    page.get_by_label("compare").select_option(label=f"as stored → {TWO.split(',')[1]}")
+    page.wait_for_url(re.compile("diff=0,2"))
+    page.get_by_role("region", name="as stored").wait_for()
+    assert "deletion: toolu_01A7deploys" in row.aria_snapshot()
+
+
+def test_the_program_that_is_copied_makes_the_request(studio: Running, page: Any) -> None:
+    show(studio, page, "&2.reasoning=drop")
+    column = page.get_by_role("region", name="mistral/mistral-large-latest")
+    column.locator("summary", has_text="Python").click()
+    column.get_by_role("button", name="copy as Python").click()
+    column.get_by_role("button", name="copied").wait_for()
+    names: dict[str, segue.Request] = {}
+    exec(page.evaluate("navigator.clipboard.readText()").replace("print(", "str("), names)
+    policy = segue.Policy(reasoning="drop")
+    assert names["request"].json() == segue.encode(CONTEXT, TWO.split(",")[1], policy=policy).json()
+
+
+def test_words_are_found_in_a_raw_body(studio: Running, page: Any) -> None:
+    show(studio, page, "&raw=2")
+    page.get_by_role("searchbox", name="find").fill("09:10")
+    page.keyboard.press("Enter")
+    page.get_by_role("status").get_by_text("1 of 3").wait_for()
+    page.locator("#t2[aria-current=location] mark").first.wait_for()  # after the system prompt and the question
+    page.get_by_role("link", name="next place").click()
+    page.locator("#t4[aria-current=location] mark").first.wait_for()
+    page.get_by_role("searchbox", name="find").fill("Deploys since a time")
+    page.keyboard.press("Enter")
+    page.locator("#t-1[aria-current=location] mark").first.wait_for()  # of a tool, outside the history
+
+
+def test_every_page_has_a_link_to_its_json(studio: Running, page: Any) -> None:
+    show(studio, page)
+    address = page.get_by_role("link", name="JSON", exact=True).get_attribute("href")
+    assert studio.json(address)["messages"] == len(CONTEXT.messages)
+
+
 def test_find_goes_from_place_to_place(studio: Running, page: Any) -> None:
-    shown(studio, page)
+    show(studio, page)
     page.get_by_role("searchbox", name="find").fill("deploys")
     page.keyboard.press("Enter")
     page.get_by_role("status").get_by_text("1 of 2").wait_for()
@@ -158,8 +217,7 @@ def test_find_goes_from_place_to_place(studio: Running, page: Any) -> None:
 
 
 def test_the_raw_body_is_folded_and_copied(studio: Running, page: Any) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    shown(studio, page, "&raw=2")
+    show(studio, page, "&raw=2")
     page.get_by_role("button", name="copy body").click()
     page.get_by_role("button", name="copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
@@ -192,85 +250,9 @@ def test_a_deep_link_lands_on_its_message_among_ten_thousand(studio: Running, pa
     press(page, "j", "message 5001,")
 
 
-def grow(studio: Running, session: str, messages: list[Message]) -> None:
-    head = studio.store.head(session)
-    entries = [MessageAdded(key=f"{session}{head + at}", time=1, message=each) for at, each in enumerate(messages)]
-    studio.store.append(session, entries, after=head)
-
-
-def test_a_session_grows_on_the_page_and_the_end_is_followed_until_the_user_scrolls_up(
-    studio: Running, page: Any
-) -> None:
-    studio.store.create("live", time=1)
-    grow(studio, "live", long_conversation(60).messages)
-    page.goto(f"{studio.base}/c/{id_of('session', 'live')}?to=mistral/mistral-large-latest")
-    page.get_by_text("live,").wait_for()
-    page.keyboard.press("Shift+G")
-    page.get_by_text("live, following the end").wait_for()
-    grow(studio, "live", [UserMessage("something new")])
-    page.get_by_role("article", name="message 60,").wait_for()
-    page.wait_for_function("() => scrollY + innerHeight > document.body.scrollHeight - 60")
-    assert page.locator("#heads").get_by_text("61 messages").count() == 1
-    page.evaluate("scrollTo(0, scrollY - 800)")
-    page.get_by_text("live, not following").wait_for()
-    grow(studio, "live", [UserMessage("something newer")])
-    page.get_by_role("article", name="message 61,").wait_for(state="attached")
-    assert page.evaluate("scrollY + innerHeight < document.body.scrollHeight - 400")
-    assert page.get_by_text("live, not following").count() == 1
-
-
-def test_the_exported_file_opens_from_disk_and_shows_the_same(
-    studio: Running, page: Any, browser: Any, tmp_path: Path
-) -> None:
-    shown(studio, page)
-    with page.expect_download() as download:
-        page.get_by_role("link", name="export as HTML").click()
-    file = tmp_path / "export.html"
-    download.value.save_as(file)
-    context = browser.new_context(offline=True)
-    alone = context.new_page()
-    requests: list[str] = []
-    alone.on("request", lambda request: requests.append(request.url))
-    alone.goto(file.as_uri())
-    assert alone.get_by_role("feed").aria_snapshot() == page.get_by_role("feed").aria_snapshot()
-    press(alone, "j", "message 1,")
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
-    context.close()
-
-
-def test_hostile_text_does_nothing_in_the_browser(studio: Running, page: Any) -> None:
-    text = "<script>alert(1)</script><img src=x onerror=alert(2)>\u202egnp.exe"
-    [opened] = studio.shelf.add_text(hostile(text).to_json(), text)
-    requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
-    for more in ("", "&diff=1", "&raw=1"):
-        page.goto(f"{studio.base}/c/{opened.id}?to={TWO}{more}")
-        assert "<script>alert(1)</script>" in page.locator("body").inner_text()
-        assert page.locator("script").count() == 1
-    assert all(url.startswith((studio.base, "data:")) for url in requests)
-
-
-@pytest.mark.parametrize(("scheme", "rules"), [("light", "{}"), ("dark", "{runOnly: ['color-contrast']}")])
-def test_axe_finds_nothing_on_any_page(studio: Running, browser: Any, scheme: str, rules: str) -> None:
-    source = axe()
-    # The beginning of the example: axe is slow, and the rest has nothing else.
-    id_ = studio.shelf.add_text(segue.Context(CONTEXT.messages[:4]).to_json(), "short")[0].id
-    context = browser.new_context(bypass_csp=True, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(studio.server.url("/"))
-    addresses = [f"/c/{id_}?to={TWO}{more}" for more in ("&find=deploys&2.preset=or", "&diff=1", "&raw=1")]
-    for path in [*addresses, "/?q=deploys", "/c/nothing"]:
-        page.goto(studio.base + path)
-        page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
-        page.add_script_tag(content=source)
-        found = page.evaluate(f"axe.run({rules})")["violations"]
-        assert [(path, each["id"], each["nodes"][0]["html"]) for each in found] == []
-    context.close()
-
-
 @pytest.mark.parametrize("width", [1280, 800])
 def test_nothing_is_cut_off_at_the_widths_of_laptops(studio: Running, page: Any, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     for more in ("", "&diff=1", "&raw=1"):
-        shown(studio, page, more)
+        show(studio, page, more)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

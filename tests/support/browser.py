@@ -1,7 +1,8 @@
 """A real browser for tests of pages: Debian's `chromium`, driven by playwright.
 
 Tests that need it are skipped where it is not installed (``apt-get install chromium``). axe-core, for accessibility, is
-``node_modules/axe-core`` in the folder of ``SEGUE_NODE_MODULES``, or below the project (``npm install axe-core``).
+in the ``node_modules`` that ``SEGUE_NODE_MODULES`` names, or where ``scripts/browser.sh`` installs it, which installs
+both.
 """
 
 import os
@@ -22,7 +23,11 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--headless",
+    # A name of another site that leads to this machine, as in an attack by DNS rebinding.
+    "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ]
+PATIENCE = 15_000
+"""Milliseconds after which something that a page must show counts as missing: only tests that fail wait for it."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,9 +48,24 @@ def chromium() -> Iterator[Any]:
 
 def axe() -> str:
     """The source of axe-core, or the test is skipped."""
-    folders = [os.environ.get("SEGUE_NODE_MODULES", ""), str(ROOT / "node_modules")]
+    folders = [os.environ.get("SEGUE_NODE_MODULES", ""), str(ROOT / "build" / "node" / "node_modules")]
     for folder in filter(None, folders):
         file = Path(folder) / "axe-core" / "axe.min.js"
         if file.exists():
             return file.read_text()
-    pytest.skip("axe-core is not installed (npm install axe-core, SEGUE_NODE_MODULES=its node_modules)")
+    pytest.skip("axe-core is not installed (scripts/browser.sh)")
+
+
+@contextmanager
+def visitor(browser: Any, address: str, **settings: Any) -> Iterator[Any]:
+    """A page of its own, with the cookie that ``address`` sets. It fails if a script does."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}} | settings)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("dialog", lambda dialog: errors.append(f"a dialog: {dialog.message}"))
+    page.goto(address)
+    yield page
+    context.close()
+    assert errors == []

@@ -18,7 +18,14 @@ from .origin import (
 )
 from .pairing import Pairing as Pairing
 from .pipeline import Mark as Mark, Rendering as Rendering
-from .policy import PRESETS as PRESETS, ContextTranslationStrategy, Policy, PolicyLike, resolve_policy as resolve_policy
+from .policy import (
+    CHOICES as CHOICES,
+    PRESETS as PRESETS,
+    ContextTranslationStrategy,
+    Policy,
+    PolicyLike,
+    resolve_policy as resolve_policy,
+)
 from .prefix import Prefix as Prefix
 from .project import (
     DefaultContextTranslation,

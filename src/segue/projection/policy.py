@@ -15,13 +15,14 @@ ProviderBlocks = Literal["text", "drop"]
 DeclaredNames = Literal["rendered", "kept"]
 IdFunction = Callable[[str, Model, AssistantMessage], str]
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "failed_turns": get_args(FailedTurns),
     "orphan_results": get_args(OrphanResults),
     "reasoning": get_args(Reasoning),
     "provider_content": get_args(ProviderBlocks),
     "declared_names": get_args(DeclaredNames),
 }
+"""The fields of a policy that have a few values, and these values."""
 KEEPS: dict[FailedTurns, tuple[bool, bool]] = {
     "drop": (True, False),
     "keep-text": (True, True),
@@ -57,7 +58,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     passes: bool = True
 
     def __post_init__(self) -> None:
-        for name, choices in _CHOICES.items():
+        for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ProjectionError(f"policy {name} {getattr(self, name)!r} is not one of {', '.join(choices)}")
         if not self.missing_result.strip():

@@ -18,7 +18,7 @@ from .read_request import ReadRequest, read_request, unread_fields as unread_fie
 from .recognise import Recognised as Recognised, as_body as as_body, recognise as recognise
 from .renderer import Renderer, Renderers as Renderers, encode, encode_again as encode_again
 from .request import Request
-from .sources import Sources as Sources, message_at as message_at
+from .sources import Sources, body_sources
 from .writing import AnswerSettings, AnswerWriter, WrittenAnswer, events_of, write_answer, write_error
 
 __all__ = [
@@ -33,7 +33,9 @@ __all__ = [
     "ReadRequest",
     "Renderer",
     "Request",
+    "Sources",
     "WrittenAnswer",
+    "body_sources",
     "decode",
     "encode",
     "events_of",

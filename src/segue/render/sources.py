@@ -3,19 +3,19 @@
 Paths are those of findings: ``messages[3].content[1]``.
 """
 
-import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import FormatError
 from ..projection import PolicyLike, Report, rendered
 from ..types import Context, Model, Options, ToolResultMessage
 from ..wire import Outgoing, Turns, protocol_of, to_builtins
-from .bodies import read_conversation
+from .bodies import Body, opened, read_conversation
 
 
 class Sources(Struct, frozen=True):
@@ -91,18 +91,67 @@ def _items(turn: Any) -> dict[str, int]:
 
 # -- bodies of others -------------------------------------------------------------------------------------------------
 
-_PLACE = re.compile(r"(\w+)\[(\d+)\](?:\.(\w+)\[(\d+)\])?")
+MOST_TRIES = 24
+"""Places at which a list is divided before its parts count as inseparable."""
+Count = Callable[[list[Any]], int | None]
+"""How many messages are read from some turns, or from some items of a turn; ``None`` if they cannot be read."""
 
 
-def message_at(body: dict[str, Any], protocol: str, path: str, model: Model | str | None = None) -> int | None:
-    """The index of the message that ``ingest`` reads from the part of ``body`` at ``path``; ``None`` for parts that are
-    not in the history."""
-    found = _PLACE.match(path)
-    history = protocol_of(protocol).history
-    if found is None or found[1] != history:
-        return None
-    turns = [*body[history][: int(found[2]) + 1]]
-    if found[3] is not None and turns and isinstance(turns[-1], dict) and isinstance(turns[-1].get(found[3]), list):
-        turns[-1] = {**turns[-1], found[3]: turns[-1][found[3]][: int(found[4]) + 1]}
-    messages = read_conversation({**body, history: turns}, protocol, model, 0).messages
-    return len(messages) - 1 if messages else None
+def body_sources(body: Body, protocol: str | None = None, model: Model | str | None = None) -> Sources:
+    """The messages that ``ingest`` reads from each part of a request body. The protocol is recognised if it is not
+    passed.
+
+    Readers do not report positions, so the history is divided until the parts cannot be read apart: calls and text that
+    become one answer. This takes a few readings of the whole history, however many parts there are.
+    """
+    document, name = opened(body, protocol)
+    history = protocol_of(name).history if name else ""
+    turns = document.get(history) if document else None
+    if document is None or name is None or not isinstance(turns, list):
+        return Sources({})
+    read, spoken = {**document}, name
+
+    def count(some: list[Any]) -> int | None:
+        read[history] = some
+        try:
+            return len(read_conversation(read, spoken, model, 0).messages)
+        except FormatError:
+            return None
+
+    return Sources({f"{history}{part}": tuple(found) for part, found in _places(turns, count) if found})
+
+
+def _places(turns: list[Any], count: Count) -> Iterator[tuple[str, range]]:
+    """The path of each turn, and of the items of a turn that was read as several messages, with the messages."""
+    for at, found in enumerate(_divide(turns, count, 0, count(turns) or 0)):
+        turn = turns[at]
+        yield f"[{at}]", found
+        if len(found) < 2 or not isinstance(turn, dict):
+            continue
+        for name, items in turn.items():
+            if isinstance(items, list) and len(items) > 1:
+
+                def count_items(some: list[Any], turn: dict[str, Any] = turn, name: str = name) -> int | None:
+                    return count([{**turn, name: some}])
+
+                inside = _divide(items, count_items, found.start, len(found))
+                yield from ((f"[{at}].{name}[{number}]", part) for number, part in enumerate(inside))
+
+
+def _divide(items: list[Any], count: Count, first: int, total: int) -> Iterator[range]:
+    """The messages behind each item of a list from which ``total`` messages were read, beginning with ``first``."""
+    middle = len(items) // 2
+    tries = sorted(range(1, len(items)), key=lambda at: abs(at - middle))[:MOST_TRIES] if total else []
+    for at in tries:
+        left, right = count(items[:at]), count(items[at:])
+        if left is not None and right is not None and left + right == total:
+            yield from _divide(items[:at], count, first, left)
+            yield from _divide(items[at:], count, first + left, right)
+            return
+    ends = [count(items[:at]) for at in range(1, len(items))] if 1 < len(items) <= MOST_TRIES else [None]
+    known = [end for end in ends if end is not None]
+    if len(known) < len(ends):
+        yield from [range(first, first + total)] * len(items)
+        return
+    for before, end in zip([0, *known], [*known, total], strict=True):
+        yield range(first + min(before, max(end - 1, 0)), first + end)

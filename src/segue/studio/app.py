@@ -21,12 +21,12 @@ from ..errors import NetworkError, SegueError
 from ..types.printable import printable
 from .blocks import Ink, Place, plain
 from .frame import ASSETS, file_page, page
-from .gateway import GatewayClient, draw_request, draw_requests
+from .gateway import GatewayClient, draw_request, draw_requests, mark_of
 from .home import draw_error, draw_home
 from .marked import one_line
 from .opened import Opened
 from .pages_json import home_json, screen_json
-from .raw import draw_raw
+from .raw import draw_raw, find_in_body
 from .rows import CHUNK, Sheet, draw_rows
 from .screen import draw_screen, draw_whole, find, title_line
 from .shelf import Shelf, default_targets
@@ -110,19 +110,15 @@ class Studio:
         if not view.to and "to" not in request.query_params:
             view = view.change(to=default_targets(opened))
         sheet = self._sheet(opened, view)
-        hits = find(sheet, view.find)
+        shown = sheet.columns[view.raw - 1].preview if view.raw else None
+        hits = find(sheet, view.find) if shown is None or as_json else find_in_body(shown.request, view.find)
         if hits and not view.at:
-            view = view.change(at=hits[min(view.hit, len(hits)) - 1])
+            view = view.change(at=max(hits[min(view.hit, len(hits)) - 1], 0))
         if as_json:
             return Response(screen_json(sheet, view, path, hits), media_type="application/json")
         line = title_line(opened, view, path, hits)
-        return HTMLResponse(page(one_line(opened.name), self._content(sheet, view, path), line=line))
-
-    def _content(self, sheet: Sheet, view: View, path: str) -> h.Node:
-        column = sheet.columns[view.raw - 1] if view.raw else None
-        if column is not None and column.preview is not None:
-            return draw_raw(column.preview.request, view, path)
-        return draw_screen(sheet, view, path)
+        content = draw_screen(sheet, view, path) if shown is None else draw_raw(shown.request, view, path)
+        return HTMLResponse(page(one_line(opened.name), content, line=line))
 
     def rows(self, request: HTTPRequest) -> Response:
         opened = self._opened(request.path_params["id"])
@@ -200,14 +196,10 @@ class Studio:
         return HTMLResponse(page(f"request {one_line(name)}", draw_request(row, conversation)))
 
     async def requests_live(self, request: HTTPRequest) -> Response:
-        """A stream with one event whenever the gateway has a new request."""
+        """A stream with one event whenever the gateway's list has changed."""
         gateway = self._gateway()
 
-        def newest() -> str:
-            rows = gateway.requests()
-            return f"{rows[0].get('id')} {rows[0].get('status')}" if rows else ""
-
-        return _watched(newest, await asyncio.to_thread(newest))
+        return _watched(lambda: mark_of(gateway.requests()), request.query_params.get("after", ""))
 
     def _opened(self, id: str) -> Opened:  # noqa: A002
         opened = self.shelf.open(id)

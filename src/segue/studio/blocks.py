@@ -210,9 +210,17 @@ def draw_blocks(message: Message, ink: Ink, place: Place) -> Iterator[h.Renderab
     if isinstance(message, ToolResultMessage):
         yield result_mark(message)
     for at, block in enumerate(message.content):
-        yield draw(block, ink, place, at)
+        name = f"m{place[1]}.b{at}"
+        yield h.div(".block", id=name)[
+            _link(name, place[1], at) if len(message.content) > 1 else None, draw(block, ink, place, at)
+        ]
     if not message.content:
         yield h.p(".empty")["(empty)"]
+
+
+def _link(name: str, index: int, at: int) -> h.Renderable:
+    """A link to one block of several. It is visible where the mouse or the focus is."""
+    return h.a(".here", href=f"#{name}", aria_label=f"block {at} of message {index}", title=f"link to block {at}")["#"]
 
 
 def result_mark(message: ToolResultMessage) -> h.Renderable:

@@ -2,20 +2,16 @@
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from typing import Any, Literal
 
 from msgspec import Struct
 
 from ..catalog import get_model
 from ..errors import SegueError
-from ..render import Preview, encode, lint, message_at, preview
+from ..render import Preview, Sources, body_sources, encode, lint, preview
 from ..rules import Finding
 from ..types import Change, Context, Message, Model
 from .view import Target
-
-MOST_PLACED = 60
-"""Findings of an opened body that are placed at their messages: each place is found by reading the body again."""
 
 State = Literal["same", "changed", "absent"]
 
@@ -98,27 +94,17 @@ def _refused(context: Context, model: Model) -> tuple[dict[int | None, list[Find
         findings = lint(request.json(), model.protocol, model)
     except SegueError as error:
         return {}, error.for_shell()
-    if not findings:
-        return {}, ""
-    sources = request.sources
-    return _by_message((next(iter(sources.messages(each.path)), None), each) for each in findings), ""
+    return (_by_message(request.sources, findings) if findings else {}), ""
 
 
 def findings_in_body(body: dict[str, Any], protocol: str) -> dict[int | None, list[Finding]]:
     """The findings of a request body that was opened, by the index of the message that was read from their place."""
     findings = lint(body, protocol)
-    placed: list[tuple[int | None, Finding]] = []
-    for number, finding in enumerate(findings):
-        try:
-            index = message_at(body, protocol, finding.path) if number < MOST_PLACED else None
-        except SegueError:
-            index = None
-        placed.append((index, finding))
-    return _by_message(placed)
+    return _by_message(body_sources(body, protocol), findings) if findings else {}
 
 
-def _by_message(placed: Iterable[tuple[int | None, Finding]]) -> dict[int | None, list[Finding]]:
+def _by_message(sources: Sources, findings: list[Finding]) -> dict[int | None, list[Finding]]:
     found: dict[int | None, list[Finding]] = defaultdict(list)
-    for index, finding in placed:
-        found[index].append(finding)
+    for finding in findings:
+        found[next(iter(sources.messages(finding.path)), None)].append(finding)
     return dict(found)

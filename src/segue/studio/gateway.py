@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from datetime import datetime
+from hashlib import blake2b
 from typing import Any
 
 import htpy as h
@@ -60,11 +61,16 @@ class GatewayClient:
             raise SegueError(f"what answers at {self.url} is not a gateway of segue") from None
 
 
+def mark_of(rows: list[dict[str, Any]]) -> str:
+    """A digest of the list, which differs if a request was added or has changed. Requests end in any order."""
+    return blake2b(msgspec.json.encode(rows), digest_size=8).hexdigest()
+
+
 def draw_requests(url: str, rows: list[dict[str, Any]]) -> h.Renderable:
     """The list: which model was asked for, which one answered, what was changed, tokens and cost."""
     names = ("time", "asked for", "answered by", "status", "changes", "tokens", "cost", "seconds")
     head = h.thead[h.tr[[h.th(scope="col")[name] for name in names]]]
-    return h.div("#home.wide", data_live="/gateway/live", data_refresh="/gateway")[
+    return h.div("#home.wide", data_live=f"/gateway/live?after={mark_of(rows)}", data_refresh="/gateway")[
         h.h1[f"Requests of the gateway at {one_line(url)}"],
         h.p(".facts")[h.span("#live", role="status")],
         h.div("#list")[

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 import htpy as h
 
-from ..projection import PRESETS
+from ..projection import CHOICES, PRESETS
 from ..render import Preview
 from ..rules import Finding
 from ..types import dollars
@@ -15,7 +15,7 @@ from .columns import Column
 from .marked import one_line
 from .opened import Opened
 from .rows import Sheet, draw_changes, draw_findings
-from .view import CHOICES, FREE, Target, View
+from .view import FREE, Target, View
 
 MOST_LISTED = 200
 """Findings that a list shows; the keys reach all."""
@@ -25,6 +25,7 @@ _LABELS = {
     "orphan_results": "results without a call",
     "reasoning": "thinking of others",
     "provider_content": "provider content",
+    "declared_names": "names of declared tools",
     "missing_result": "text for a missing result",
     "reasoning_limit": "characters of thinking kept",
 }
@@ -47,6 +48,7 @@ def _stored(sheet: Sheet) -> h.Renderable:
         h.h2(tabindex="-1")["as stored"],
         h.p[count_of(len(opened.context.messages), "message"), _frame(opened)],
         h.p(".refused" if count else ".fine")[checked] if opened.body is not None else None,
+        h.div(".controls")[_findings(sheet.findings)] if sheet.findings else None,
         draw_findings(sheet.findings.get(None, [])),
         [h.p(".failure")["not read: ", one_line(fault)] for fault in opened.faults[:3]],
     ]
@@ -173,15 +175,15 @@ def _controls(column: Column, number: int, opened: Opened, view: View, path: str
         yield h.a(
             ".raw", href=f"{path}?{raw.query()}", data_visit="", aria_label=f"raw body for {column.target.model}"
         )["raw body"]
-        findings = [each for found in column.findings.values() for each in found]
-        if findings:
-            yield _findings(column, findings)
+        if column.findings:
+            yield _findings(column.findings)
         yield _python(column.target, opened)
 
 
-def _findings(column: Column, findings: list[Finding]) -> h.Renderable:
+def _findings(findings: dict[int | None, list[Finding]]) -> h.Renderable:
     """All findings, each with a link to its message."""
-    places = sorted(column.findings.items(), key=lambda item: -1 if item[0] is None else item[0])
+    places = sorted(findings.items(), key=lambda item: -1 if item[0] is None else item[0])
+    count = sum(map(len, findings.values()))
     listed = islice(((index, finding) for index, found in places for finding in found), MOST_LISTED)
     items = [
         h.li[
@@ -191,7 +193,8 @@ def _findings(column: Column, findings: list[Finding]) -> h.Renderable:
         ]
         for index, finding in listed
     ]
-    return h.details(".panel")[h.summary[f"findings ({len(findings)})"], h.ol[items]]
+    more = h.li[f"and {count - MOST_LISTED} more"] if count > MOST_LISTED else None
+    return h.details(".panel")[h.summary[f"findings ({count})"], h.ol[items, more]]
 
 
 def _policy_form(target: Target, number: int, view: View, path: str) -> h.Renderable:
@@ -203,12 +206,12 @@ def _policy_form(target: Target, number: int, view: View, path: str) -> h.Render
     for name, values in CHOICES.items():
         value = chosen.get(name, str(getattr(base, name)))
         options = [h.option(value=each, selected=each == value)[each] for each in values]
-        fields.append(_field(name, number, _LABELS[name], options))
+        fields.append(_field(name, number, _label(name), options))
     for name in FREE:
         default = getattr(base, name)
         value = chosen.get(name, "" if default is None else str(default))
         field = h.input(name=f"{number}.{name}", value=value, size="14", placeholder="all" if default is None else "")
-        fields.append(h.label[h.span[_LABELS[name]], field])
+        fields.append(h.label[h.span[_label(name)], field])
     others = view.with_target(number, Target(target.model))
     return h.details(".panel")[
         h.summary["policy"],
@@ -216,6 +219,10 @@ def _policy_form(target: Target, number: int, view: View, path: str) -> h.Render
             hidden(others), fields, h.button(type="submit")["apply"]
         ],
     ]
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name, name.replace("_", " "))
 
 
 def _field(name: str, number: int, text: str, options: list[h.Element]) -> h.Renderable:

@@ -227,7 +227,7 @@ class SessionReader:
         compacted = len(state.messages) < count
         marks = list(self._marks(info.parent, info.parent_entry))
         if compacted:
-            marks = [Event(0, "compaction", f"compacted: this summary and what follows stand for {count} messages")]
+            marks = [Event(0, "compaction", f"compacted: stands for {count} messages")]
         events = sorted([*marks, *switches(state.messages)], key=lambda event: event.message)
         name = one_line(info.title or info.id)
         return Opened(

@@ -1,5 +1,6 @@
 """A request body as a tree that can be folded, and as a command for `curl`."""
 
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ from ..render import Request
 from ..types.formatting import size_of
 from ..types.printable import escape_json
 from ..types.secret import shown_headers
-from .marked import one_line
+from .marked import one_line, pattern_of, safe
 from .rows import CHUNK
 from .view import View
 
@@ -41,8 +42,25 @@ def draw_raw(request: Request, view: View, path: str) -> h.Renderable:
         ],
         h.details[h.summary["curl"], h.pre[curl_of(request)]],
         _pages(request, view, path),
-        h.div(".json")[_value(_shown(request, view), 0)],
+        h.div(".json")[_Tree(_history(request)[0], _first(request, view), view.find).value(_shown(request, view))],
     ]
+
+
+def find_in_body(request: Request, text: str) -> list[int]:
+    """The turns of the history that contain ``text``; -1: some other part of the body does."""
+    if not text:
+        return []
+    found, (name, turns) = pattern_of(text), _history(request)
+    others = {key: value for key, value in request.body.items() if key != name or not turns}
+    return [*([-1] if _has(others, found) else []), *[at for at, turn in enumerate(turns) if _has(turn, found)]]
+
+
+def _has(value: Any, found: "re.Pattern[str]") -> bool:
+    if isinstance(value, dict):
+        return any(_has(each, found) for pair in value.items() for each in pair)
+    if isinstance(value, list):
+        return any(_has(each, found) for each in value)
+    return isinstance(value, str) and found.search(value) is not None
 
 
 def _history(request: Request) -> tuple[str, list[Any]]:
@@ -54,8 +72,13 @@ def _history(request: Request) -> tuple[str, list[Any]]:
 def _shown(request: Request, view: View) -> dict[str, Any]:
     """The body with at most one chunk of its history."""
     name, turns = _history(request)
-    first = min(view.at, max(len(turns) - 1, 0)) // CHUNK * CHUNK
+    first = _first(request, view)
     return {**request.body, name: turns[first : first + CHUNK]} if len(turns) > CHUNK else request.body
+
+
+def _first(request: Request, view: View) -> int:
+    """The first turn that is shown."""
+    return min(view.at, max(len(_history(request)[1]) - 1, 0)) // CHUNK * CHUNK
 
 
 def _pages(request: Request, view: View, path: str) -> h.Renderable | None:
@@ -79,25 +102,60 @@ def curl_of(request: Request) -> str:
     return one_line(" ".join(["curl", address, *headers, "--data-binary @body.json"]))
 
 
-def _value(value: Any, depth: int) -> h.Node:
-    if isinstance(value, dict) and value and depth < DEEPEST:
-        rows = [h.li[h.span(".name")[_text(name)], ": ", _value(each, depth + 1)] for name, each in value.items()]
-        return _fold("{", rows, "}", depth, _kind(value))
-    if isinstance(value, list) and value and depth < DEEPEST:
-        return _fold("[", [h.li[_value(each, depth + 1)] for each in value], "]", depth, str(len(value)))
-    if isinstance(value, str):
-        return h.span(".string", dir="auto")[_text(value)]
-    return h.span(".literal")[escape_json(msgspec.json.encode(value).decode())]
+class _Tree:
+    """Draws a body. Turns of the history have addresses (``#t12``), and parts with the searched words are unfolded."""
 
+    def __init__(self, history: str, first: int, find: str) -> None:
+        self._history = history
+        self._first = first
+        self._find = find
+        self._pattern = pattern_of(find) if find else None
+        self._outside = False
 
-def _fold(opening: str, rows: list[h.Element], closing: str, depth: int, about: str) -> h.Renderable:
-    title = h.summary[opening, h.span(".folded")[f" {about} {closing}"]]
-    return h.details(open=depth < OPEN_DEPTH)[title, h.ul[rows], closing]
+    def value(self, value: Any, depth: int = 0, path: str = "") -> h.Node:
+        if isinstance(value, dict) and value and depth < DEEPEST:
+            rows = [
+                h.li(id=None if depth else self._id(name, each))[
+                    h.span(".name")[self._text(name)], ": ", self.value(each, depth + 1, f"{path}.{name}")
+                ]
+                for name, each in value.items()
+            ]
+            return self._fold("{", rows, "}", value, depth, _kind(value))
+        if isinstance(value, list) and value and depth < DEEPEST:
+            is_history = path == f".{self._history}"
+            rows = [
+                h.li(id=f"t{self._first + at}" if is_history else None)[self.value(each, depth + 1, f"{path}[]")]
+                for at, each in enumerate(value)
+            ]
+            return self._fold("[", rows, "]", value, depth, str(len(value)))
+        if isinstance(value, str):
+            return h.span(".string", dir="auto")[self._text(value)]
+        return h.span(".literal")[escape_json(msgspec.json.encode(value).decode())]
+
+    def _id(self, name: str, value: Any) -> str | None:
+        """The address of the first part outside the history that has the searched words."""
+        if self._pattern is None or name == self._history or self._outside or not _has({name: value}, self._pattern):
+            return None
+        self._outside = True
+        return "t-1"
+
+    def _fold(
+        self, opening: str, rows: list[h.Element], closing: str, value: Any, depth: int, about: str
+    ) -> h.Renderable:
+        title = h.summary[opening, h.span(".folded")[f" {about} {closing}"]]
+        is_open = depth < OPEN_DEPTH or (self._pattern is not None and _has(value, self._pattern))
+        return h.details(open=is_open)[title, h.ul[rows], closing]
+
+    def _text(self, value: str) -> h.Node:
+        shown = safe(escape_json(msgspec.json.encode(value[:LONGEST]).decode()), self._find)
+        return shown if len(value) <= LONGEST else [shown, f" … {len(value):,} characters"]
 
 
 def _kind(value: dict[str, Any]) -> str:
     """What an object is, in a word, for when it is folded."""
-    words = [value[name][:40] for name in ("role", "type", "name") if isinstance(value.get(name), str)]
+    inner = value.get("function")
+    named = {**inner, **value} if isinstance(inner, dict) else value
+    words = [named[name][:40] for name in ("role", "type", "name") if isinstance(named.get(name), str)]
     text = next((found for found in _texts(value) if found.strip()), "")
     return one_line(" ".join([*words, text[:80]])) or f"{len(value)}"
 
@@ -114,8 +172,3 @@ def _texts(value: Any) -> Iterator[str]:
                 yield found
             else:
                 yield from _texts(found)
-
-
-def _text(value: str) -> str:
-    shown = escape_json(msgspec.json.encode(value[:LONGEST]).decode())
-    return shown if len(value) <= LONGEST else f"{shown} … {len(value):,} characters"

@@ -146,7 +146,7 @@ def draw_findings(findings: Sequence[Finding], model: str = "") -> Iterator[h.Re
         word = "refused" if first.severity == "error" else "warning"
         more = f" (and {len(others)} more)" if others else ""
         yield h.details(f".finding.{word}")[
-            h.summary[h.b(".word")[word], f" as stored: {one_line(first.message)}{more}"],
+            h.summary[h.b(".word")[word], f"{' as stored' if model else ''}: {one_line(first.message)}{more}"],
             h.dl[
                 [h.dt["the provider answers"], h.dd[h.q(dir="auto")[one_line(first.answers)]]]
                 if first.answers

@@ -16,7 +16,7 @@ from .opened import Opened, switches
 from .rows import CHUNK, Sheet, draw_rows
 from .view import View
 
-_SIGNS = {"model": "●", "compaction": "✂", "fork": "⑂", "failure": "✗"}
+_SIGNS = {"model": "●", "compaction": "✂", "fork": "↳", "failure": "✗"}
 LAST = 999_999_999
 """As the message to show: the last one."""
 MOST_EVENTS = 400
@@ -52,7 +52,7 @@ def _screen(sheet: Sheet, view: View, path: str, chunks: list[h.Renderable], *, 
     return h.div(f"#screen.cols-{width}", **live)[
         strip(sheet.opened, is_file),
         h.div("#heads")[draw_heads(sheet, view, path, is_file=is_file)],
-        None if is_file else _tools_line(sheet, view, path),
+        h.div("#tools")[_steps(sheet)] if is_file else _tools_line(sheet, view, path),
         _system(sheet),
         h.div(
             "#feed",
@@ -160,11 +160,41 @@ def _tools_line(sheet: Sheet, view: View, path: str) -> h.Renderable:
         ]
         if view.to
         else None,
+        _compare_form(view, path) if view.diff else None,
+        _steps(sheet),
         h.a(href=f"{path}/export?{view.query()}", download="")["export as HTML"],
         h.a(href=f"{path}.json?{view.query()}")["JSON"],
         h.a("#to-end", href="#end")["to the end"],
         h.span("#live", role="status"),
     ]
+
+
+def _compare_form(view: View, path: str) -> h.Renderable:
+    """Which two columns are compared."""
+    names = ["as stored", *[one_line(target.name) for target in view.to]]
+    options = [
+        h.option(value=f"{one},{other}", selected=view.diff == (one, other))[f"{names[one]} → {names[other]}"]
+        for one in range(len(names))
+        for other in range(one + 1, len(names))
+    ]
+    return h.form(method="get", action=path, data_visit="change")[
+        hidden(view.change(diff=None)),
+        h.label[h.span(".visually-hidden")["compare"], h.select(name="diff")[options]],
+    ]
+
+
+def _steps(sheet: Sheet) -> Iterator[h.Renderable]:
+    """Buttons to the next and the previous change and finding, which do what the keys do."""
+    for what, found, (back, forward) in (
+        ("change", changed_messages(sheet), "pn"),
+        ("finding", refused_messages(sheet), "PN"),
+    ):
+        if found:
+            yield h.span(".steps")[
+                f"{what}s ",
+                h.button(type="button", data_key=back, title=f"{back}", aria_label=f"previous {what}")["‹"],
+                h.button(type="button", data_key=forward, title=f"{forward}", aria_label=f"next {what}")["›"],
+            ]
 
 
 # -- finding ----------------------------------------------------------------------------------------------------------
@@ -213,14 +243,16 @@ def _hits(view: View, path: str, hits: list[int]) -> h.Node:
     if not hits:
         return h.span(role="status")["not found"]
     hit = min(max(view.hit, 1), len(hits))
+    kind = "t" if view.raw else "m"  # turns of a body, or messages
 
     def link(number: int, text: str, name: str) -> h.Renderable:
         number = (number - 1) % len(hits) + 1
-        there = view.change(hit=number, at=hits[number - 1])
-        return h.a(href=f"{path}?{there.query()}#m{hits[number - 1]}", data_visit="", aria_label=name, title=name)[text]
+        there = view.change(hit=number, at=max(hits[number - 1], 0))
+        address = f"{path}?{there.query()}#{kind}{hits[number - 1]}"
+        return h.a(href=address, data_visit="", aria_label=name, title=name)[text]
 
     return [
         link(hit - 1, "‹", "previous place"),
-        h.span(role="status")[h.a(".hit", href=f"#m{hits[hit - 1]}")[f"{hit} of {len(hits)}"]],
+        h.span(role="status")[h.a(".hit", href=f"#{kind}{hits[hit - 1]}")[f"{hit} of {len(hits)}"]],
         link(hit + 1, "›", "next place"),
     ]

@@ -179,16 +179,13 @@ class Shelf:
 
     def _all_messages(self, text: str) -> Iterator[tuple[str, str, int, Message]]:
         for opened in self.documents():
-            for index, message in enumerate(opened.context.messages):
-                yield opened.id, opened.name, index, message
+            yield from _messages_of(opened)
         yield from self._in_transcripts(text)
         for info in self.sessions():
-            opened_session = None
             with suppress(SegueError):  # a damaged session does not hide the others
-                opened_session = self.open(id_of("session", info.id))
-            if opened_session is not None:
-                for index, message in enumerate(opened_session.context.messages):
-                    yield opened_session.id, opened_session.name, index, message
+                session = self.open(id_of("session", info.id))
+                whole = self.open(session.whole) if session is not None and session.whole else None
+                yield from (place for each in (session, whole) if each is not None for place in _messages_of(each))
 
     def _in_transcripts(self, text: str) -> Iterator[tuple[str, str, int, Message]]:
         """The messages of the files of other tools that may contain ``text``."""
@@ -198,8 +195,7 @@ class Shelf:
                 if os.path.isfile(path) and needle not in Path(path).read_bytes().lower():
                     continue
                 for opened in open_file(path, self._read):
-                    for index, message in enumerate(opened.context.messages):
-                        yield opened.id, opened.name, index, message
+                    yield from _messages_of(opened)
 
     # -- what the models get -----------------------------------------------------------------------------------------
 
@@ -230,6 +226,13 @@ class Shelf:
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return made
+
+
+def _messages_of(opened: Opened) -> Iterator[tuple[str, str, int, Message]]:
+    """The messages to search. Of a compacted conversation only the summary: the whole log has the others."""
+    messages = opened.context.messages
+    for index, message in enumerate(messages[:1] if opened.whole else messages):
+        yield opened.id, opened.name, index, message
 
 
 def default_targets(opened: Opened) -> tuple[Target, ...]:

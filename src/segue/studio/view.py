@@ -11,17 +11,10 @@ from urllib.parse import quote, urlencode
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from ..projection import PRESETS, Policy
+from ..projection import CHOICES, PRESETS, Policy
 
 MOST_COLUMNS = 6
 DEFAULT = "default"
-CHOICES: dict[str, tuple[str, ...]] = {
-    "failed_turns": ("drop", "keep-text", "drop-all"),
-    "orphan_results": ("text", "pair", "drop"),
-    "reasoning": ("labelled", "text", "drop", "auto"),
-    "provider_content": ("text", "drop"),
-}
-"""The fields of a policy that have a few values, which a page offers."""
 FREE = ("missing_result", "reasoning_limit")
 """The fields of a policy with any text or number."""
 

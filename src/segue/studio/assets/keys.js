@@ -18,7 +18,15 @@ function visibleRow() {
   return [...document.querySelectorAll(".row")].find((row) => row.getBoundingClientRect().bottom > top);
 }
 
-export async function goTo(index, { focus = true } = {}) {
+/** Marks the block or turn that a link leads to. */
+function mark(place) {
+  document.querySelector("[aria-current=location]")?.removeAttribute("aria-current");
+  place?.setAttribute("aria-current", "location");
+  return place;
+}
+
+/** Goes to a message, or to one of its blocks. */
+export async function goTo(index, { focus = true, block = null } = {}) {
   if (!document.getElementById(`m${index}`)) await load(index);
   const row = document.getElementById(`m${index}`);
   if (!row) return;
@@ -28,13 +36,22 @@ export async function goTo(index, { focus = true } = {}) {
   }
   row.classList.add("current");
   row.tabIndex = 0;
-  const place = () => row.scrollIntoView({ block: "start" });
+  const inside = block === null ? null : document.getElementById(`m${index}.b${block}`);
+  mark(inside);
+  inside?.querySelector("details")?.setAttribute("open", "");
+  const place = () => {
+    // The heads cover the top, and are higher while one of their lists is open.
+    const covered = document.getElementById("heads")?.offsetHeight + document.getElementById("top")?.offsetHeight;
+    document.documentElement.style.scrollPaddingTop = `${Math.min(covered || 0, innerHeight * 0.7)}px`;
+    row.scrollIntoView({ block: "start" });
+    if (inside?.getBoundingClientRect().bottom > innerHeight) inside.scrollIntoView({ block: "center" });
+  };
   place();
   if (focus) row.focus({ preventScroll: true });
   // Rows that were never drawn have a guessed height; once they are drawn, the row is at another place.
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   place();
-  history.replaceState(history.state, "", `#m${index}`);
+  history.replaceState(history.state, "", inside ? `#${inside.id}` : `#m${index}`);
 }
 
 function step(list, direction) {
@@ -83,17 +100,21 @@ document.addEventListener("keydown", (event) => {
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("#keys")) showHelp();
+  const button = event.target.closest("[data-key]");
+  if (button) KEYS[button.dataset.key]();
   const link = event.target.closest("a[href^='#m']");
   if (link && !event.defaultPrevented) {
     event.preventDefault();
-    goTo(Number(link.hash.slice(2)));
+    goToHash(link.hash);
   }
 });
 
-/** Goes to the message that the URL names: `#m115`, or a block of it, `#m115.b2`. */
-export const followHash = () => {
-  const found = /^#m(\d+)/.exec(location.hash);
-  return found ? goTo(Number(found[1]), { focus: false }) : Promise.resolve();
-};
+/** Goes to a message, `#m115`, to a block of it, `#m115.b2`, or to a turn of a raw body, `#t115`. */
+export async function goToHash(hash, focus = true) {
+  const found = /^#m(\d+)(?:\.b(\d+))?$/.exec(hash);
+  if (found) await goTo(Number(found[1]), { focus, block: found[2] ?? null });
+  else if (/^#t-?\d+$/.test(hash)) mark(document.getElementById(hash.slice(1)))?.scrollIntoView({ block: "center" });
+}
+export const followHash = () => goToHash(location.hash, false);
 addEventListener("hashchange", followHash);
 followHash();

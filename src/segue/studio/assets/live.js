@@ -6,13 +6,16 @@ let sized = null;
 export function watch({ parse, fetchText, observe }) {
   source?.close();
   source = null;
+  onscroll = document.onvisibilitychange = null;
+  sized?.disconnect();
   const page = document.querySelector("[data-live]");
   if (!page) return;
   const status = document.getElementById("live");
-  let following = atEnd();
+  const feed = document.getElementById("feed"); // a list has its newest rows first, so there is no end to follow
+  let following = feed && atEnd();
   let [scrolled, height] = [scrollY, document.body.scrollHeight];
   const show = () => {
-    const text = following ? "live, following the end" : "live, not following";
+    const text = feed ? (following ? "live, following the end" : "live, not following") : "live";
     if (source && status.textContent !== text) status.textContent = text;
   };
   const toEnd = () => following && scrollTo(0, document.body.scrollHeight);
@@ -20,33 +23,46 @@ export function watch({ parse, fetchText, observe }) {
     // Scrolling up stops following. If the height has changed too, it was not the user who scrolled.
     const now = document.body.scrollHeight;
     if (now === height && scrollY < scrolled - 4) following = false;
-    else if (atEnd()) following = true;
+    else if (feed && atEnd()) following = true;
     [scrolled, height] = [scrollY, now];
     show();
   };
-  sized?.disconnect();
   sized = new ResizeObserver(toEnd);
   sized.observe(document.body);
-  const opened = (source = new EventSource(page.dataset.live));
   let busy = false;
   let again = false;
   const update = async () => {
     again = busy;
     if (busy) return;
     busy = true;
-    do {
-      again = false;
-      const [text] = await fetchText(page.dataset.refresh);
-      if (source !== opened) return;
-      merge(parse(text), observe);
-      toEnd();
-    } while (again);
-    busy = false;
-    show();
+    try {
+      do {
+        again = false;
+        const [text] = await fetchText(page.dataset.refresh);
+        if (!page.isConnected) return;
+        merge(parse(text), observe);
+        toEnd();
+      } while (again);
+      show();
+    } catch (error) {
+      status.textContent = `live: ${error.message}`;
+    } finally {
+      busy = false;
+    }
   };
-  opened.addEventListener("grown", update);
-  opened.addEventListener("open", show);
-  opened.addEventListener("error", () => (status.textContent = "live: the connection is lost"));
+  const connect = () => {
+    source = new EventSource(page.dataset.live);
+    source.addEventListener("grown", update);
+    source.addEventListener("open", show);
+    source.addEventListener("error", () => (status.textContent = "live: the connection is lost"));
+  };
+  // A browser has few connections per server, so pages in the background have none. They catch up when they are shown.
+  document.onvisibilitychange = () => {
+    source?.close();
+    source = null;
+    if (!document.hidden) connect();
+  };
+  if (!document.hidden) connect();
 }
 
 const atEnd = () => scrollY + innerHeight > document.body.scrollHeight - 60;
@@ -56,7 +72,10 @@ function merge(next, observe) {
   const open = [...document.querySelectorAll("#heads details[open] > summary")].map((each) => each.textContent);
   for (const name of ["top", "strip", "heads", "list"]) {
     const [old, fresh] = [document.getElementById(name), next.getElementById(name)];
-    if (old && fresh && !old.contains(document.activeElement)) old.replaceWith(fresh);
+    const focused = old?.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    if (!old || !fresh || (name !== "list" && old.contains(document.activeElement))) continue;
+    old.replaceWith(fresh);
+    if (focused) fresh.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
   }
   for (const summary of document.querySelectorAll("#heads summary")) {
     if (open.includes(summary.textContent)) summary.parentElement.open = true;

@@ -1,5 +1,5 @@
 // What needs the server: pages without a reload, chunks as they come near, whole texts, copying, models, live.
-import { current, followHash, goTo, whenMissing } from "./keys.js";
+import { current, followHash, goTo, goToHash, whenMissing } from "./keys.js";
 import { watch } from "./live.js";
 
 const parse = (text) => new DOMParser().parseFromString(text, "text/html");
@@ -32,7 +32,8 @@ async function visit(address, { push = true } = {}) {
 
 function formAddress(form) {
   const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ""));
-  return `${form.getAttribute("action")}?${query}`;
+  const readable = { "%2F": "/", "%2C": ",", "%3A": ":" };
+  return `${form.getAttribute("action")}?${`${query}`.replace(/%(2F|2C|3A)/g, (each) => readable[each])}`;
 }
 
 document.addEventListener("click", (event) => {
@@ -47,7 +48,7 @@ document.addEventListener("submit", (event) => {
     event.preventDefault();
     visit(formAddress(event.target)).then(() => {
       const hit = document.querySelector("#find .hit");
-      if (hit && event.target.id === "find") goTo(Number(hit.hash.slice(2)));
+      if (hit && event.target.id === "find") goToHash(hit.hash);
     });
   }
 });
@@ -135,4 +136,4 @@ function start() {
 }
 start();
 if (location.hash) followHash();
-else if (document.querySelector("#find .hit")) document.querySelector("#find .hit").click();
+else if (document.querySelector("#find .hit")) goToHash(document.querySelector("#find .hit").hash, false);
