@@ -26,7 +26,7 @@ FLAGS = [
     # A name of another site that leads to this machine, as in an attack by DNS rebinding.
     "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ]
-PATIENCE = 15_000
+PATIENCE = 120_000
 """Milliseconds after which something that a page must show counts as missing: only tests that fail wait for it."""
 ROOT = Path(__file__).parents[2]
 
