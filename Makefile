@@ -19,7 +19,7 @@ ONLY ?=
 BEFORE ?=
 ROWS ?=
 
-.PHONY: help tour test soak endurance busy frameworks recipes check bench wheel catalog compare lock docs shapes clients clean
+.PHONY: help tour test soak endurance busy frameworks recipes check bench wheel release catalog compare lock docs shapes clients clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -64,8 +64,11 @@ check: $(DEV) ## check style, types and the direction of imports
 bench: $(VENV)/bench.stamp $(VENV)/proxies.stamp $(DEV) ## compare with other libraries: accepted requests and speed; write pages and plots to docs/
 	$(VENV)/bench/bin/python -m bench $(ONLY)
 
-wheel: $(DEV) ## build the wheel, install it into an empty environment and use it there
-	PYTHON=$(PYTHON) sh scripts/check_wheel.sh
+wheel: $(DEV) ## build wheel and sdist, check what they contain, install the wheel on every Python that is present
+	$(BIN)/python scripts/check_wheel.py
+
+release: $(DEV) ## the same, and check that all dependencies have wheels for Python 3.11 to 3.14
+	$(BIN)/python scripts/check_wheel.py --resolve
 
 docs: $(DEV) ## print what is made from the code (tables, public names, reference), then build the site into build/site
 	$(BIN)/python scripts/compile_catalog.py

@@ -6,7 +6,7 @@ when it is first used: ``import segue`` takes next to no time and imports no HTT
 
 TYPE_CHECKING = False  # type checkers treat this name like the one in `typing`, which takes time to import
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The `__all__` of each room, written by `make docs`; a test compares.
 _NAMES = {
