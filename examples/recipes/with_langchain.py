@@ -22,7 +22,7 @@ HISTORY = [
 
 
 def ask(server: StandIn, repaired: bool) -> str:
-    model = ChatAnthropic(model="claude-sonnet-4-5", api_key=server.key, base_url=server.url, max_retries=0)
+    model = ChatAnthropic(model="claude-sonnet-5", api_key=server.key, base_url=server.url, max_retries=0)
     agent = create_agent(model, [], middleware=[segue.adapters.langchain.Repair()] if repaired else [])
     kept = agent.invoke({"messages": deepcopy(HISTORY)})["messages"]  # LangChain gives ids to messages without one
     assert [(each.type, each.content) for each in kept[:5]] == [(each.type, each.content) for each in HISTORY]

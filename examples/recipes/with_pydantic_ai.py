@@ -20,7 +20,7 @@ HISTORY = [
 
 def ask(server: StandIn, repaired: bool) -> str:
     provider = AnthropicProvider(api_key=server.key, base_url=server.url)
-    model = AnthropicModel("claude-sonnet-4-5", provider=provider)
+    model = AnthropicModel("claude-sonnet-5", provider=provider)
     agent = Agent(model, capabilities=[segue.adapters.pydantic_ai.Repair()] if repaired else [])
     return str(agent.run_sync("Are you sure?", message_history=HISTORY).output)
 

@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("pydantic_ai", reason="`make frameworks` runs this with pydantic-ai")
 
+from opentelemetry.trace import INVALID_SPAN_CONTEXT, NonRecordingSpan, use_span
 from pydantic_ai import Agent
 from pydantic_ai.messages import (
     ModelMessage,
@@ -102,6 +103,27 @@ def test_with_it_the_history_is_accepted_and_stays_as_it_was(name: str, how: str
         assert not server.refused
     assert "id-projected" in changes and "thinking-as-text" in changes
     assert [each.parts for each in kept[:4]] == [each.parts for each in stored]
+
+
+class Span(NonRecordingSpan):
+    """A span that keeps its attributes."""
+
+    def __init__(self) -> None:
+        super().__init__(INVALID_SPAN_CONTEXT)
+        self.attributes: dict[str, Any] = {}
+
+    def set_attribute(self, key: str, value: Any) -> None:
+        self.attributes[key] = value
+
+
+def test_the_changes_are_attributes_of_the_current_span() -> None:
+    span = Span()
+    with StandIn("anthropic", script=["fine"]) as server, use_span(span):
+        agent_of("anthropic", server, []).run_sync("next", message_history=history())
+    assert span.attributes == {
+        "segue.changes.codes": ["id-projected", "thinking-as-text", "tools-stubbed"],
+        "segue.changes.lost": 0,
+    }
 
 
 def test_thinking_returns_to_its_maker_after_another_model_answered() -> None:

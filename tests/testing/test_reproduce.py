@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from support.commands import TALK, TARGET
 
 import segue
 from segue.cli import main
-from segue.testing import Reproduction, reproduce
+from segue.testing import Reproduction, StandIn, reproduce
 from segue.testing.disguise import other
+from segue.testing.reproduce import Refused
 from segue.testing.shrink import shrink
 
 CORPUS = load("corpus")
@@ -48,6 +50,54 @@ def test_a_case_of_the_corpus_is_refused_for_the_same_reason(name: str) -> None:
     assert before[:1] == [each for each in after if each == found.refused.rule][:1] and set(after) <= set(before)
     assert len(found.json().splitlines()) <= 20
     assert json.loads(found.json()) == found.body
+
+
+CONTENT = {"text", "thinking", "thinking_signature", "id", "tool_call_id", "name", "tool_name", "description", "data"}
+"""The fields of a conversation that hold what a user or a model wrote."""
+OPEN = {"arguments", "properties"}
+"""The fields below which the names of fields are the user's, too."""
+
+
+def private(value: Any) -> Iterator[str]:
+    """What a user or a model wrote in a part of a conversation."""
+    if isinstance(value, list):
+        for each in value:
+            yield from private(each)
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            if name in OPEN:
+                yield from strings(each)
+            elif name in CONTENT and isinstance(each, str):
+                yield each
+            else:
+                yield from private(each)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All texts in a value, with the names of fields."""
+    if isinstance(value, str):
+        yield value
+    for each in [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(each)
+
+
+@pytest.mark.parametrize("name", sorted(CORPUS.keys() - NOT_REFUSED))
+def test_a_reproduction_of_a_case_has_the_same_words_and_nothing_of_the_user(name: str) -> None:
+    stored, model, found = refused(name)
+    sent = segue.encode(stored, model, policy="off").body
+    reasons = {
+        Refused(each.rule, each.answers or each.message, each.message).reason
+        for each in segue.lint(sent, model.protocol, model)
+        if each.severity == "error"
+    }
+    with StandIn(model.provider) as server:
+        refusal = server.refusal_for(sent, model)
+    assert refusal is not None
+    assert found.refused.reason in (reasons or {Refused("", refusal.text).reason})
+    content = {each for each in private(json.loads(stored.to_json())) if len(each) > 2} - {"object", "string"}
+    written = [*strings(found.body)]
+    assert content, "otherwise this test would show nothing"
+    assert [each for each in content if any(each in text for text in written)] == []
 
 
 @pytest.mark.parametrize("name", sorted(NOT_REFUSED))
