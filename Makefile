@@ -81,8 +81,9 @@ docs: $(DEV) ## print what is made from the code (tables, public names, referenc
 shapes: $(DEV) ## update the tables of request fields from the types of the pinned SDKs
 	$(BIN)/python scripts/shapes.py
 
-clients: $(DEV) ## run Claude Code, Codex and Gemini CLI through the gateway to stand-ins of other families (needs npm)
-	$(BIN)/python scripts/clients.py
+clients: $(DEV) ## run six real clients through the gateway, and with sessions of each other; a run can be resumed (needs npm)
+	PYTHONPATH=scripts $(BIN)/python -m clients --save
+	$(BIN)/python scripts/print_docs.py
 
 catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py --earlier $(VENV)/catalog/earlier

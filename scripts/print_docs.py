@@ -14,6 +14,7 @@ import error_index
 import recipes
 import variables
 import yaml
+from clients import results
 
 from segue.cli import COMMANDS
 from segue.projection.pipeline import PASSES
@@ -168,6 +169,8 @@ TABLES: dict[str, Callable[[], list[str]]] = {
     },
     "program_vercel_ai_js": partial(program, recipes.RECIPES / "with_vercel_ai.mjs"),
     **{f"output_{name}": partial(output, name) for name in recipes.names()},
+    "gateway_clients": lambda: results.table("gateway", "client"),
+    "resumed_clients": lambda: results.table("resumed", "resumed by"),
     "transcripts": transcripts,
     "remarks": remarks,
     "commands": commands,

@@ -1,6 +1,7 @@
 """pi: one JSONL file per session, whose entries form a tree. Its messages are nearly those of segue.
 
-Seen: versions 1 and 3 of the format; 0.74.2 was run (2026-11-16). OpenClaw and oh-my-pi write the same.
+Seen: versions 1 and 3 of the format; 0.74.2 and 1.5.0 were run (2026-11). OpenClaw and oh-my-pi write the same. In
+1.5.0, messages of the system hold the prompt, in named sections, and the tools (its ``docs/session-format.md``).
 """
 
 import os
@@ -11,7 +12,15 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from ..errors import FormatError
-from ..types import AssistantMessage, Message, TextContent, ThinkingContent, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Message,
+    TextContent,
+    ThinkingContent,
+    ToolDefinition,
+    ToolResultMessage,
+    UserMessage,
+)
 from ..types.codec import json_text, read as read_value
 from .chain import Chain, Link, branch_of
 from .format import Format
@@ -25,6 +34,7 @@ from .reading import (
     last_model,
     number_in,
     object_in,
+    objects_in,
     short_title,
     text_in,
     unix_ms,
@@ -33,7 +43,9 @@ from .source import Object, Source
 from .values import Branch, Compaction, RemarkCode, Report, Transcript, TranscriptInfo
 
 NAME = "pi"
-_LEFT_OUT = frozenset({"thinking_level_change", "model_change", "custom", "label", "session_info"})
+_LEFT_OUT = frozenset(
+    {"thinking_level_change", "model_change", "custom", "label", "session_info", "usage", "context_edit"}
+)
 
 
 def recognise(source: Source) -> bool:
@@ -63,6 +75,8 @@ def read(source: Source, identity: str | None) -> Transcript:
         tool=NAME,
         form=f"version {head.get('version', 1)}",
         log=tuple(log),
+        system_prompt=entries.system_prompt,
+        tools=tuple(entries.tools.values()),
         id=text_in(head, "id"),
         version=str(head.get("version", 1)),
         title=names[-1] if names else None,
@@ -85,17 +99,35 @@ class _Entries:
 
     def __init__(self, report: Report) -> None:
         self._report = report
+        self._sections: dict[str, str] = {}
+        self.tools: dict[str, ToolDefinition] = {}
+
+    @property
+    def system_prompt(self) -> str | None:
+        """The sections of the prompt that hold at the end; one that was removed is empty."""
+        return "\n\n".join(filter(None, self._sections.values())) or None
 
     def log(self, path: list[Link]) -> list[Message | Compaction]:
         log: list[Message | Compaction] = []
         starts: list[tuple[str, int]] = []
+        edits = {text_in(each.row, "targetId"): each.row for each in path if each.row.get("type") == "context_edit"}
         for link in path:
             starts.append((link.id, len(log)))
-            if link.row.get("type") == "compaction":
+            if link.id in edits:
+                log += self._edited(link, edits[link.id].get("replacement"))
+            elif link.row.get("type") == "compaction":
+                self._checkpoint(link)
                 log.append(self._compaction(link.row, log, starts))
             else:
                 log += self._entry(link)
         return log
+
+    def _checkpoint(self, link: Link) -> None:
+        """A compaction repeats the prompt and the tools (1.5.0)."""
+        whole = object_in(link.row, "systemMessage")
+        if whole:
+            self._sections, self.tools = {}, {}
+            self._system(link, whole)
 
     def _compaction(self, row: Object, log: list[Any], starts: list[tuple[str, int]]) -> Compaction:
         """The summary, then the entries from the first one that was kept. Version 1 counts rows from the header."""
@@ -105,6 +137,15 @@ class _Entries:
             start = starts[index - 1][1]
         kept = sum(not isinstance(each, Compaction) for each in log[start:])
         return Compaction((UserMessage(text_in(row, "summary") or "", injected=True),), kept)
+
+    def _edited(self, link: Link, content: Any) -> list[Message]:
+        """An entry whose content was replaced for the model, or taken out."""
+        if content is None:
+            self._report.add("row-left-out", "an entry that was taken out of the conversation", link.line)
+            return []
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        row = link.row | {"content": parts, "message": object_in(link.row, "message") | {"content": parts}}
+        return self._entry(Link(link.line, link.id, link.parent, row))
 
     def _entry(self, link: Link) -> list[Message]:
         row, kind = link.row, text_in(link.row, "type")
@@ -151,14 +192,31 @@ class _Entries:
 
     def _custom(self, link: Link, message: Object) -> list[Message]:
         """A message of an extension, which is sent as the user's."""
+        return _injected(_texts(message.get("content")))
+
+    def _system(self, link: Link, message: Object) -> list[Message]:
+        """What a message of the system sets: sections of the prompt by name, and tools."""
         content = message.get("content")
-        if isinstance(content, str):
-            return _injected(content)
-        texts = [text for part in content if (text := text_in(part, "text"))] if isinstance(content, list) else []
-        return _injected("\n".join(texts))
+        sections = object_in(message, "sections") | ({f"line {link.line}": content} if content else {})
+        self._sections |= {name: _texts(text) for name, text in sections.items()}
+        for each in objects_in(message, "toolsRemoved"):
+            self.tools.pop(text_in(each, "name") or "", None)
+        for each in objects_in(message, "toolsAdded"):
+            if name := text_in(each, "name"):
+                self.tools[name] = ToolDefinition(
+                    name, text_in(each, "description") or "", object_in(each, "parameters")
+                )
+        return []
 
     def _summary(self, link: Link, message: Object) -> list[Message]:
         return _injected(as_text(message.get("summary") or ""))
+
+
+def _texts(content: Any) -> str:
+    """The text of a content: a text, or a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(text for part in content if (text := text_in(part, "text"))) if isinstance(content, list) else ""
 
 
 def _is_empty(block: Any) -> bool:
@@ -175,6 +233,7 @@ _OTHER_ROLES: dict[Any, Callable[[_Entries, Link, Object], list[Message]]] = {
     "compactionSummary": _Entries._summary,
     "custom": _Entries._custom,
     "hookMessage": _Entries._custom,
+    "system": _Entries._system,
 }
 
 
@@ -226,5 +285,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
-    source="0.74.2, run on 2026-11-16; its documentation and source",
+    source="0.74.2 and 1.5.0, run on 2026-11-16 and 2026-11-18; its documentation and source",
 )
