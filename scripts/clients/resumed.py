@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import segue
+from clients import recorded
 from clients.homes import CACHE, IMAGE, Home
 from clients.rows import LAST, SHELLS, Ask, Client
 from clients.through_gateway import found_wrong, shell_call
@@ -81,6 +82,7 @@ def resume(maker: Client, client: Client) -> str:
         if wrong:
             return wrong
         asked = [body for body in standin.requests if standin.conversation(body).tools]
+        recorded.save(client.tool, asked[-1])
         sent = set(facts(standin.conversation(asked[-1])))
     lost = [fact for fact in facts(segue.transcripts.read(source).context) if not _is_in(fact, sent)]
     return f"not sent: {', '.join(dict.fromkeys(lost))}" if lost else ""
