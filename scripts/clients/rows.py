@@ -194,7 +194,7 @@ CLIENTS: dict[str, Client] = {
         _opencode_files,
     ),
     "pi": Client(
-        "@earendil-works/pi-coding-agent@1.5.0",
+        "@earendil-works/pi-coding-agent@0.87.1",
         "pi",
         CHAT,
         ("anthropic", "google"),

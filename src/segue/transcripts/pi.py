@@ -1,7 +1,7 @@
 """pi: one JSONL file per session, whose entries form a tree. Its messages are nearly those of segue.
 
-Seen: versions 1 and 3 of the format; 0.74.2 and 1.5.0 were run (2026-11). OpenClaw and oh-my-pi write the same. In
-1.5.0, messages of the system hold the prompt, in named sections, and the tools (its ``docs/session-format.md``).
+Seen: versions 1 and 3 of the format; 0.74.2 and 0.87.1 were run (2026-11). OpenClaw and oh-my-pi write the same. Newer
+versions have messages of the system, with the sections of the prompt and the tools (``docs/session-format.md``, 1.5.0).
 """
 
 import os
@@ -285,5 +285,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
-    source="0.74.2 and 1.5.0, run on 2026-11-16 and 2026-11-18; its documentation and source",
+    source="0.74.2 and 0.87.1, run in 2026-11; its documentation and source",
 )
