@@ -12,7 +12,7 @@ from clients.rows import SHELLS
 
 TEXTS = ("text", "content", "description", "instructions", "definition", "summary")
 """Fields with texts."""
-OWN = ("shell", "word-", "moment", "tern", "words are said", "Reasoning:", "The end of")
+OWN = ("shell", "word-", "tern", "words are said", "Reasoning:", "The end of")
 """What occurs in texts of the scripts."""
 TOOLS = 3
 

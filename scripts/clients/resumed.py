@@ -13,7 +13,7 @@ from pathlib import Path
 import segue
 from clients import recorded
 from clients.homes import CACHE, IMAGE, Home
-from clients.rows import LAST, SHELLS, Ask, Client
+from clients.rows import SHELLS, Ask, Client
 from clients.through_gateway import found_wrong, shell_call
 from segue.testing import Reply, StandIn
 from segue.types import (
@@ -27,8 +27,8 @@ from segue.types import (
     UserMessage,
 )
 
-FIRST, WAIT, NEXT = "Say one and two with the shell", "Wait with the shell", "What did you do with the shell?"
-THOUGHT, DONE, MOMENT = "A tern comes to mind.", "Both words are said.", "One moment."
+FIRST, NEXT = "Say one and two with the shell", "What did you do with the shell?"
+THOUGHT, DONE = "A tern comes to mind.", "Both words are said."
 ONE, TWO, SLEEP = "echo word-one", "echo word-two", "touch waiting; sleep 20"
 
 
@@ -39,9 +39,7 @@ def making(context: Context) -> Reply:
         return Reply([TextContent("Words")])
     typed = [each for each in context.messages if not (isinstance(each, UserMessage) and each.injected)]
     if isinstance(typed[-1], ToolResultMessage):
-        return Reply([ThinkingContent(THOUGHT), TextContent(DONE)])
-    if WAIT in _text(typed[-1]):
-        return Reply([TextContent(MOMENT), shell_call(shell, SLEEP)])
+        return Reply([TextContent(DONE), shell_call(shell, SLEEP)])
     return Reply([ThinkingContent(THOUGHT), shell_call(shell, ONE), shell_call(shell, TWO)])
 
 
@@ -52,15 +50,13 @@ def make(client: Client) -> str:
     with _standin(client, making) as standin:
         home = Home(client, standin.url, folder)
         model = client.own.model.partition("/")[2]
-        wrong = found_wrong(home.turn(Ask(model, FIRST, image=IMAGE)), DONE, [standin])
-        if wrong:
-            return wrong
-        ended = home.turn(Ask(model, WAIT, LAST), lambda: (home.work / "waiting").exists())
-        if ended.status is not None:
-            return f"it ended before its call did: status {ended.status}: {(ended.errors or ended.output)[-300:]}"
+        ended = home.turn(Ask(model, FIRST, image=IMAGE), lambda: (home.work / "waiting").exists())
+        if not (home.work / "waiting").exists():
+            return found_wrong(ended, "", [standin]) or f"it made no call: {(ended.errors or ended.output)[-300:]}"
     found = set(facts(segue.transcripts.read(session_of(client)).context))
-    wanted = {"an image", f"{ONE} → word-one", f"{TWO} → word-two", f"{SLEEP} was called", FIRST, WAIT, THOUGHT, DONE}
-    return "" if wanted <= found else f"not in its session: {', '.join(sorted(wanted - found))}"
+    wanted = {"an image", f"{ONE} → word-one", f"{TWO} → word-two", f"{SLEEP} was called", FIRST, THOUGHT, DONE}
+    missing = sorted(fact for fact in wanted if not _is_in(fact, found))
+    return f"not in its session: {', '.join(missing)}" if missing else ""
 
 
 def resume(maker: Client, client: Client) -> str:

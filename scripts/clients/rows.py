@@ -34,8 +34,13 @@ FAMILIES = {
     "google": Family("Google", "google/gemini-2.5-pro", "google-generative-ai"),
     "deepseek": Family("DeepSeek", "deepseek/deepseek-reasoner", "openai-completions"),
 }
-CHAT = Family("OpenAI (Chat)", "openai/gpt-5.1", "openai-completions")
-MODELS = (*(f"to-{name}" for name in FAMILIES), "moving", *(each.model.partition("/")[2] for each in FAMILIES.values()))
+CHAT = Family("Qwen", "dashscope/qwen3.6-plus", "openai-completions")
+"""Of the providers that speak Chat Completions, one whose models think and see."""
+MODELS = (
+    *(f"to-{name}" for name in FAMILIES),
+    "moving",
+    *(each.model.partition("/")[2] for each in (*FAMILIES.values(), CHAT)),
+)
 """All names that clients ask for; some want to know them in advance."""
 
 
@@ -140,7 +145,13 @@ def _pi(ask: Ask) -> list[str]:
 def _pi_files(url: str) -> dict[str, str]:
     model = {"reasoning": True, "input": ["text", "image"], "contextWindow": 200_000, "maxTokens": 32_000}
     models = [{"id": name, "name": name, **model} for name in MODELS]
-    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "k", "models": models}
+    compat = {
+        "supportsStore": False,
+        "supportsDeveloperRole": False,
+        "supportsReasoningEffort": False,
+        "maxTokensField": "max_tokens",
+    }
+    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": "k", "compat": compat, "models": models}
     return {".pi/agent/models.json": json.dumps({"providers": {"gw": provider}})}
 
 

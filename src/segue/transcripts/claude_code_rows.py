@@ -18,6 +18,8 @@ from .reading import object_in, report_last_line, text_in
 from .source import Source, read_line
 from .values import RemarkCode, Report
 
+_OF_THE_USER = ("queued_command", "file")
+"""Attachments that the user made: what was typed during a turn, and files that were mentioned with `@`."""
 TREE = frozenset({"user", "assistant", "system", "attachment", "progress"})
 LEAVES = TREE - {"progress"}
 LOOSE = frozenset(
@@ -279,7 +281,7 @@ class Rows:
 
     def _attachment(self, node: Node, attachment: dict[str, Any]) -> None:
         kind = attachment.get("type")
-        node.injected = kind != "queued_command" or attachment.get("commandMode") == "task-notification"
+        node.injected = kind not in _OF_THE_USER or attachment.get("commandMode") == "task-notification"
         if kind == "queued_command":
             node.content = user_blocks(attachment.get("prompt"), self.remark)
         elif kind == "file":

@@ -102,7 +102,8 @@ class Conversation:
         runs: list[tuple[bool, list[UserContent]]] = []
         for part in parts:
             blocks = self._user_part(part)
-            injected = part.get("synthetic") is True
+            # A file that the user attached is marked as well (1.18.33, run 2026-11-18), but it is the user's.
+            injected = part.get("synthetic") is True and part.get("type") != "file"
             if blocks and (not runs or runs[-1][0] != injected):
                 runs.append((injected, []))
             if blocks:
