@@ -58,6 +58,7 @@ class Client(NamedTuple):
 
     ``own`` is the provider that it speaks to without a gateway, ``families`` are those that it is sent to through one.
     ``tool`` is the name of its format in ``segue.transcripts``, and ``sessions`` where it keeps them below its home.
+    ``loses`` names what it does not store itself.
     """
 
     package: str
@@ -68,6 +69,7 @@ class Client(NamedTuple):
     command: Callable[[Ask], list[str]]
     variables: Callable[[str], dict[str, str]] = lambda url: {}
     files: Callable[[str], dict[str, str]] = lambda url: {}
+    loses: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:
@@ -193,6 +195,7 @@ CLIENTS: dict[str, Client] = {
             "GEMINI_CLI_TRUST_WORKSPACE": "true",
         },
         lambda url: {".gemini/settings.json": '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'},
+        ("thinking in one piece", "running calls"),  # it stores a call with its result, and pieces of thoughts
     ),
     "opencode": Client(
         "opencode-ai@1.18.33",
