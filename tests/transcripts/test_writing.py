@@ -107,3 +107,10 @@ def test_a_dry_run_writes_nothing_and_existing_files_are_kept(tmp_path: Path) ->
     with pytest.raises(segue.SettingError, match="exists already"):
         transcripts.write(conversation("x"), "pi", **arguments)
     assert json.loads(first.splitlines()[0])["cwd"] == "/home/ada/tern"
+
+
+@pytest.mark.parametrize(("tool", "versions"), [("qwen-code", "12345"), ("codex", "7"), ("claude-code", "47")])
+def test_a_new_session_has_an_id_that_its_tool_accepts(tool: str, versions: str, tmp_path: Path) -> None:
+    """Qwen Code 0.24.4 takes other ids for titles, and finds no session; Codex reads the time of version 7."""
+    written = transcripts.write(segue.Context([segue.UserMessage("Hi")]), tool, directory=tmp_path, cwd="/home/ada")
+    assert written.id[14] in versions

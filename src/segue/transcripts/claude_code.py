@@ -146,5 +146,5 @@ FORMAT = Format(
     write=write,
     resumes=True,
     verified=True,
-    source="2.1.197, run on 2026-11-16; files of 1.0.24 to 2.1.220",
+    source="2.1.197 and 2.1.326, run in 2026-11; files of 1.0.24 to 2.1.220",
 )

@@ -286,5 +286,5 @@ FORMAT = Format(
     error_flags=False,
     resumes=True,
     verified=True,
-    source="0.166.0, run on 2026-11-16; its source of 2026-08-22",
+    source="0.166.0 and 0.169.0, run in 2026-11; its source of 2026-08-22",
 )

@@ -56,6 +56,8 @@ class Format(Struct, frozen=True, kw_only=True):
     """Whether the tool continues what ``write`` makes: it is made valid for its provider first."""
     error_flags: bool = True
     """Whether a result has a flag that says that it is an error."""
+    sorted_ids: bool = True
+    """Whether ids of sessions may be UUIDs that sort by time (version 7)."""
     verified: bool = False
     """Whether it was tried on a real file."""
     source: str = ""

@@ -1,7 +1,7 @@
 """Write parts of Gemini's contents, and the sessions of Gemini CLI and Qwen Code.
 
 Gemini CLI sends results twice if they are also beside the calls (0.60 and 0.61, its issue 29365): calls are written as
-parts, and results only in the row that follows. Qwen Code writes a row for each result (0.15.10; both 2026-11-16).
+parts, and results only in the row that follows. Qwen Code writes a row for each result (0.15.10 and 0.24.4; 2026-11).
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from .reading import iso_time
 from .rows import folder_name, images_in, lines_of, row_id, text_of
 from .source import Object
 
-QWEN_VERSION = "0.15.10"
+QWEN_VERSION = "0.24.4"
 
 
 def _signed(part: Object, signature: str | None) -> Object:

@@ -192,6 +192,7 @@ FORMAT = Format(
     speaks="dashscope/qwen3-coder-plus",
     write=write_qwen,
     resumes=True,
+    sorted_ids=False,  # `--resume` accepts versions 1 to 5 (packages/cli/src/config/session-id.ts, 0.24.4, 2026-11)
     verified=True,
-    source="0.15.10, run on 2026-11-16; its source of 2026-08",
+    source="0.15.10 and 0.24.4, run in 2026-11; its source of 2026-08",
 )

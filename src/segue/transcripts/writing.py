@@ -87,7 +87,7 @@ def write(
     if read is not None and read.branches:
         report.add("branch-left-out", f"{len(read.branches)} other branches and sub-agents")
     target = Target(
-        id=id or _new_id(),
+        id=id or _new_id(form.sorted_ids),
         now=int(time.time() * 1000) if now is None else now,
         cwd=os.path.abspath(cwd or (read.cwd if read is not None and read.cwd else os.getcwd())),
         title=title or (read.title if read is not None else None),
@@ -103,8 +103,10 @@ def write(
     return Written(path, target.id, resume, prepared, (*report, *draft.changes), projected)
 
 
-def _new_id() -> str:
-    """A UUID of version 7, which sorts by time (RFC 9562, section 5.7); Codex reads the time of it."""
+def _new_id(is_sorted: bool) -> str:
+    """A UUID of version 7, which sorts by time (RFC 9562, section 5.7), or of version 4; Codex reads the time of it."""
+    if not is_sorted:
+        return str(uuid.uuid4())
     value = (time.time_ns() // 1_000_000 << 80) | (uuid.uuid4().int & ((1 << 80) - 1))
     value = value & ~(0xF << 76) | (7 << 76)
     return str(uuid.UUID(int=value & ~(0x3 << 62) | (2 << 62)))
