@@ -2,6 +2,8 @@
 
 from msgspec import Struct
 
+from ..errors import OverloadedError, ProviderError, ServerError
+
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
     "anthropic-messages",
     "openai-completions",
@@ -24,6 +26,9 @@ class ClientProtocol(Struct, frozen=True, kw_only=True):
     # where clients take an error for the end and an end for an answer (Qwen Code). Gemini CLI asks again after an
     # error, but gives up after a broken connection (measured 2026-11).
     breaks_off: bool = False
+    # The error with which such a stream ends: one after which clients ask again. Codex gives up after the one for an
+    # overloaded model ("Selected model is at capacity", 0.169.0, run 2026-11-18).
+    cut_error: type[ProviderError] = OverloadedError
     # Whether reasoning of a failed attempt is kept for the model that made it (Codex sends it back).
     keeps_attempts: bool = False
     # Fields of the request that an answer repeats or depends on.
@@ -49,6 +54,7 @@ CLIENTS: dict[str, ClientProtocol] = {
     RESPONSES: ClientProtocol(
         name=RESPONSES,
         call_prefix="call_",
+        cut_error=ServerError,
         keeps_attempts=True,
         echoed=_RESPONSE_FIELDS,
         model_at=(("response", "model"), ("model",)),

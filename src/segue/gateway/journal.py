@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ..agent import TurnEvent
 from ..client import Connection
-from ..errors import OverloadedError, ProviderError, RefusedError
+from ..errors import ProviderError, RefusedError
 from ..projection import PolicyLike
 from ..render import AnswerSettings, AnswerWriter, Request, encode, write_answer
 from ..router import Decision, Situation
@@ -287,7 +287,8 @@ class Ask:
             return
         # The kind after which clients may ask again; what broke at the provider is not their concern.
         text = "the answer was not completed" if self.error is None else self.error.text
-        error = OverloadedError(text) if self.begun else self.error or OverloadedError(text)
+        cut = self.client.cut_error(text)
+        error = cut if self.begun else self.error or cut
         message = self.message or AssistantMessage("", protocol=self.client.name, stop_reason="error")
         writer = self._writer
         first = writer is None
