@@ -6,7 +6,10 @@ results to the docs. No provider and no key is needed.
 """
 
 import argparse
+import json
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 from clients import resumed, through_gateway
 from clients.homes import CACHE, install
@@ -52,6 +55,24 @@ def put(results: Results, table: str, row: str, column: str, found: str) -> None
     results.put(table, row, column, found)
 
 
+def shown(results: Results) -> dict[str, Any]:
+    """The results of the current versions, in the order of the tables."""
+    names = {title(name): name for name in CLIENTS}
+    through = [
+        f"{each} → {FAMILIES[family].title}" for each, name in names.items() for family in CLIENTS[name].families
+    ]
+    return {
+        "date": results.tables["date"],
+        GATEWAY: _sorted(results.tables.get(GATEWAY, {}), through, through_gateway.CASES),
+        RESUMED: _sorted(results.tables.get(RESUMED, {}), names, CLIENTS),
+    }
+
+
+def _sorted(table: dict[str, Any], rows: Iterable[str], columns: Iterable[str]) -> dict[str, Any]:
+    columns = list(columns)
+    return {row: {each: table[row].get(each) for each in columns} for row in rows if row in table}
+
+
 def main() -> int:
     """Run what has no result yet."""
     parser = argparse.ArgumentParser(prog="make clients", description=__doc__)
@@ -71,8 +92,8 @@ def main() -> int:
         if args.only != GATEWAY:
             resume(name, results)
     if args.save:
-        PRINTED.write_text(kept.read_text())
-    tables = [results.tables.get(each, {}) for each in (GATEWAY, RESUMED)]
+        PRINTED.write_text(json.dumps(shown(results), indent=1, ensure_ascii=False) + "\n")
+    tables = [table for name, table in shown(results).items() if name != "date"]
     return 1 if any(outcome for rows in tables for row in rows.values() for outcome in row.values()) else 0
 
 

@@ -181,7 +181,7 @@ class TestFailover:
         ("path", "body", "end"),
         [
             ("/v1/messages", messages("both", "Cut here"), "event: error"),
-            ("/v1/responses", {"model": "both", "input": "Cut here, too"}, "response.failed"),
+            ("/v1/responses", {"model": "both", "input": "Cut here, too"}, '"error":{"code":"server_error"'),
         ],
     )
     def test_after_it_the_stream_ends_and_the_next_try_goes_elsewhere(
