@@ -4,8 +4,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from segue.catalog import Catalog
+from segue.catalog.rows import matches
 
 CATALOG = Catalog.load()
 
@@ -125,3 +127,12 @@ def test_a_model_reads_the_thinking_of_the_documented_models(name: str, read: se
     globs = CATALOG.resolve(f"anthropic/{name}").dialect.reads_thinking_of
     found = {model for model in MODELS - {name} if any(fnmatchcase(model, glob) for glob in globs)}
     assert found == read
+
+
+GLOBS = st.text("ab*", max_size=8) | st.text("ab*?[-]!", max_size=8)
+
+
+@settings(max_examples=200)
+@given(GLOBS, st.text("ab-!", max_size=8))
+def test_globs_match_as_those_of_the_standard_library(pattern: str, text: str) -> None:
+    assert matches((pattern,), text) == fnmatchcase(text, pattern)

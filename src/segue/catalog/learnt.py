@@ -21,6 +21,7 @@ from .check import may_be_null
 
 Mode = Literal["off", "use", "on"]
 """Whether the file is neither read nor written, only read, or both."""
+MODES: tuple[Mode, ...] = get_args(Mode)
 MODE_VARIABLE = "SEGUE_LEARN"
 FILE_VARIABLE = "SEGUE_LEARNT"
 
@@ -64,9 +65,9 @@ def as_time(seconds: float) -> str:
 def learn_mode(default: Mode = "use") -> Mode:
     """The mode that ``$SEGUE_LEARN`` sets."""
     named = os.environ.get(MODE_VARIABLE)
-    for mode in get_args(Mode):
+    for mode in MODES:
         if named == mode:
-            return mode  # type: ignore[no-any-return] # an alias of Literal has arguments of any type
+            return mode
     if named:
         raise SettingError(f"{MODE_VARIABLE} is {named!r}; it must be off, use or on")
     return default

@@ -85,6 +85,20 @@ class Tables(msgspec.Struct, frozen=True, eq=False):
     user_families: tuple[Family, ...] = ()
     # Models that were resolved before, by name and protocol.
     resolved: dict[tuple[str, str | None], Model] = msgspec.field(default_factory=dict)
+    # The names of all models, once they were asked for.
+    _names: list[str] = msgspec.field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all models, by provider (in the order of the file) and id."""
+        if not self._names:
+            of: dict[str, list[str]] = {provider: [] for provider in self.providers}
+            for ref in self.models:
+                of[ref.partition("/")[0]].append(ref)
+            for names in of.values():
+                names.sort()
+                self._names.extend(names)
+        return self._names
 
 
 @cache
@@ -99,7 +113,7 @@ def built_in() -> Tables:
 def _refreshed(path: str, changed: int) -> Tables:
     base = built_in()
     known = {ref: new for ref, new in read_refreshed(path).models.items() if ref.partition("/")[0] in base.providers}
-    return msgspec.structs.replace(base, models=base.models.refreshed(known), resolved={}) if known else base
+    return msgspec.structs.replace(base, models=base.models.refreshed(known), resolved={}, _names=[]) if known else base
 
 
 def with_refreshed(path: str) -> Tables:

@@ -58,9 +58,7 @@ class Catalog:
     @property
     def names(self) -> list[str]:
         """The names of all models that have a row, in the same order."""
-        order = {name: index for index, name in enumerate(self._tables.providers)}
-        parts = [ref.partition("/") for ref in self._tables.models]
-        return ["/".join((name, rest)) for name, _, rest in sorted(parts, key=lambda part: (order[part[0]], part[2]))]
+        return list(self._tables.names)
 
     def provider(self, name: str) -> Provider:
         """Return the provider of that name, in upper or lower case."""
@@ -200,11 +198,12 @@ def _defaults(defaults: Defaults, families: list[Family]) -> Defaults:
 
 def _matching(families: tuple[Family, ...], provider: Provider, model_id: str, protocol: str) -> list[Family]:
     lowered = model_id.lower()
-    refs = [f"{name}/{lowered}" for name in (provider.id, provider.like) if name is not None]
+    ref, like = f"{provider.id}/{lowered}", f"{provider.like}/{lowered}" if provider.like is not None else None
     return [
         family
         for family in families
-        if family.protocol == protocol and any([matches(family.models, ref) for ref in refs])
+        if family.protocol == protocol
+        and (matches(family.models, ref) or (like is not None and matches(family.models, like)))
     ]
 
 
