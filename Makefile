@@ -15,9 +15,10 @@ WORKERS ?= 16
 TESTS ?=
 # Of `make bench` and `make recipes`: the names of sections or recipes, where not all are to be run.
 ONLY ?=
-# Of `make compare`: an earlier models.json, and whether to list rows.
+# Of `make compare`: an earlier models.json, whether to list rows, and whether to write the tables to docs/catalog.md.
 BEFORE ?=
 ROWS ?=
+WRITE ?=
 
 .PHONY: help tour test soak endurance busy frameworks recipes check bench wheel release catalog compare lock docs shapes clients clean
 
@@ -90,7 +91,8 @@ catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages tha
 	$(BIN)/python scripts/compile_catalog.py
 
 compare: $(VENV)/pi.stamp ## compare the model catalog with data that is not one of its sources; BEFORE=models.json adds a column
-	$(BIN)/python scripts/compare_catalog.py $(VENV)/pi/package $(if $(BEFORE),--before $(BEFORE)) $(if $(ROWS),--rows)
+	$(BIN)/python scripts/compare_catalog.py $(VENV)/pi/package $(if $(BEFORE),--before $(BEFORE)) $(if $(ROWS),--rows) \
+		$(if $(WRITE),--write)
 
 lock: ## pin the newest versions of everything (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \

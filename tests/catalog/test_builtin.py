@@ -117,7 +117,7 @@ def test_prices_are_dollars_per_million_and_unknown_is_not_zero(catalog: Catalog
 
 
 def test_every_assumption_in_a_row_is_marked(catalog: Catalog) -> None:
-    """Fields that a row leaves open have the value of a default or of a family, and so has every model without a row."""
+    """Fields that a row leaves open have the value of a default or of a family."""
     fields = set(ModelRow.__struct_fields__)
     for ref, row in catalog.models.items():
         assert set(row.unverified) <= fields, ref
