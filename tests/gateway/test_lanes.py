@@ -14,6 +14,7 @@ from support.waiting import until
 
 from segue.gateway.config import Member, RouteSetting
 from segue.testing import Fault, Reply
+from segue.testing.signatures import Signer
 from segue.types import TextContent, ThinkingContent, ToolCall
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
@@ -157,6 +158,46 @@ class TestRecall:
         assert talk.say(RESPONSES, "Again?") == "Second."
         assert "encrypted_content" not in written(standin.requests[-1]["input"])
 
+    def test_a_refused_signature_is_repaired_once_and_not_sent_again(self, served: Served) -> None:
+        """Not by another process either: the answer is marked in the store."""
+        standin, talk = served[ANTHROPIC], ChatTalk(served.url)
+        standin.say(Reply([ThinkingContent("Hm, refused."), TextContent("First.")]), "Second.", "Third.")
+        before = len(standin.signatures)
+        assert talk.say(ANTHROPIC, "Refused?") == "First."
+        [issued] = standin.signatures[before:]
+        signer, standin._signer = standin._signer, Signer("another account")
+        try:
+            assert talk.say(ANTHROPIC, "Repaired?") == "Second."
+            assert len(standin.refused) == 1 and "signature" in str(standin.refused.pop())
+            served.gateway.pipeline.recall._recent.clear()
+            served.gateway.pipeline.conversations._kept.clear()
+            assert talk.say(ANTHROPIC, "Again?") == "Third."
+        finally:
+            standin._signer = signer
+        assert standin.refused == [] and issued not in written(standin.requests[-1])
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        ("path", "body", "comments"),
+        [
+            ("/v1/messages", messages(RESPONSES, "Usage?", stream=True), 1),
+            ("/v1/chat/completions", messages(ANTHROPIC, "Usage?", stream=True), 1),
+            (
+                f"/v1beta/models/{ANTHROPIC}:streamGenerateContent?alt=sse",
+                {"contents": [{"parts": [{"text": "?"}]}]},
+                0,
+            ),
+        ],
+    )
+    def test_a_comment_has_it_but_not_for_gemini(
+        self, served: Served, path: str, body: dict[str, Any], comments: int
+    ) -> None:
+        found = re.findall(
+            r"^: segue model=\S+ input=20 output=10 dollars=0\.\d+$", post(served, path, body).text, re.M
+        )
+        assert len(found) == comments
+
 
 class TestFailover:
     @pytest.fixture(autouse=True)
@@ -248,7 +289,8 @@ class TestLeaving:
         served[ANTHROPIC].say(Fault("silence", Reply([TextContent("This is half of an answer, and here is more.")])))
         body = messages(ANTHROPIC, f"Leaving {path}?", stream=True)
         with httpx2.stream("POST", served.url + path, json=body, timeout=60) as answer:
-            assert any("half" in piece for piece in answer.iter_text())
+            pieces = answer.iter_text()  # it would leave at its end
+            assert any("half" in piece for piece in pieces)
             assert served.server.server_state.tasks
         until(lambda: not served.server.server_state.tasks)
 

@@ -1,5 +1,6 @@
 """The command: its start, several workers, and a stop."""
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -7,9 +8,13 @@ from pathlib import Path
 import httpx2
 import psutil
 import pytest
-from support.gateway_processes import MODEL, gateway
+from support.gateway_processes import COMMAND, MODEL, gateway, started
 from support.gateways import Provider
 from support.waiting import HANGS
+
+from segue.catalog import Catalog
+from segue.cli.local_servers import SMALL
+from segue.cli.model_choice import is_installed
 
 START = 2.0
 """Seconds of processor time from the command to the first answer; the time on the wall depends on other processes."""
@@ -20,6 +25,19 @@ def test_it_starts_in_less_than_two_seconds(tmp_path: Path) -> None:
         assert httpx2.get(f"{url}/health/ready", timeout=HANGS).status_code == 200
         spent = psutil.Process(process.pid).cpu_times()
         assert spent.user + spent.system < START
+
+
+@pytest.mark.skipif(not is_installed(), reason="the small model is not installed")
+def test_without_a_key_the_model_of_this_machine_is_served(tmp_path: Path) -> None:
+    names = {name for provider in Catalog.default().providers.values() for name in provider.keys}
+    environment = {name: value for name, value in os.environ.items() if name not in names}
+    environment |= {"XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    with started([*COMMAND, "--port", "0"], environment) as (_, url):
+        listed = httpx2.get(f"{url}/v1/models", timeout=HANGS).json()["data"]
+        assert SMALL in [each["id"] for each in listed]
+        body = {"model": SMALL, "max_tokens": 4, "messages": [{"role": "user", "content": "hi"}]}
+        answer = httpx2.post(f"{url}/v1/messages", json=body, timeout=HANGS)
+        assert answer.status_code == 200 and answer.headers["x-segue-model"] == SMALL
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="workers are forked")

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,7 @@ from support.gateways import Provider, Talk, written
 from support.waiting import HANGS
 
 MODEL = "claude-sonnet-4-5"
+COMMAND = [sys.executable, "-m", "segue", "gateway"]
 
 
 @contextmanager
@@ -34,8 +35,14 @@ def gateway(
         f'[gateway]\nlisten = "127.0.0.1:0"\nstore = "{store or folder / "gateway.db"}"\n'
         f'[providers.anthropic]\nbase_url = "{base_url}"\napi_key = "{key}"\n'
     )
-    command = [sys.executable, "-m", "segue", "gateway", "--config", str(config), *flags]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=os.environ)
+    with started([*COMMAND, "--config", str(config), *flags], os.environ) as found:
+        yield found
+
+
+@contextmanager
+def started(command: list[str], environment: Mapping[str, str]) -> Iterator[tuple["subprocess.Popen[str]", str]]:
+    """The process of a command, and its address."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
     try:
         assert process.stdout is not None
         first = process.stdout.readline()

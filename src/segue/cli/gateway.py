@@ -120,8 +120,8 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
 
 
 def _providers(config: "Config", to: str | None, stack: ExitStack) -> "tuple[Config, str]":
-    """The configuration, with stand-ins if no key is set; and the name of a model to show."""
-    from ..gateway import usable_providers, with_standins
+    """The configuration, with local models and stand-ins if no key is set; and the name of a model to show."""
+    from ..gateway import usable_providers, with_local, with_standins
     from ..testing import StandIn
     from .model_choice import FIRST_CHOICES
 
@@ -131,12 +131,29 @@ def _providers(config: "Config", to: str | None, stack: ExitStack) -> "tuple[Con
     if usable or to is not None:
         named = [ref for ref in FIRST_CHOICES if ref.partition("/")[0] in usable]
         return config, next(iter(named), f"{usable[0]}/MODEL" if usable else "")
-    print_note("no key of a provider is set: stand-ins answer, with made-up texts; set ANTHROPIC_API_KEY, for example")
+    print_note("no key of a provider is set; set ANTHROPIC_API_KEY, for example. Until then, these answer:")
+    models = _local_models(stack)
+    for ref, url in models.items():
+        print_note(one_line(f"  {ref}, a model of this machine at {url}"))
     found = []
     for provider, protocol, _ in PLAYED:
         standin = stack.enter_context(StandIn(provider, protocol=protocol))
         found.append((provider, protocol, standin.url, standin.key or ""))
-    return with_standins(config, found), PLAYED[0][2]
+    print_note(f"  stand-ins for models of {', '.join(name for name, _, _ in PLAYED)}, with made-up texts")
+    return with_local(with_standins(config, found), models), next(iter(models), PLAYED[0][2])
+
+
+def _local_models(stack: ExitStack) -> dict[str, str]:
+    """The models of servers that run on this machine, and the small one if it is installed; with their addresses."""
+    from .local_servers import SMALL, running_models, served
+    from .model_choice import is_installed
+
+    models = {model.ref: model.base_url or "" for model in asyncio.run(running_models())}
+    if SMALL not in models and is_installed():
+        server = served()[SMALL]()
+        stack.callback(server.stop)
+        models[SMALL] = server.url
+    return models
 
 
 def _introduce(config: "Config", url: str, model: str) -> None:

@@ -26,6 +26,7 @@ from .start import (
     client_lines as client_lines,
     usable_providers as usable_providers,
     with_listen as with_listen,
+    with_local as with_local,
     with_standins as with_standins,
 )
 from .store import Store as Store

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from ..agent import TurnEvent
 from ..client import Connection
 from ..errors import ProviderError, RefusedError
+from ..healing import REPORT
 from ..projection import PolicyLike
 from ..render import AnswerSettings, AnswerWriter, Request, encode, write_answer
 from ..router import Decision, Situation
@@ -90,6 +91,7 @@ class Ask:
         strict: bool = False,
         forwards: Callable[[Model], dict[str, str] | None] = lambda model: None,
         remember: Callable[[AssistantMessage], Awaitable[None]],
+        refuse: Callable[[frozenset[str]], Awaitable[None]],
         cut: Callable[[Model], Awaitable[None]],
     ) -> None:
         self.incoming, self.reading, self.report = incoming, reading, report
@@ -102,7 +104,7 @@ class Ask:
         self._targets = {id(target.model): target for target in targets}
         self._tap = Tap(poster, self._before_piece, self._on_piece)
         self._sealer, self._policy, self._strict, self._forwards = sealer, policy, strict, forwards
-        self._remember, self._cut = remember, cut
+        self._remember, self._refuse, self._cut = remember, refuse, cut
         self._requests: dict[str, Request] = {}
         self._reset()
 
@@ -224,6 +226,8 @@ class Ask:
         kept = message if self._raw else self._call_ids().applied(message)
         self.message, self.report.usage = kept, message.usage
         await self._remember(kept)
+        if refused := refused_signatures(message):
+            await self._refuse(refused)
         self._finish(message)
         return kept
 
@@ -236,6 +240,7 @@ class Ask:
                 self._flush()
                 self.output.push(self._renamer.close())
             elif self._done is not None:
+                self.output.push(self.report.comment() if self.client.comments else b"")
                 self.output.push(self._written(self._done))
             self.output.end()
         elif self._raw:
@@ -368,6 +373,12 @@ class _Ended:
 
     def item_id(self, index: int) -> str | None:
         return None
+
+
+def refused_signatures(message: AssistantMessage) -> frozenset[str]:
+    """The digests of signatures without which a refused request was sent again, and answered with ``message``."""
+    healed = (each.details or {} for each in message.diagnostics if each.type == REPORT)
+    return frozenset(digest for details in healed for digest in details.get("foreign", ()))
 
 
 def without_failed_attempts(messages: list[Any], origin: Origin, client: ClientProtocol) -> list[Any]:

@@ -75,19 +75,23 @@ class Pipeline:
         self.keys.admit(incoming.key, incoming.model, situation.tokens)
         models = [target.model for target in targets]
         await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
-        known = reading.known
+        known, bare = reading.known, incoming.client.drops_ids
         place = Place(
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
         )
 
         async def remember(message: AssistantMessage) -> None:
-            work = [self.recall.remember(place, incoming.id, message, incoming.client.drops_ids)]
+            work = [self.recall.remember(place, incoming.id, message, bare)]
             if incoming.client.name == RESPONSES:
                 settings = ask.settings(message)
                 work.append(self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, settings))
             report.remembered = await within(REMEMBER, asyncio.gather(*work))
             if not report.remembered:
                 logger.warning("%s: the answer could not be remembered", incoming.id)
+
+        async def refuse(digests: frozenset[str]) -> None:
+            work = self.recall.refuse(known.messages, known.links, incoming.tenant, conversation, digests, bare)
+            await within(REMEMBER, work)
 
         async def cut(model: Model) -> None:
             await within(1.0, self.store.add_cut(incoming.tenant, conversation, member_name(model)))
@@ -96,7 +100,7 @@ class Pipeline:
         ask = Ask(
             incoming, reading, targets, situation, report,
             poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy, strict=strict,
-            forwards=lambda model: self._forwarded(incoming), remember=remember, cut=cut,
+            forwards=lambda model: self._forwarded(incoming), remember=remember, refuse=refuse, cut=cut,
         )  # fmt: skip
         return ask, router, reading
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..projection import signature_digests
 from ..types import (
     AssistantContent,
     AssistantMessage,
@@ -78,6 +79,26 @@ class Recall:
             self._recent[place.tenant, row.key, place.history, place.conversation] = message
         while len(self._recent) > MOST_RECENT:
             self._recent.popitem(last=False)
+
+    async def refuse(
+        self,
+        messages: list[Message],
+        links: list[str],
+        tenant: str,
+        conversation: str,
+        digests: frozenset[str],
+        bare: bool,
+    ) -> None:
+        """Mark the answers that have one of these signatures, which their maker has refused."""
+        for at, message in enumerate(messages):
+            if not isinstance(message, AssistantMessage) or digests.isdisjoint(signature_digests(message)):
+                continue
+            place = Place(tenant, conversation, seen(messages[at - 1] if at else None), links[at])
+            for key in keys_of(message, bare):
+                self._recent.pop((tenant, key, place.history, conversation), None)
+                rows = await self._store.answers(tenant, key, place.history, conversation)
+                if chosen := choose(rows, place):
+                    await self._store.refuse_answer(tenant, chosen.answer)
 
     async def restore(
         self,

@@ -40,6 +40,13 @@ class RequestReport:
             found["x-segue-turn"] = self.turn
         return found
 
+    def comment(self) -> bytes:
+        """What is known only at the end of a stream, as a comment of it."""
+        if self.usage is None:
+            return b""
+        cost = "" if self.usage.cost is None else f" dollars={self.usage.cost.total:.6f}"
+        return f": segue model={self.model} input={self.usage.prompt} output={self.usage.output}{cost}\n\n".encode()
+
     def row(self) -> dict[str, Any]:
         """The same as JSON. Details of changes name fields and positions, not what is in them."""
         usage = self.usage

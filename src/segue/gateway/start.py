@@ -1,13 +1,13 @@
 """What has to be true before a gateway listens, what it serves without any configuration, and the lines for clients."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
 from ..catalog import Catalog
 from ..errors import ConfigError, ModelError
-from .config import Config, GatewaySetting, ProviderSetting
+from .config import Config, GatewaySetting, Member, ProviderSetting, RouteSetting
 from .guard import is_loopback
 
 
@@ -60,6 +60,12 @@ def with_standins(config: Config, standins: Iterable[tuple[str, str, str, str]])
         for provider, protocol, url, key in standins
     }
     return replace(config, providers={**found, **config.providers})
+
+
+def with_local(config: Config, models: Mapping[str, str | None]) -> Config:
+    """The configuration with models of this machine, each with its address, or ``None`` for that of its row."""
+    routes = [RouteSetting(name=ref, models=(Member(model=ref, base_url=url),)) for ref, url in models.items()]
+    return replace(config, routes=(*config.routes, *routes))
 
 
 def client_lines(url: str, model: str, key: str = "anything") -> list[str]:

@@ -8,10 +8,12 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..types import AssistantMessage
+from ..types import AssistantMessage, ThinkingContent
 from .config import Budget, KeySetting, RouteSetting
 from .database import Database, Row, Statement, Statements
+from .envelope import signed
 
 CUT = 60.0
 """Seconds that a member is down for a conversation after it cut a stream."""
@@ -86,7 +88,7 @@ class Store:
 
     async def answers(self, tenant: str, key: str, history: str, conversation: str) -> list[AnswerRow]:
         """The rows with this key that have this history, or belong to this conversation; the newest first."""
-        columns = "key, history, conversation, before, answer, blob, expires"
+        columns = "key, history, conversation, before, answer, blob, refused, expires"
         rows = await self.database.read(
             f"SELECT {columns} FROM segue_gateway_answers WHERE tenant = ? AND key = ? AND history = ? "
             "ORDER BY expires DESC LIMIT 50",
@@ -99,16 +101,22 @@ class Store:
                 tenant, key, conversation,
             )  # fmt: skip
         return [
-            AnswerRow(key, history, conversation, before, answer, _answer(bytes(blob)), expires)
-            for key, history, conversation, before, answer, blob, expires in rows
+            AnswerRow(key, history, conversation, before, answer, _message(blob, refused), expires)
+            for key, history, conversation, before, answer, blob, refused, expires in rows
         ]
 
     async def answer(self, tenant: str, answer: str) -> AssistantMessage | None:
         """The answer with this id."""
         rows = await self.database.read(
-            "SELECT blob FROM segue_gateway_answers WHERE tenant = ? AND answer = ? LIMIT 1", tenant, answer
+            "SELECT blob, refused FROM segue_gateway_answers WHERE tenant = ? AND answer = ? LIMIT 1", tenant, answer
         )
-        return _answer(bytes(rows[0][0])) if rows else None
+        return _message(*rows[0]) if rows else None
+
+    async def refuse_answer(self, tenant: str, answer: str) -> None:
+        """Mark an answer whose maker has refused its signatures: from now on it is read without them."""
+        await self.database.write(
+            ("UPDATE segue_gateway_answers SET refused = 1 WHERE tenant = ? AND answer = ?", (tenant, answer))
+        )
 
     async def forget(self, tenant: str) -> int:
         """Delete everything that was remembered for a tenant, and return the number of rows."""
@@ -330,6 +338,15 @@ class Store:
         )
         rows: list[Row] = await self.database.read("SELECT value FROM segue_gateway_meta WHERE name = 'secret'")
         return bytes(rows[0][0])
+
+
+def _message(blob: bytes, refused: int) -> AssistantMessage:
+    """The answer of a row; without thinking and signatures, if its maker has refused them."""
+    message = _answer(bytes(blob))
+    if not refused:
+        return message
+    blocks = [signed(block, None) for block in message.content if not isinstance(block, ThinkingContent)]
+    return replace(message, content=blocks)
 
 
 def today() -> str:

@@ -55,7 +55,9 @@ class Cured(Struct, frozen=True):
     def details(self) -> dict[str, Any]:
         """The same as values for a diagnostic."""
         changed = {name: list(value) if isinstance(value, tuple) else value for name, value in self.values.items()}
-        return {"cures": [cure.number for cure in self.cures], "changed": changed}
+        found = {"cures": [cure.number for cure in self.cures], "changed": changed}
+        foreign = sorted(self.request.model.foreign - self.before.foreign)
+        return found | ({"foreign": foreign} if foreign else {})
 
 
 def heal(request: Request, refused: Refused, body: Mapping[str, Any] | None = None) -> Cured | Diagnosis | None:
