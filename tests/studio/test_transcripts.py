@@ -50,3 +50,13 @@ def test_transcripts_on_this_machine_are_listed_searched_and_opened_by_their_url
     assert studio.json("/index.json?q=nowhere-at-all")["found"] == []
     fresh = start()
     assert "which?" in fresh.page(f"/c/{listed['id']}").lower()
+
+
+def test_a_program_finds_the_files_of_other_tools_as_the_studio_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    file = written(tmp_path)
+    found = [(form.name, path) for form, path, _ in segue.transcripts.places("claude-code")]
+    assert found == [("claude-code", file)]
+    assert ("claude-code", file) in [(form.name, path) for form, path, _ in segue.transcripts.places()]

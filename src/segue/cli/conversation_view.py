@@ -21,7 +21,7 @@ from ..types import (
     dollars,
 )
 from ..types.text import count_of
-from .formatting import brief, cost_of, shorten, size_of, tokens_of
+from .formatting import UNKNOWN_MODEL, brief, cost_of, media_of, origin_of, shorten, size_of, tokens_of
 from .printable import one_line
 from .terminal import Part, Screen
 
@@ -69,7 +69,7 @@ class ConversationView:
 
     def draw_foot(self) -> None:
         answers = [message for message in self.context.messages if isinstance(message, AssistantMessage)]
-        models = {origin for answer in answers if (origin := origin_of(answer)) != UNKNOWN}
+        models = {origin for answer in answers if (origin := origin_of(answer)) != UNKNOWN_MODEL}
         usages = [answer.usage for answer in answers]
         total = Usage(*(sum(getattr(usage, name) for usage in usages) for name in Usage.__struct_fields__[:5]))
         costs = [usage.cost.total for usage in usages if usage.cost is not None]
@@ -173,21 +173,6 @@ class ConversationView:
         shown = prefix + self.shortened(text)
         self.line(6, (mark, style), (shown.replace("\n", "\n  ") or "(no text)", ""))
         self.draw_blocks([block for block in result.content if not isinstance(block, TextContent)], 8)
-
-
-def media_of(block: ImageContent | FileContent) -> str:
-    """An image or a file in one line: its name, its media type, and its size or address."""
-    name = block.name if isinstance(block, FileContent) else None
-    place = size_of(block.size) if block.url is None else block.url
-    return one_line(", ".join(part for part in (name, block.mime_type, place) if part))
-
-
-UNKNOWN = "an unknown model"
-
-
-def origin_of(answer: AssistantMessage) -> str:
-    """The model that gave an answer."""
-    return "/".join(filter(None, (answer.provider, answer.model))) or UNKNOWN
 
 
 def call_parts(call: ToolCall) -> list[Part]:

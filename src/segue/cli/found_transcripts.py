@@ -15,6 +15,7 @@ from ..transcripts import (
     format_named,
     formats,
     list as list_transcripts,
+    places,
     read,
     recognised,
 )
@@ -92,19 +93,6 @@ def print_left_out(found: Transcript, name: str, every: bool = False) -> None:
         parts = [f"{left} other branch{'' if left == 1 else 'es'}"] if left else []
         parts += [count_of(agents, "sub-agent")] if agents else []
         print_note(f"{name}: also {' and '.join(parts)}")
-
-
-def places(tool: str | None = None) -> Iterator[tuple[Format, Path, float]]:
-    """The files of all tools, or of one, the newest first."""
-    chosen = [format_named(tool)] if tool is not None else list(formats())
-    found: list[tuple[Format, Path, float]] = []
-    for form in chosen:
-        for path in form.find() if form.find is not None else ():
-            try:
-                found.append((form, path, path.stat().st_mtime))
-            except OSError:
-                continue  # it was deleted meanwhile
-    yield from sorted(found, key=lambda each: -each[2])
 
 
 def infos(files: Iterable[tuple[Format, Path, float]]) -> Iterator[TranscriptInfo]:

@@ -8,8 +8,8 @@ from itertools import islice
 import msgspec
 
 from ..errors import SegueError
-from ..transcripts import TranscriptInfo, formats
-from .found_transcripts import count_messages, infos, places
+from ..transcripts import TranscriptInfo, formats, places
+from .found_transcripts import count_messages, infos
 from .terminal import Screen, busy, print_note, write_json
 
 COLUMNS = ("tool", "time", "project", "title", "model", "id")

@@ -36,7 +36,7 @@ from .project import (
     require_messages as require_messages,
 )
 from .step import NameMap as NameMap, PendingChange as PendingChange, Report as Report, spelled_out as spelled_out
-from .summary import summarize as summarize
+from .summary import phrase as phrase, summarize as summarize
 
 __all__ = [
     "ContextTranslationStrategy",

@@ -49,12 +49,17 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
 """For every code its phrase in the singular and in the plural, in the order of a summary."""
 
 
+def phrase(code: ChangeCode, count: int = 1) -> str:
+    """What a change is, in a few words; in the plural for several."""
+    return PHRASES[code][count > 1]
+
+
 def summarize(changes: Sequence[Change], target: str, messages: int) -> str:
     """One line for what is sent, one for what was lost, and one for what was changed without loss."""
     lines = [f"{target} gets {messages} message{'' if messages == 1 else 's'}" + ("" if changes else ", as stored")]
     for title, lossy in (("lost", True), ("adapted", False)):
         counts = Counter(change.code for change in changes if change.lossy is lossy)
-        shown = [f"{counts[code]} {phrases[counts[code] > 1]}" for code, phrases in PHRASES.items() if counts[code]]
+        shown = [f"{counts[code]} {phrase(code, counts[code])}" for code in PHRASES if counts[code]]
         if shown:
             lines.append(f"{title}: {', '.join(shown)}")
     return "\n".join(lines)

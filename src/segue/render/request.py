@@ -1,5 +1,6 @@
 """A request to a model, ready to send. It holds no key and does no I/O."""
 
+import shlex
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from ..projection import (
 )
 from ..tokens import guess_frame
 from ..types import Change, Context, Fold, Message, Model, Options, ToolKey
+from ..types.secret import shown_headers
 from ..wire import Protocol, join_headers, to_builtins, to_json
 from .sources import Sources, trace
 
@@ -136,6 +138,12 @@ class Request:
     def sdk_kwargs(self) -> dict[str, Any]:
         """The body as keyword arguments of the provider's own Python SDK."""
         return self._protocol.sdk_kwargs(self.body, self.model, self.options)
+
+    def curl(self) -> str:
+        """A shell command that sends the body, saved as body.json. It has no key, and shows none."""
+        headers = [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in shown_headers(self.headers).items()]
+        address = shlex.quote(f"{self.model.base_url.rstrip('/')}/{self.path.lstrip('/')}")
+        return " ".join(["curl", address, *headers, "--data-binary @body.json"])
 
     @property
     def projection(self) -> Projection:

@@ -20,10 +20,9 @@ from ..types import (
     ToolResultMessage,
     UserMessage,
 )
-from ..types.formatting import brief, cost_of, size_of, tokens_of
+from ..types.formatting import brief, cost_of, media_of, origin_of, size_of, tokens_of
 from ..types.media import is_base64, kind_of
 from .marked import head_of, one_line, safe
-from .opened import origin_of
 
 SHOWN_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Types that are shown, if the data begins like one of them. SVG is a document with scripts, so it is not one."""
@@ -54,7 +53,7 @@ def plain(block: Block) -> str:
         case ToolCall():
             return f"{call_name(block)}({arguments_of(block)})"
         case ImageContent() | FileContent():
-            return media_of(block)
+            return one_line(media_of(block))
         case ProviderContent():
             return f"[{block.kind}] {block.text}"
         case _:
@@ -93,7 +92,7 @@ def draw(block: Block, ink: Ink, place: Place, at: int) -> h.Renderable:
         case ImageContent():
             return _image(block)
         case FileContent():
-            return h.p(".media")[h.span(aria_hidden="true")["▤ "], safe(media_of(block), ink.find)]
+            return h.p(".media")[h.span(aria_hidden="true")["▤ "], safe(one_line(media_of(block)), ink.find)]
         case ProviderContent():
             text = block.text or f"({size_of(len(bytes(block.raw)))})"
             return h.div(".text", dir="auto")[h.b[f"◇ {one_line(block.kind)} "], long_text(text, ink, place, at)]
@@ -152,16 +151,9 @@ def _call(call: ToolCall, ink: Ink, place: Place, at: int) -> h.Renderable:
     ]
 
 
-def media_of(block: ImageContent | FileContent) -> str:
-    """An image or a file in one line: its name, its media type, and its size or address."""
-    name = block.name if isinstance(block, FileContent) else None
-    place = size_of(block.size) if block.url is None else block.url
-    return one_line(", ".join(part for part in (name, block.mime_type, place) if part))
-
-
 def _image(block: ImageContent) -> h.Renderable:
     kind = kind_of(block.data) if block.data and block.url is None else None
-    about = media_of(block)
+    about = one_line(media_of(block))
     if kind not in SHOWN_IMAGES or len(block.data) > LARGEST_IMAGE or not is_base64(block.data):
         missing = (
             "" if block.url is not None or kind in SHOWN_IMAGES else ", not shown: it is not an image of a known type"

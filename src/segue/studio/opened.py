@@ -15,6 +15,7 @@ from ..agent import rebuilt
 from ..errors import FormatError
 from ..session import AnyEntry, Compacted, MessageAdded, Store
 from ..types import AssistantMessage, Context, Message
+from ..types.formatting import origin_of
 from ..types.printable import one_line
 
 MOST_IN_A_FILE = 500
@@ -88,11 +89,6 @@ def switches(messages: Iterable[Message]) -> Iterator[Event]:
                 last = origin
             if message.failed:
                 yield Event(index, "failure", f"{message.stop_reason}: {message.error_message or 'no reason given'}")
-
-
-def origin_of(answer: AssistantMessage) -> str:
-    """The model that gave an answer, as far as it is known."""
-    return "/".join(filter(None, (answer.provider, answer.model))) or "an unknown model"
 
 
 # -- documents --------------------------------------------------------------------------------------------------------

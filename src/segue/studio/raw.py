@@ -1,7 +1,6 @@
 """A request body as a tree that can be folded, and as a command for `curl`."""
 
 import re
-import shlex
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +10,6 @@ import msgspec
 from ..render import Request
 from ..types.formatting import size_of
 from ..types.printable import escape_json
-from ..types.secret import shown_headers
 from .marked import one_line, pattern_of, safe
 from .rows import CHUNK
 from .view import View
@@ -38,9 +36,9 @@ def draw_raw(request: Request, view: View, path: str) -> h.Renderable:
         h.p(".controls")[
             h.button(type="button", data_copy_from=body)["copy body"],
             h.a(href=body, download="body.json")["save body"],
-            h.button(type="button", data_copy=curl_of(request))["copy curl"],
+            h.button(type="button", data_copy=one_line(request.curl()))["copy curl"],
         ],
-        h.details[h.summary["curl"], h.pre[curl_of(request)]],
+        h.details[h.summary["curl"], h.pre[one_line(request.curl())]],
         _pages(request, view, path),
         h.div(".json")[_Tree(_history(request)[0], _first(request, view), view.find).value(_shown(request, view))],
     ]
@@ -93,13 +91,6 @@ def _pages(request: Request, view: View, path: str) -> h.Renderable | None:
         for first in range(0, len(turns), CHUNK)
     ]
     return h.nav(".pages", aria_label="parts of the history")[f"{name}: ", links]
-
-
-def curl_of(request: Request) -> str:
-    """A shell command that sends the body, saved as body.json. It has no key."""
-    headers = [f"-H {shlex.quote(f'{name}: {value}')}" for name, value in shown_headers(request.headers).items()]
-    address = shlex.quote(f"{request.model.base_url.rstrip('/')}/{request.path.lstrip('/')}")
-    return one_line(" ".join(["curl", address, *headers, "--data-binary @body.json"]))
 
 
 class _Tree:

@@ -7,7 +7,7 @@ from itertools import groupby
 import htpy as h
 from msgspec import Struct
 
-from ..projection import summarize
+from ..projection import phrase
 from ..rules import Finding
 from ..types import Block, Change, Message, ToolCall, ToolResultMessage
 from ..types.printable import printable
@@ -114,7 +114,7 @@ def draw_changes(changes: Sequence[Change], stored: Message | None = None) -> It
         details = "; ".join(dict.fromkeys(one_line(change.detail) for change in same if _adds(change)))
         yield h.p(f".change.{word}")[
             h.b(".word")[word],
-            f" {phrase(same)}",
+            f" {phrase(same[0].code)}" if len(same) == 1 else f" {len(same)} {phrase(same[0].code, len(same))}",
             [h.del_(".excerpt")[_excerpt(stored, change)] for change in same if _excerpt(stored, change)],
             h.span(".detail")[f" {details}"] if details else None,
         ]
@@ -130,13 +130,7 @@ def _excerpt(stored: Message | None, change: Change) -> str:
 
 def _adds(change: Change) -> bool:
     """Whether the detail says more than the phrase."""
-    return change.detail.split()[1:] != phrase([change]).split()[1:]
-
-
-def phrase(changes: Sequence[Change]) -> str:
-    """Changes of one kind in a few words, as a summary has them."""
-    line = summarize(changes, "", 0).splitlines()[-1].partition(": ")[2]
-    return line.removeprefix("1 ")
+    return change.detail.split()[1:] != phrase(change.code).split()[1:]
 
 
 def draw_findings(findings: Sequence[Finding], model: str = "") -> Iterator[h.Renderable]:

@@ -4,6 +4,7 @@ import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from msgspec import Struct
 from ..errors import SegueError
 from ..rules import Finding
 from ..session import SessionInfo, Store
-from ..transcripts import Format, Source, formats
+from ..transcripts import Format, Source, places
 from ..types import AssistantMessage, Message
 from .blocks import Ink, plain
 from .columns import Column, column_of, findings_in_body
@@ -127,13 +128,8 @@ class Shelf:
 
     def transcripts(self) -> list["Listed"]:
         """The conversations that other tools have stored on this machine, the last changed first."""
-        found = []
-        for form in formats():
-            for path in form.find() if form.find is not None else ():
-                with suppress(OSError):
-                    found.append((path.stat().st_mtime, path, form))
-        found.sort(key=lambda each: each[0], reverse=True)
-        return [listed for changed, path, form in found[:MOST_LISTED] for listed in self._list(changed, path, form)]
+        newest = islice(places(), MOST_LISTED)
+        return [listed for form, path, changed in newest for listed in self._list(changed, path, form)]
 
     def _list(self, changed: float, path: Path, form: Format) -> list["Listed"]:
         full = str(path.resolve())

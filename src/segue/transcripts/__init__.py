@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from .format import Draft, Format, Target
-from .registry import format_named, format_of, formats, recognised
+from .registry import format_named, format_of, formats, places, recognised
 from .source import Progress, Source
 from .values import REMARK_CODES, Branch, Compaction, Remark, RemarkCode, Report, Transcript, TranscriptInfo
 from .writing import ToolNames, Written, write
@@ -32,6 +32,7 @@ __all__ = [
     "format_named",
     "formats",
     "list",
+    "places",
     "read",
     "recognised",
     "write",

@@ -1,7 +1,10 @@
 """The table of formats, and finding the one that a file has."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from ..errors import FormatError, SettingError
 from .format import Format
@@ -73,3 +76,15 @@ def format_named(name: str) -> Format:
             return each
     names = ", ".join(each.name for each in formats())
     raise SettingError(f"{name!r} is not a known tool; known are {names}")
+
+
+def places(tool: str | None = None) -> Iterator[tuple[Format, Path, float]]:
+    """The files in which tools on this machine store conversations, or one tool does, with the time of their last
+    change, the newest first."""
+    chosen = formats() if tool is None else (format_named(tool),)
+    found: list[tuple[Format, Path, float]] = []
+    for form in chosen:
+        for path in form.find() if form.find is not None else ():
+            with suppress(OSError):  # it was deleted meanwhile
+                found.append((form, path, path.stat().st_mtime))
+    yield from sorted(found, key=lambda each: -each[2])

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from .content import TextContent
-from .messages import UserMessage
+from .content import FileContent, ImageContent, TextContent
+from .messages import AssistantMessage, UserMessage
+from .printable import one_line
 from .usage import Usage, dollars
 
 SHORTENED_LINES = 12
@@ -14,6 +15,21 @@ MAX_TITLE = 60
 """Characters of the first message that become the title of a session."""
 VALUE_CHARACTERS = 60
 """Characters of a value that are shown."""
+
+
+UNKNOWN_MODEL = "an unknown model"
+
+
+def origin_of(answer: AssistantMessage) -> str:
+    """The model that gave an answer, as far as it is known."""
+    return "/".join(filter(None, (answer.provider, answer.model))) or UNKNOWN_MODEL
+
+
+def media_of(block: ImageContent | FileContent) -> str:
+    """An image or a file in one line: its name, its media type, and its size or address."""
+    name = block.name if isinstance(block, FileContent) else None
+    place = size_of(block.size) if block.url is None else block.url
+    return one_line(", ".join(part for part in (name, block.mime_type, place) if part))
 
 
 def text_of(message: UserMessage) -> str:
