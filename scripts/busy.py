@@ -20,8 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TESTS = [
-    *("agent", "cli", "client", "gateway", "healing", "router", "session", "studio", "testing", "tools", "transport"),
-    *("wire/*/test_answers.py", "test_docs.py"),
+    *("agent", "bulk", "cli", "client", "gateway", "healing", "router", "session", "studio", "telemetry", "testing"),
+    *("tools", "transport", "catalog/test_refreshed.py", "wire/*/test_answers.py"),
+    *("test_docs.py", "test_first_minutes.py", "test_leftovers.py", "test_tour.py"),
 ]
 """Paths in tests/ of tests that use the network, wait, or start processes. All others do not depend on the load."""
 
