@@ -5,6 +5,7 @@
 
 import gzip
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from support.corpora import (
     write,
     written,
 )
+from support.waiting import HANGS
 
 import segue
-from segue.bulk import Settings, on_this_machine, run
+from segue.bulk import Progress, Settings, on_this_machine, run
+from segue.bulk.inputs import LEAST_SHARD_BYTES
 from segue.cli import main
 
 COUNT = 100_000 if IS_LARGE else 400
@@ -185,3 +188,36 @@ def test_a_file_of_another_tool_is_one_row(tmp_path: Path) -> None:
         row["messages"]["messages"]
         == segue.export(segue.transcripts.read(path).context, settings.protocol or "").body["messages"]
     )
+
+
+def test_progress_reaches_the_end_also_if_a_run_is_continued(tmp_path: Path) -> None:
+    path = write(tmp_path / "corpus.jsonl", 60)
+    settings = Settings(command="stats")
+    seen: list[Progress] = []
+
+    def stopped(work: Any, shards: Any) -> Any:
+        yield from map(work, list(shards)[:2])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(settings, [str(path)], str(tmp_path / "out"), engine=stopped, progress=seen.append, shard_bytes=9_000)
+    assert len(seen) == 2 and sum(each.size for each in seen) < seen[0].total == path.stat().st_size
+    continued: list[Progress] = []
+    run(settings, [str(path)], str(tmp_path / "out"), progress=continued.append, shard_bytes=9_000)
+    assert sum(each.rows for each in continued) == 60
+    assert sum(each.size for each in continued) == path.stat().st_size
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+def test_a_terminal_shows_rows_per_second_and_the_time_that_is_left(tmp_path: Path) -> None:
+    import pexpect
+
+    path = tmp_path / "corpus.jsonl"
+    line = clean(1).to_json() + b"\n"
+    path.write_bytes(line * (3 * LEAST_SHARD_BYTES // len(line)))
+    arguments = ["-m", "segue", "bulk", "stats", str(path), "--out", str(tmp_path / "out"), "--workers", "1"]
+    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=HANGS, dimensions=(24, 200))
+    terminal.expect(r"100%\S* [\d,]+ rows, [\d,]+ a second \S*0:00:00")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0

@@ -1,6 +1,8 @@
 """The forms in which corpora hold conversations: each is read correctly, from JSONL and from Parquet."""
 
 import json
+from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +187,47 @@ def test_a_batch_keeps_its_kind_and_its_rows(kind: str) -> None:
 def test_a_conversion_has_one_target() -> None:
     with pytest.raises(segue.SettingError, match="a model or a protocol"):
         convert_batch([])
+
+
+def test_other_columns_of_parquet_keep_their_types(tmp_path: Path) -> None:
+    when = datetime(2026, 11, 18, 9, 30, tzinfo=UTC)
+    others = pa.table(
+        {
+            "small": pa.array([1, None], pa.int8()),
+            "price": pa.array([Decimal("1.10"), None], pa.decimal128(6, 2)),
+            "when": pa.array([when, None], pa.timestamp("us", tz="Europe/Paris")),
+            "day": pa.array([when.date(), None], pa.date32()),
+            "kind": pa.array(["a", "b"]).dictionary_encode(),
+            "long": pa.array(["x", None], pa.large_string()),
+            "data": pa.array([b"\x00\xff", None], pa.binary()),
+            "map": pa.array([[("a", 1)], None], pa.map_(pa.string(), pa.int64())),
+            "fixed": pa.array([[0.5, 1.5], [2.5, 3.5]], pa.list_(pa.float32(), 2)),
+            "deep": pa.array([{"a": None, "b": [{"c": 1}]}, None]),
+        }
+    )
+    table = others.append_column("messages", pa.array([OPENAI, OPENAI[:2]]))
+    fields = [field.with_metadata({"unit": "none"}) if field.name == "small" else field for field in table.schema]
+    table = table.cast(pa.schema(fields, metadata={"about": "a test"}))
+    parquet.write_table(table, tmp_path / "rows.parquet", compression="zstd")
+    settings = Settings(command="convert", protocol="anthropic-messages")
+    run(settings, [str(tmp_path / "rows.parquet")], str(tmp_path / "out"), engine=on_this_machine(1))
+    read, done = (parquet.read_table(file) for file in (tmp_path / "rows.parquet", tmp_path / "out/rows-00000.parquet"))
+    assert done.select(others.column_names).equals(read.select(others.column_names), check_metadata=True)
+    assert done.schema.field("messages").type == pa.string()
+
+
+def test_other_columns_of_jsonl_keep_their_text(tmp_path: Path) -> None:
+    others = '"id":12345678901234567890123,"rate":1.50e0,"name":"\\u00e9\\/","empty":{},"deep":{"a":[null,1.0]}'
+    (tmp_path / "rows.jsonl").write_text(f'{{{others},"messages":{json.dumps(OPENAI)}}}\n')
+    settings = Settings(command="convert", protocol="anthropic-messages")
+    run(settings, [str(tmp_path / "rows.jsonl")], str(tmp_path / "out"), engine=on_this_machine(1))
+    assert (tmp_path / "out" / "rows-00000.jsonl").read_text().startswith(f"{{{others},")
+
+
+def test_a_policy_is_followed() -> None:
+    rows = [{"messages": [OPENAI[1], OPENAI[2]]}]
+    [repaired], [stored] = (
+        convert_batch(rows, to="mistral/mistral-large-latest", policy=policy) for policy in ("default", "off")
+    )
+    assert "result-synthesized" in repaired["segue_changes"]
+    assert "result-synthesized" not in stored["segue_changes"]
