@@ -5,6 +5,7 @@
 
 import gzip
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -216,7 +217,8 @@ def test_a_terminal_shows_rows_per_second_and_the_time_that_is_left(tmp_path: Pa
     line = clean(1).to_json() + b"\n"
     path.write_bytes(line * (3 * LEAST_SHARD_BYTES // len(line)))
     arguments = ["-m", "segue", "bulk", "stats", str(path), "--out", str(tmp_path / "out"), "--workers", "1"]
-    terminal = pexpect.spawn(sys.executable, arguments, encoding="utf-8", timeout=HANGS, dimensions=(24, 200))
+    environment = os.environ | {"TERM": "xterm"}
+    terminal = pexpect.spawn(sys.executable, arguments, env=environment, encoding="utf-8", timeout=HANGS)
     terminal.expect(r"100%\S* [\d,]+ rows, [\d,]+ a second \S*0:00:00")
     terminal.expect(pexpect.EOF)
     terminal.close()
