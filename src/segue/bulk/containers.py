@@ -13,6 +13,8 @@ from .lines import Part
 
 Compression = Literal["", "gzip", "zstd"]
 UNFINISHED = ".tmp"
+BUFFER = 1 << 18
+"""Bytes that are written at a time."""
 _MAGIC: dict[bytes, Compression] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # RFC 1952; RFC 8878
 
 
@@ -62,7 +64,7 @@ def unfinished(path: Path) -> Iterator[Path]:
 @contextmanager
 def new_file(path: Path, compression: Compression = "") -> Iterator[IO[bytes]]:
     """Write a file, compressed if it should be. It appears when everything is written."""
-    with unfinished(path) as temporary, open(temporary, "wb") as raw:
+    with unfinished(path) as temporary, open(temporary, "wb", BUFFER) as raw:
         if compression == "gzip":
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as file:
                 yield cast("IO[bytes]", file)

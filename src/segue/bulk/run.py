@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
@@ -75,10 +76,8 @@ def run(
 
 
 def _check_installed() -> None:
-    try:
-        import pyarrow as pyarrow
-    except ImportError:
-        raise SettingError("pyarrow is not installed: pip install 'segue[bulk]'") from None
+    if find_spec("pyarrow") is None:  # importing it is left to those who need it: that takes a while
+        raise SettingError("pyarrow is not installed: pip install 'segue[bulk]'")
 
 
 def _work(job: Job, shards: list[Shard], book: Book, engine: Engine, progress: Callable[[Progress], None]) -> None:
@@ -91,6 +90,8 @@ def _work(job: Job, shards: list[Shard], book: Book, engine: Engine, progress: C
         progress(Progress(tally.rows, sizes[output], total))
     waiting = [shard for shard in shards if shard.output not in finished]
     for done in engine(partial(run_shard, job), waiting):
+        from . import duplicates as duplicates  # needed at the end; loaded now, while other processes work
+
         book.finish_shard(done.output, done.tally)
         progress(Progress(done.tally.rows, sizes[done.output], total))
     book.write()
