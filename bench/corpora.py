@@ -22,8 +22,8 @@ from .report import Part, Section, Table, cell, number, ratio
 
 START, FEW, SOME, MANY = 100, 10_000, 40_000, 100_000
 LENGTHS = (1, 4, 4, 5, 8)
-BESIDE_PEERS = Effort(3, 90, least=1, warm=False)
-ON_CORES = Effort(5, 120, least=1, warm=False)
+BESIDE_PEERS = Effort(3, 60, least=1, warm=False)
+ON_CORES = Effort(5, 60, least=1, warm=False)
 Command = Callable[[Path], list[str]]
 """The command that writes its result to a place that does not exist yet."""
 
