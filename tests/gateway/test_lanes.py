@@ -75,6 +75,30 @@ class TestForwarding:
         assert answer.status_code == 200 and answer.headers["request-id"]
 
 
+class TestCaches:
+    @pytest.mark.parametrize("target", [RESPONSES, "mistral-chat"])
+    def test_the_key_of_a_client_finds_the_cache_of_the_target(self, served: Served, target: str) -> None:
+        body = messages(target, "hi, key?", prompt_cache_key="mine")
+        answer = post(served, "/v1/chat/completions", body)
+        assert answer.status_code == 200
+        assert served[target].requests[-1]["prompt_cache_key"] == "mine"
+        report = httpx2.get(f"{served.url}/segue/requests/{answer.headers['x-segue-request']}").json()
+        assert not [change for change in report["changes"] if "prompt_cache_key" in change["detail"]]
+
+    @pytest.mark.parametrize("header", ["x-session-affinity", "x-session-id", "session_id"])
+    def test_without_one_requests_of_a_session_have_the_same_key(self, served: Served, header: str) -> None:
+        keys = []
+        for session, text in (("one", "a"), ("one", "b"), ("two", "a")):
+            assert post(served, "/v1/messages", messages(RESPONSES, text), **{header: session}).status_code == 200
+            keys.append(served[RESPONSES].requests[-1]["prompt_cache_key"])
+        assert keys[0] == keys[1] != keys[2]
+
+    def test_a_target_without_keys_gets_none(self, served: Served) -> None:
+        body = messages(ANTHROPIC, "hi, none?", prompt_cache_key="mine")
+        assert post(served, "/v1/chat/completions", body).status_code == 200
+        assert "prompt_cache_key" not in served[ANTHROPIC].requests[-1]
+
+
 class TestTurns:
     def test_a_running_turn_stays_with_its_model_when_the_name_changes(self, served: Served) -> None:
         """The route decides again at the next turn."""
