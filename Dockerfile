@@ -10,6 +10,8 @@ RUN pip install --no-cache-dir --constraint requirements/run.txt ".[gateway,post
     && install --directory --owner segue /var/lib/segue
 
 USER 10001
+# What the gateway remembers without another --store is in the volume.
+ENV XDG_DATA_HOME=/var/lib
 VOLUME /var/lib/segue
 EXPOSE 4000
 HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:4000/health/live')"]

@@ -20,7 +20,7 @@ BEFORE ?=
 ROWS ?=
 WRITE ?=
 
-.PHONY: help tour test soak endurance busy frameworks recipes check bench wheel release catalog compare lock docs shapes clients clean
+.PHONY: help tour test soak endurance busy frameworks recipes check bench wheel release image catalog compare lock docs shapes clients clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,9 @@ wheel: $(DEV) ## build wheel and sdist, check what they contain, install the whe
 
 release: $(DEV) ## the same, and check that all dependencies have wheels for Python 3.11 to 3.14
 	$(BIN)/python scripts/check_wheel.py --resolve
+
+image: $(DEV) ## run the steps of the Dockerfile without Docker (needs Python 3.13)
+	$(BIN)/python scripts/run_dockerfile.py
 
 docs: $(DEV) ## print what is made from the code (tables, public names, reference), then build the site into build/site
 	$(BIN)/python scripts/compile_catalog.py
