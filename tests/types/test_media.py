@@ -1,12 +1,24 @@
 """Images, files and provider content as values: what Python accepts for them, and what is read of them."""
 
 import base64
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import segue
 from segue.errors import FormatError
-from segue.types import Context, FileContent, ImageContent, ProviderContent, TextContent, ToolDefinition, UserMessage
+from segue.types import (
+    AssistantMessage,
+    Context,
+    FileContent,
+    ImageContent,
+    ProviderContent,
+    TextContent,
+    ToolDefinition,
+    UserMessage,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -92,6 +104,24 @@ def test_citations_are_read_from_the_signature() -> None:
     assert TextContent("x", responses).citations == [{"type": "url_citation", "url": "https://a"}]
     for none in (None, "c2ln", '{"id":"msg_1"}', "[1]", "{broken", '{"annotations":1}'):
         assert TextContent("x", none).citations == []
+
+
+@pytest.mark.parametrize("citation", [
+    {"type": "page_location", "cited_text": "blue"},
+    {"type": "url_citation", "url_citation": {"url": "https://a"}},
+    {"title": "Colours", "location": {"web": {"url": "https://a"}}},
+])  # fmt: skip
+def test_only_citations_are_reported_as_lost(citation: dict[str, Any]) -> None:
+    """A signature may be JSON of another kind, such as details of reasoning: that is a signature, not citations."""
+    others = [{"type": "reasoning.text", "text": "x"}, {"title": "x", "score": 1}, {}, {"type": ["a"]}]
+    for signature, code in ((others, "signature-dropped"), ([*others, citation], "citations-dropped")):
+        text = TextContent("The sky is blue.", json.dumps(signature))
+        assert text.citations == [each for each in signature if each == citation]
+        answer = AssistantMessage([text], protocol="nobody", provider="knows", model="this")
+        context = Context(messages=[UserMessage("Why?"), answer, UserMessage("Oh.")])
+        for model in ("anthropic/claude-sonnet-4-5", "openai/gpt-5.5", "mistral/mistral-large-latest"):
+            assert [change.code for change in segue.encode(context, model).changes] == [code]
+        assert [change.code for change in segue.export(context, "bedrock-converse").changes] == [code]
 
 
 def test_a_free_text_tool_gets_one_text() -> None:

@@ -57,7 +57,24 @@ class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag=
             return []
         if isinstance(stored, dict):
             stored = stored.get("annotations")
-        return [each for each in stored if isinstance(each, dict)] if isinstance(stored, list) else []
+        return [each for each in stored if _is_citation(each)] if isinstance(stored, list) else []
+
+
+_ANNOTATIONS = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})
+"""The types of annotations on Responses and Chat Completions (SDK openai 3.49.0)."""
+_CONVERSE = frozenset({"title", "source", "sourceContent", "location"})
+"""The fields of a citation on Converse, which has no type (botocore 1.44.0)."""
+
+
+def _is_citation(value: object) -> bool:
+    """Whether a part of a signature is a citation. Those of Anthropic all quote what they cite (SDK anthropic 2.8.0);
+    other lists in a signature, such as details of reasoning, are not citations."""
+    if not isinstance(value, dict):
+        return False
+    kind = value.get("type")
+    if kind is None:
+        return bool(value) and value.keys() <= _CONVERSE
+    return "cited_text" in value or (isinstance(kind, str) and kind in _ANNOTATIONS)
 
 
 plain_text: Callable[[str], TextContent] = partial(unchecked, TextContent)
