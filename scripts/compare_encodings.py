@@ -2,17 +2,21 @@
 
     python scripts/compare_encodings.py OLD_CHECKOUT [--count 300000] [--jobs 2]
 
-Each case is made from its number alone: a conversation (torn, clean, or of several origins), a target of the catalog
-(every distinct dialect in turn), a policy, options, and whether it is encoded from scratch or by a renderer while it
-grows. Compared are bodies byte for byte, changes by code, message, block and loss, and errors by class and path.
+Each case is made from its number alone: a conversation (torn, clean, or of several origins), a target, a policy,
+options, and whether it is encoded from scratch or by a renderer while it grows. Compared are bodies byte for byte,
+changes by code, message, block and loss, and errors by class and path.
+
+The targets are one model for each distinct dialect in the catalog of the old version, in turn. Both versions get these
+models with all of their fields, so a change of the catalog alone makes no difference. A field or cell that only the new
+version has keeps its default. Differences are printed by kind, each with its count and its first case.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -32,6 +36,11 @@ OTHERS = [
     ("google-generative-ai", "google", "gemini-3-pro"),
     ("nobody", "knows", "this"),
 ]
+
+FIELDS = ("id", "name", "provider", "protocol", "base_url", "reasoning", "context_window", "max_tokens")
+"""The fields of a target beside its input and its dialect."""
+TARGETS = -1
+"""The worker that prints the targets."""
 
 
 class Maker:
@@ -119,21 +128,36 @@ class Maker:
         return self.random.choice(values)
 
 
-def targets() -> list[Any]:
-    """One model for each distinct dialect of the catalog."""
+def targets() -> list[dict[str, Any]]:
+    """One model for each distinct dialect of the catalog, as data that another version can read."""
+    from msgspec import to_builtins
+
     from segue.catalog import Catalog
 
     found: dict[Any, Any] = {}
     for model in Catalog.load(None).resolve_all():
         found.setdefault((model.protocol, model.dialect, "image" in model.input, model.reasoning), model)
-    return sorted(found.values(), key=lambda model: (model.protocol, model.ref))
+    models = sorted(found.values(), key=lambda model: (model.protocol, model.ref))
+    return [{name: to_builtins(getattr(model, name)) for name in model.__struct_fields__} for model in models]
 
 
-def outcomes(first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
+def read_target(stored: dict[str, Any]) -> Any:
+    """A model of the old version as one of this version."""
+    from msgspec import convert
+
+    from segue import Model
+    from segue.dialects import DIALECTS
+
+    dialect = DIALECTS[stored["protocol"]]
+    cells = {name: cell for name, cell in stored["dialect"].items() if name in dialect.__struct_fields__}
+    known = {name: value for name, value in stored.items() if name in FIELDS}
+    return Model(**known, input=tuple(stored["input"]), dialect=convert(cells, dialect))
+
+
+def outcomes(models: list[Any], first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
     """The encodings of the cases by this version; several for a growing conversation."""
     from segue import Context, Options, Renderer, ToolDefinition, encode
 
-    models = targets()
     options = [None, Options(stream=True, cache="short", reasoning="high"), Options(cache="long", max_tokens=2_000)]
     done, case = 0, first
     while done < count:
@@ -152,16 +176,16 @@ def outcomes(first: int, step: int, count: int) -> Iterator[dict[str, Any]]:
             make = lambda context: renderer.request(context, asked)  # noqa: B023, E731
         for at, part in enumerate(contexts):
             found = outcome(lambda: make(Context(system_prompt=prompt, messages=part, tools=tools)))  # noqa: B023
-            yield {"case": case, "at": at, "model": model.ref, "policy": policy, **found}
+            yield {"case": case, "at": at, "protocol": model.protocol, "model": model.ref, "policy": policy, **found}
             done += 1
         case += step
 
 
 def outcome(make: Any) -> dict[str, Any]:
-    """A digest of the body, and the changes; or the error."""
+    """The body and the changes; or the error."""
     try:
         request = make()
-        body = hashlib.blake2b(request.json(), digest_size=12).hexdigest()
+        body = request.json().decode()
         changes = [(change.code, change.message, change.block, change.lossy) for change in request.changes]
         return {"body": body, "changes": changes, "path": request.path}
     except Exception as error:  # noqa: BLE001  (errors are compared, too)
@@ -175,30 +199,68 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--worker", type=int, default=None, help=argparse.SUPPRESS)
     args = parser.parse_args()
+    if args.worker == TARGETS:
+        print(json.dumps(targets()))
+        return
     if args.worker is not None:
-        for found in outcomes(args.worker, args.jobs, args.count // args.jobs):
+        models = [read_target(each) for each in json.load(sys.stdin)]
+        for found in outcomes(models, args.worker, args.jobs, args.count // args.jobs):
             sys.stdout.write(json.dumps(found, sort_keys=True) + "\n")
         return
-    different = compared = 0
+    models, _ = start(args.old, TARGETS, args).communicate()
+    compared, kinds, first = 0, Counter[str](), {}
     for worker in range(args.jobs):
         sides = [start(root, worker, args) for root in (args.old, HERE)]
-        for old, new in zip(*(side.stdout for side in sides), strict=True):
+        for side in sides:
+            side.stdin.write(models)
+            side.stdin.close()
+        for lines in zip(*(side.stdout for side in sides), strict=True):
             compared += 1
-            if old != new:
-                different += 1
-                if different <= 10:
-                    print(f"old {old}new {new}")
+            if lines[0] != lines[1]:
+                old, new = map(json.loads, lines)
+                kind = f"{old['protocol']}: {'; '.join(differences(old, new))}"
+                kinds[kind] += 1
+                first.setdefault(kind, f"case {old['case']}, part {old['at']}, {old['model']}, policy {old['policy']}")
         if any(side.wait() for side in sides):
             raise SystemExit("a worker failed")
-    print(f"{compared} encodings compared, {different} different")
-    raise SystemExit(different > 0)
+    for kind, count in kinds.most_common():
+        print(f"{count} x {kind} ({first[kind]})")
+    print(f"{compared} encodings compared, {kinds.total()} different")
+    raise SystemExit(kinds.total() > 0)
+
+
+def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """In which fields two outcomes differ, and which changes only one of them reports."""
+    if "error" in old or "error" in new:
+        return [f"error {old.get('error')}, now {new.get('error')}"]
+    found = sorted({*paths(json.loads(old["body"]), json.loads(new["body"]))})[:6]
+    reported, now = (Counter(map(tuple, side["changes"])) for side in (old, new))
+    found += sorted(
+        {f"no longer {code}" for code, *_ in reported - now} | {f"also {code}" for code, *_ in now - reported}
+    )
+    return found or ["another order"]
+
+
+def paths(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """The places where two JSON values differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for name in {**old, **new}:
+            if name in old and name in new:
+                yield from paths(old[name], new[name], f"{path}.{name}")
+            else:
+                yield f"{path}.{name} {'is missing' if name in old else 'is new'}"
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for before, after in zip(old, new, strict=True):
+            yield from paths(before, after, f"{path}[]")
+    elif old != new:
+        yield path
 
 
 def start(root: Path, worker: int, args: argparse.Namespace) -> Any:
     command = [sys.executable, __file__, str(args.old), "--worker", str(worker)]
     command += ["--jobs", str(args.jobs), "--count", str(args.count)]
     environment = {**os.environ, "PYTHONPATH": str(root / "src"), "PYTHONHASHSEED": "0"}
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
 
 if __name__ == "__main__":
