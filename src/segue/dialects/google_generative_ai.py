@@ -24,7 +24,7 @@ class GoogleGenerativeAI(Dialect, frozen=True, kw_only=True, forbid_unknown_fiel
     files: tuple[str, ...] = ("application/pdf", "audio/*", "video/*")
     files_in_results: tuple[str, ...] = ("application/pdf",)
     # Code that the API ran, with its output, and images that the model made. What an answer is based on has no place in
-    # requests: it is left out, like Google's SDKs do, and only other models get it, as text.
+    # requests: it is left out, as Google's SDKs do, and reported; only other models get it, as text.
     provider_content: tuple[str, ...] = (
         "executableCode",
         "codeExecutionResult",

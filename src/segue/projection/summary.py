@@ -35,7 +35,7 @@ PHRASES: dict[ChangeCode, tuple[str, str]] = {
     "tools-stubbed": ("stand-in tool defined", "stand-in tools defined"),
     "image-moved": ("image of a tool moved to the user", "images of tools moved to the user"),
     "file-moved": ("file of a tool moved to the user", "files of tools moved to the user"),
-    "file-renamed": ("file under another name", "files under other names"),
+    "file-renamed": ("file under another name or none", "files under other names or none"),
     "turns-merged": ("message merged with its neighbour", "messages merged with their neighbours"),
     "blocks-reordered": ("answer with its calls moved to the end", "answers with their calls moved to the end"),
     "filler-inserted": ("filler inserted", "fillers inserted"),

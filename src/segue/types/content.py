@@ -60,8 +60,8 @@ class TextContent(Value, frozen=True, omit_defaults=True, tag_field="type", tag=
         return [each for each in stored if _is_citation(each)] if isinstance(stored, list) else []
 
 
-_ANNOTATIONS = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path"})
-"""The types of annotations on Responses and Chat Completions (SDK openai 3.49.0)."""
+_ANNOTATIONS = frozenset({"url_citation", "file_citation", "container_file_citation", "file_path", "reference"})
+"""The types of annotations on Responses and Chat Completions (SDK openai 3.49.0), and of references on Mistral."""
 _CONVERSE = frozenset({"title", "source", "sourceContent", "location"})
 """The fields of a citation on Converse, which has no type (botocore 1.44.0)."""
 

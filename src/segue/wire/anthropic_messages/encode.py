@@ -192,8 +192,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         """A text with the citations in its signature."""
         found = cited(block)
         if found is None:
-            if block.citations:
-                self.note("citations-dropped", "they are not citations of this protocol")
+            self.note_uncited(block, "they are not citations of this protocol")
             return plain_text(block.text)
         return found
 

@@ -249,8 +249,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         """A text with the citations in its signature."""
         found = cited(block)
         if found is None:
-            if block.citations:
-                self.note("citations-dropped", "they are not citations of this protocol")
+            self.note_uncited(block, "they are not citations of this protocol")
             return Text(block.text)
         return found
 
@@ -329,6 +328,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         made, lost = as_block(block, self._taken)
         if lost:
             self.note("file-renamed", f"{in_label(lost)!r} is not a valid name of a document, or is taken")
+        if made is not None and "document" not in made:  # only documents have names
+            self.note_unnamed(block)
         return made
 
     def _image(self, block: ImageContent) -> Block:

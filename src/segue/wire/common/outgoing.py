@@ -46,13 +46,13 @@ class Outgoing(Generic[D]):
         """Turns must not depend on them: they are kept for requests with other options."""
         self.report = report
 
-    def note(self, code: ChangeCode, message: int | None = None, detail: str = "") -> None:
+    def note(self, code: ChangeCode, message: int | None = None, detail: str = "", lossy: bool | None = None) -> None:
         """Report a change of the rendered message at this index, or of the whole request.
 
-        The index is -1 if there are no messages.
+        The index is -1 if there are no messages. ``lossy``: whether it loses something, if not as its code says.
         """
         source = None if message is None or message < 0 else self.rendered.sources[message]
-        self.report.add(code, source, None, detail)
+        self.report.add(code, source, None, detail, lossy=lossy)
 
     def drop_option(self, name: str, why: str) -> None:
         """Report that an option was left out or changed."""

@@ -14,9 +14,11 @@ from ...types import (
     FileContent,
     ImageContent,
     ProviderContent,
+    TextContent,
     ToolResultMessage,
     UserMessage,
 )
+from ...types.text import in_label
 from ...types.texts import MOVED_BOTH, MOVED_FILES, MOVED_IMAGES
 from .outgoing import Outgoing
 
@@ -133,6 +135,17 @@ class Turns(Generic[D, S]):
     def note(self, code: ChangeCode, detail: str) -> None:
         """Report a change of the message that is being added."""
         self.out.note(code, self.index, detail)
+
+    def note_unnamed(self, block: FileContent) -> None:
+        """Report that a file is sent without its name, if it has one."""
+        if block.name is not None:
+            detail = f"{in_label(block.name)!r} is sent without its name: the protocol has no field for it"
+            self.out.note("file-renamed", self.index, detail, lossy=True)
+
+    def note_uncited(self, block: TextContent, why: str) -> None:
+        """Report that a text is sent without its citations, if it has any."""
+        if block.citations:
+            self.note("citations-dropped", why)
 
     def text_instead(self, block: ImageContent | FileContent | ProviderContent) -> str:
         """The text in place of a block that the protocol has no form for, which is reported. It may be empty."""

@@ -185,6 +185,9 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         for at, block in enumerate(message.content):
             if type(block) is TextContent:
                 signature = block.text_signature
+                if signature is not None and block.citations:
+                    self.note_uncited(block, "contents have no place for them")
+                    signature = None
                 if signature is not None and self._may_send(signature):
                     parts.append(SignedText(block.text, signature))  # also an empty text (GEM-19)
                 elif block.text and not block.text.isspace():  # GEM-03
@@ -219,6 +222,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
     def _provided(self, message: AssistantMessage, at: int, block: ProviderContent) -> Part | None:
         """A part as it came, or its text; ``None`` for what has no place in a request."""
         if is_source(block):
+            self.note("provider-content-dropped", f"{block.kind}: the API has no place for it in requests")
             return None
         is_code = block.kind in ("executableCode", "codeExecutionResult")
         part: Part = sent_back(block) if not is_code or at in paired(message.content) else None
@@ -262,11 +266,20 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             fetched = dialect.image_urls if is_image else matches(mime_type, dialect.file_urls)
             if not fetched or not mime_type or block.url.startswith(UNREADABLE_BY[dialect.surface]):
                 return None
-            return {"fileData": {"mimeType": mime_type, "fileUri": block.url}}
+            return {"fileData": self._named(block, {"mimeType": mime_type, "fileUri": block.url})}
         mime_type = (kind_of(block.data) or block.mime_type) if is_image else type_of_file(block)
         if not is_image and not matches(mime_type, dialect.files):
             return None
-        return {"inlineData": {"mimeType": mime_type, "data": block.data}}
+        return {"inlineData": self._named(block, {"mimeType": mime_type, "data": block.data})}
+
+    def _named(self, block: ImageContent | FileContent, data: dict[str, Any]) -> dict[str, Any]:
+        """The data with its name. Only Vertex has a field for it: "displayName parameter is not supported in Gemini
+        API" (js-genai#641, adk-python#1182, 2025)."""
+        if type(block) is FileContent and block.name is not None:
+            if self.dialect.surface == "vertex":
+                return data | {"displayName": block.name}
+            self.note_unnamed(block)
+        return data
 
     def _response(self, message: ToolResultMessage) -> Response:
         texts: list[str] = []

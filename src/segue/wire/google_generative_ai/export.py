@@ -1,5 +1,7 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
+from typing import Any
+
 from ...dialects import GoogleGenerativeAI
 from ...types import AssistantMessage, FileContent, ImageContent, ToolResultMessage, UserMessage
 from ..protocol import ExportForm
@@ -23,6 +25,10 @@ class GoogleHistory(GoogleTurns):
             super()._add(role, parts, in_batch)
         else:
             self.note("empty-dropped", "the message is empty")
+
+    def _named(self, block: ImageContent | FileContent, data: dict[str, Any]) -> dict[str, Any]:
+        named = type(block) is FileContent and block.name is not None
+        return data | {"displayName": block.name} if named else data
 
     def _fits_in_result(self, block: ImageContent | FileContent) -> bool:
         return True

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dialects import REASONING_FIELDS
 from ...types import Usage
+from ...types.codec import json_text
 from ..common.answer import Answer, Draft, StopWords, TextDraft, ThinkingDraft
 from ..common.call_deltas import CallDeltas
 from ..common.reader import error_text
@@ -31,6 +32,7 @@ class Reader:
         self.answer = answer
         self.calls = CallDeltas(answer)
         self.draft: Draft | None = None  # the text or thinking that is being streamed
+        self.references: list[Any] = []  # of the text
         self.stop: str | None = None
 
     def event(self, name: str, data: Any) -> None:
@@ -118,14 +120,28 @@ class Reader:
                 self.answer.left_out(name)
 
     def add_text(self, text: str) -> None:
-        draft = self.draft
-        if type(draft) is not TextDraft:
-            draft = self.begin_block(self.answer.text)
-        draft.add(text)
+        self.text_draft().add(text)
+
+    def text_draft(self) -> Draft:
+        """The text that is being streamed, or a new one."""
+        if type(self.draft) is not TextDraft:
+            self.references = []
+            return self.begin_block(self.answer.text)
+        return self.draft
 
     def text_chunk(self, chunk: Object) -> None:
         if chunk.get("text"):
             self.add_text(chunk["text"])
+
+    def reference_chunk(self, chunk: Object) -> None:
+        """Read references to results of tools: they are the citations of the text, each with its place in the text.
+        Some have the text that they are about (langchain#37008, 2026-04)."""
+        draft, text = self.text_draft(), chunk.get("text")
+        if text:
+            draft.add(text)
+        named = {"type": "reference", "reference_ids": list(chunk.get("reference_ids") or ())}
+        self.references.append(named | {"index": len(draft.so_far)})
+        draft.sign(json_text(self.references))
 
     def thinking_chunk(self, chunk: Object) -> None:
         """Read thinking: a list of chunks, or a string in mistral-common; the signature is new in mistralai 3.7."""
@@ -165,8 +181,12 @@ _NOTHING: Object = {}
 # The known fields of a delta or a message (mistralai 3.7.0, `DeltaMessage` and `AssistantMessage`).
 _KNOWN = frozenset({"role", "content", "tool_calls", "prefix", "name", "tool_call_id", "index", "metadata"})
 
-# Chunks of other kinds are left out: references, images, documents, audio, resources.
-_CHUNKS: dict[str, Callable[[Reader, Any], None]] = {"text": Reader.text_chunk, "thinking": Reader.thinking_chunk}
+# Chunks of other kinds are left out: images, documents, audio, resources.
+_CHUNKS: dict[str, Callable[[Reader, Any], None]] = {
+    "text": Reader.text_chunk,
+    "thinking": Reader.thinking_chunk,
+    "reference": Reader.reference_chunk,
+}
 
 
 def _cached(usage: Object) -> int:

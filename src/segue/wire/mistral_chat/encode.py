@@ -130,6 +130,7 @@ class MistralTurns(Turns[MistralChat, State]):
         if not matches(mime_type, dialect.files if block.url is None else dialect.file_urls):
             return None
         if mime_type.startswith("audio/"):
+            self.note_unnamed(block)
             return {"type": "input_audio", "input_audio": block.url or block.data}
         chunk = {"type": "document_url", "document_url": block.url or DataUrl(mime_type, block.data)}
         return chunk if block.name is None else chunk | {"document_name": block.name}
@@ -196,6 +197,9 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _unsigned(self, texts: list[TextContent]) -> list[TextContent]:
         """The texts without signatures, for which this protocol has no field, and without those that had only that."""
+        for text in texts:
+            # "ReferenceChunk cannot be used in assistant message." (mistral-common 1.13)
+            self.note_uncited(text, "answers in requests have no references")
         kept = [plain_text(text.text) for text in texts if text.text and not text.text.isspace()]
         if len(kept) < len(texts):
             self.note("empty-dropped", "an empty text")

@@ -187,6 +187,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if block.url is not None or not matches(mime_type, self.dialect.files):
             return None
         if mime_type in AUDIO:
+            self.note_unnamed(block)
             return {"type": "input_audio", "input_audio": {"data": block.data, "format": AUDIO[mime_type]}}
         data = DataUrl(mime_type, block.data)
         return {"type": "file", "file": {"filename": block.name or UNNAMED, "file_data": data}}
@@ -217,6 +218,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
                     texts.append(text)
                     if calls:
                         late_text = True
+                if block.text_signature is not None:
+                    self.note_uncited(block, "the requests of this protocol have no place for them")
             elif type(block) is ToolCall:
                 calls.append(block)
                 if block.thought_signature is not None:

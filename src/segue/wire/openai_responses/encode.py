@@ -177,8 +177,8 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def _note_annotations(self, message: AssistantMessage) -> None:
         """Report citations that the API does not accept."""
         for block in message.content:
-            if type(block) is TextContent and block.citations and not annotations_of(block):
-                self.note("citations-dropped", "they are not annotations of this protocol")
+            if type(block) is TextContent and not annotations_of(block):
+                self.note_uncited(block, "they are not annotations of this protocol")
 
     def _items(self, message: AssistantMessage) -> list[Item] | str:
         """The items of an answer with their ids, or the reason why they cannot be sent back."""
@@ -198,8 +198,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                 signature = block.text_signature
                 if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
                     item.phase = message_of(signature)[1]  # OAR-12
-                if block.citations:
-                    self.note("citations-dropped", "a message without its id has no annotations")
+                self.note_uncited(block, "a message without its id has no annotations")
                 items.append(item)
             elif type(block) is ToolCall:
                 items.append(_call(block))
@@ -234,6 +233,8 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         if not matches(mime_type, self.dialect.files if block.url is None else self.dialect.file_urls):
             return None
         if block.url is not None:
+            # "Mutually exclusive parameters": a file by address has no name (rig#1429, rig#2164, 2026).
+            self.note_unnamed(block)
             return {"type": "input_file", "file_url": block.url}
         data = DataUrl(mime_type, block.data)
         return {"type": "input_file", "filename": block.name or UNNAMED, "file_data": data}
