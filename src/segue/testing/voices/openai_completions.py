@@ -69,7 +69,7 @@ def _complete(content: list[AssistantContent], signer: Signer, model: Model) -> 
 
 
 def _signed(call: ToolCall, signature: str) -> ToolCall:
-    return ToolCall(call.id, call.name, call.arguments, signature)
+    return msgspec.structs.replace(call, thought_signature=signature)
 
 
 def _with_ids(tool_calls: list[ToolCall], signer: Signer, model: Model) -> list[ToolCall]:
@@ -99,7 +99,7 @@ def _content(answer: Answer) -> list[AssistantContent]:
         if isinstance(block, ToolCall):
             call_id = block.id or f"functions.{block.name}:{before}"
             before += 1
-            content.append(ToolCall(call_id, block.name, block.arguments, block.thought_signature))
+            content.append(msgspec.structs.replace(block, id=call_id))
         elif not (tagged and thought is not None):
             content.append(block)
     return content
@@ -179,8 +179,10 @@ def _with_whole_calls(chunks: Iterator[Any]) -> Iterator[Any]:
     for chunk in chunks:
         pieces = chunk["choices"][0]["delta"].get("tool_calls") if chunk != DONE and chunk["choices"] else None
         if pieces and whole_call is not None and "id" not in pieces[0]:
-            function = whole_call["choices"][0]["delta"]["tool_calls"][0]["function"]
-            function["arguments"] += pieces[0]["function"]["arguments"]
+            call = whole_call["choices"][0]["delta"]["tool_calls"][0]
+            for kind, field in (("function", "arguments"), ("custom", "input")):
+                if kind in pieces[0]:
+                    call[kind][field] += pieces[0][kind][field]
             continue
         if whole_call is not None:
             yield whole_call
@@ -201,7 +203,7 @@ def _without_details(message: AssistantMessage) -> tuple[AssistantMessage, list[
             entries += details_of(block)
         elif isinstance(block, ToolCall) and (entry := attached_entry(block.thought_signature or "")) is not None:
             entries.append(entry)
-            content.append(ToolCall(block.id, block.name, block.arguments))
+            content.append(msgspec.structs.replace(block, thought_signature=None))
         else:
             content.append(block)
     return msgspec.structs.replace(message, content=content), entries

@@ -37,7 +37,7 @@ class CallDeltas:
             index = piece.get("index")
             if index is None:
                 index = place if len(pieces) > 1 else self._last
-            function = piece.get("function") or _NOTHING
+            function = piece.get("function") or _free_text(piece) or _NOTHING
             call = self._calls.get(index)
             if call is None or piece.get("id") or function.get("name"):
                 call = self._matched(index, piece, function)
@@ -56,8 +56,10 @@ class CallDeltas:
         """Add the ``tool_calls`` of a whole answer: each entry is one call."""
         made: list[CallDraft] = []
         for call in calls:
-            function = call.get("function") or _NOTHING
+            free_text = None if call.get("function") else _free_text(call)
+            function = call.get("function") or free_text or _NOTHING
             made.append(self._answer.call(call_id(call), function.get("name")))
+            made[-1].kind = None if free_text is None else "custom"
             made[-1].whole(function.get("arguments"))
         return made
 
@@ -77,6 +79,8 @@ class CallDeltas:
                 raise ValueError(f"a name of more than {MAX_NAME:,} characters")
         if new_id and not call.id:
             call.id = new_id
+        if not piece.get("function") and _free_text(piece) is not None:
+            call.kind = "custom"
         self._calls[index] = call
         if new_id:
             self._by_id.setdefault(new_id, call)
@@ -104,6 +108,16 @@ class CallDeltas:
 
 
 _NOTHING: Piece = {}
+
+
+def _free_text(piece: Piece) -> Piece | None:
+    """A piece of a free-text call, in the form of a function; ``None`` if it is not one.
+
+    The SDK has a type for whole calls only (openai 3.49.0); streamed ones have the same fields (openai-openapi#576,
+    2026-09). Some gateways add an empty object to the calls of functions (pi#8504).
+    """
+    custom = piece.get("custom")
+    return {"name": custom.get("name"), "arguments": custom.get("input")} if custom else None
 
 
 def call_id(call: Piece) -> str | None:

@@ -13,7 +13,7 @@ from ..common.outgoing import Outgoing
 from ..common.results import failed_text
 from ..protocol import ExportForm
 from .reasoning import is_signature
-from .tools import function
+from .tools import definition
 from .turns import AUDIO, ChatTurns, Part
 
 
@@ -55,7 +55,7 @@ def _conversation(out: Outgoing[OpenAICompletions], turns: ChatTurns) -> dict[st
     """The system prompt, which is the first message, the turns and the tools."""
     body: dict[str, Any] = {"messages": [*turns.head, *turns.turns]}
     if out.tools:
-        body["tools"] = out.each_tool(function)
+        body["tools"] = out.each_tool(definition)
     return body
 
 
@@ -66,6 +66,7 @@ EXPORT_FORM = ExportForm(
         user_after_tool=True,
         empty_content="null",
         tool_name_field=True,
+        custom_tools=True,
         images_in_results=True,
         image_urls=True,
         files=("application/pdf", *AUDIO),

@@ -311,7 +311,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-10",
-        title="A call has an id, the type function, and a string with a JSON object as arguments",
+        title="A call has an id, the type function, and a string with a JSON object as arguments; or the type custom",
         answers="(invalid_type)",
         source="SDK openai 3.49.0; Qwen nanobot#2469, MiniMax hermes-agent#12167, vLLM and Ollama sources, 2026",
         prevented_by=_TURNS,

@@ -15,10 +15,11 @@ _TOOLS = "wire/openai_completions/tools.py"
 def _names(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     fits = re.compile(NAME_SHAPES["dashes" if dialect is None else dialect.name_form].pattern).fullmatch
-    named = [(f"{path}.name", function.get("name")) for path, function in walk.functions(body)]
+    named = [(f"{path}.name", tool.get("name")) for path, tool in walk.tools(body)]
     for path, call in walk.history_calls(body):
-        if isinstance(get(call, "function"), dict):
-            named.append((f"{path}.function.name", call["function"].get("name")))
+        for kind in ("function", "custom"):
+            if isinstance(get(call, kind), dict):
+                named.append((f"{path}.{kind}.name", call[kind].get("name")))
     for path, name in named:
         if not isinstance(name, str) or not fits(name):
             yield path, f"{shown(name)!r} is not a valid name"
@@ -37,18 +38,29 @@ def _tools(body: Object, model: Model | None) -> Found:
         for name in ("tool_choice", "parallel_tool_calls"):
             if body.get(name) is not None and not body.get("functions"):
                 yield name, "set, but there are no tools"
-    forced = get(body.get("tool_choice"), "function", "name")
-    if tools and forced is not None and forced not in [function.get("name") for _, function in walk.functions(body)]:
-        yield "tool_choice", f"no tool has the name {shown(forced)!r}"
+    choice = body.get("tool_choice")
+    for kind in ("function", "custom"):
+        forced = get(choice, kind, "name")
+        if tools and forced is not None and forced not in [get(tool, kind, "name") for tool in tools]:
+            yield "tool_choice", f"no tool has the name {shown(forced)!r}"
 
 
 def _single_tools(body: Object, model: Model | None) -> Found:
-    return repeated(((f"{path}.name", function.get("name")) for path, function in walk.functions(body)), "the tool")
+    return repeated(((f"{path}.name", tool.get("name")) for path, tool in walk.tools(body)), "the tool")
+
+
+def _free_text(body: Object, model: Model | None) -> Found:
+    for path, tool in walk.tools(body):
+        if path.endswith(".custom"):
+            yield path, f"{shown(tool.get('name'))!r} is a free-text tool"
+    for path, call in walk.history_calls(body):
+        if get(call, "type") == "custom":
+            yield f"{path}.type", "a call of a free-text tool"
 
 
 def _tools_with_reasoning(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
-    if not any(walk.functions(body)):
+    if not walk.tools(body):
         return
     if body.get("reasoning_effort") != "none":
         yield "reasoning_effort", "must be 'none' with tools"
@@ -91,5 +103,15 @@ RULES: tuple[Rule, ...] = (
         "their own texts; for OpenAI the stricter reading",
         prevented_by="projection/pipeline.py",
         check=_single_tools,
+    ),
+    Rule(
+        number="OAC-24",
+        title="Only some models have free-text tools; all others have functions",
+        answers="key 'function' not found / 'function' is a required property - 'tools.7'",
+        source="foundry-local#1080, CodexRosetta#1, 2026; OpenAI documents free-text tools for gpt-5, gpt-5-mini and "
+        "gpt-5-nano (cookbook, 'GPT-5 New Params and Tools', 2025-08): for later models the stricter reading",
+        prevented_by=_TOOLS,
+        check=_free_text,
+        only=where(lambda dialect: not dialect.custom_tools),
     ),
 )

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ...dialects import OpenAICompletions
+from ...projection import grammar_of
 from ...types import ToolDefinition
 from ..common.options import NOT_FORCED, ToolChoice, forbid_stub, tool_choice
 from ..common.outgoing import Outgoing
@@ -18,15 +19,20 @@ def add_tools(out: Out, body: Body) -> None:
         # OAC-13: "Function tools with reasoning_effort are not supported", and this model cannot turn it off.
         out.drop_option("tools", "this model accepts tools only with the protocol openai-responses")
     elif out.tools:
-        body["tools"] = out.each_tool(function)
+        body["tools"] = out.each_tool(definition)
     _add_choice(out, body)
 
 
-def function(dialect: OpenAICompletions, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
+def definition(dialect: OpenAICompletions, tool: ToolDefinition, schema: dict[str, Any]) -> dict[str, Any]:
     """The definition of a tool."""
     entry: dict[str, Any] = {"name": tool.name}
     if tool.description.strip():
         entry["description"] = tool.description
+    if tool.kind is not None:  # ChatCompletionCustomToolParam (SDK openai 3.49.0)
+        grammar = grammar_of(tool)
+        if grammar is not None:
+            entry["format"] = {"type": "grammar", "grammar": grammar}
+        return {"type": "custom", "custom": entry}
     # OAC-22; MMX-06: "function parameters is empty"
     entry["parameters"] = described(schema) if dialect.parameter_descriptions else schema
     return {"type": "function", "function": entry}
@@ -48,5 +54,10 @@ def _add_choice(out: Out, body: Body) -> None:
     defined = "tools" in body
     choice = forbid_stub(out) if out.stubbed and defined else tool_choice(out, defined, refusal)  # OAC-12
     if choice is not None:
-        named = {"type": "function", "function": {"name": choice.name}}
-        body["tool_choice"] = choice.mode if choice.name is None else named
+        body["tool_choice"] = choice.mode if choice.name is None else _named(out, choice.name)
+
+
+def _named(out: Out, name: str) -> Body:
+    """The choice of one tool."""
+    kind = next((tool.kind for tool in out.tools if tool.name == name), None) or "function"
+    return {"type": kind, kind: {"name": name}}

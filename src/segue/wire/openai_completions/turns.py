@@ -40,6 +40,7 @@ from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
 from ..common.results import all_below, failed_text, hold
 from ..common.turns import OPEN, Held, Turns
+from ..common.writing import input_of
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
 from .shapes import Answer, Turn, last_user
@@ -371,12 +372,15 @@ UNNAMED = "document.pdf"
 
 
 def _call(call: ToolCall) -> Call | dict[str, Any]:
-    """Write a call; its arguments are a JSON object in a string (OAC-10)."""
-    function = Function(call.name, to_json(call.arguments).decode())
+    """Write a call; its arguments are a JSON object in a string (OAC-10). A free-text call has a text."""
     extra = None if call.thought_signature is None else extra_content(call.thought_signature)
-    if extra is None:
+    signed = {} if extra is None else {EXTRA: extra}
+    if call.kind is not None:  # ChatCompletionMessageCustomToolCallParam (SDK openai 3.49.0)
+        return {"id": call.id, "type": "custom", "custom": {"name": call.name, "input": input_of(call)}, **signed}
+    function = Function(call.name, to_json(call.arguments).decode())
+    if not signed:
         return Call(call.id, "function", function)
-    return {"id": call.id, "type": "function", "function": function, EXTRA: extra}
+    return {"id": call.id, "type": "function", "function": function, **signed}
 
 
 def _as_parts(content: Content) -> list[Part]:

@@ -84,6 +84,16 @@ def functions(body: Object) -> list[tuple[str, Object]]:
     ]
 
 
+def tools(body: Object) -> list[tuple[str, Object]]:
+    """The tools that have a name: functions, and free-text tools."""
+    return [
+        (f"tools[{index}].{kind}", tool[kind])
+        for index, tool in enumerate(many(body.get("tools")))
+        for kind in ("function", "custom")
+        if isinstance(get(tool, kind), dict)
+    ]
+
+
 def is_empty(content: Any) -> bool:
     """Whether content has no text: null, an empty string, or only empty text parts."""
     if isinstance(content, list):
