@@ -61,7 +61,12 @@ class StreamCase:
         return f"{name}data: {text}\n\n".encode("utf-8", "surrogatepass")
 
     def context(self) -> Context:
-        tools = [segue.ToolDefinition(each["name"], each["description"], each["parameters"]) for each in self.tools]
+        tools = [
+            segue.ToolDefinition(
+                each["name"], each["description"], each["parameters"], each.get("kind"), each.get("format")
+            )
+            for each in self.tools
+        ]
         return Context(messages=[UserMessage("Go on.")], tools=tools)
 
     def request(self, stream: bool = True) -> segue.Request:
