@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from support.targets import distinct
 from support.type_judges import JUDGES
@@ -9,6 +10,7 @@ from support.type_judges import JUDGES
 import segue
 from segue.types import (
     AssistantMessage,
+    ChangeCode,
     Context,
     FileContent,
     Message,
@@ -31,16 +33,19 @@ CITATION = {
     "cited_text": "42",
 }
 CLAUDE = segue.get_model("anthropic/claude-opus-4-8")
-JOURNEY = {
-    # What each model gets of the PDF, the sound and the search, by the codes of its report.
-    "openai/gpt-5.6-terra": {"file-omitted", "provider-content-as-text", "citations-dropped"},
-    "google/gemini-3-pro-preview": {"provider-content-as-text", "citations-dropped"},
-    "mistral/mistral-large-latest": {"file-omitted", "provider-content-as-text", "citations-dropped"},
-    "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0": {
-        "file-omitted",
-        "provider-content-as-text",
-        "citations-dropped",
-    },
+SEARCHED: list[tuple[ChangeCode, int, int | None]] = [
+    # What every other model gets of the search: two texts in place of the blocks, and a text without its citation.
+    ("provider-content-as-text", 1, 0),
+    ("provider-content-as-text", 1, 1),
+    ("citations-dropped", 1, 2),
+]
+DEAF: list[tuple[ChangeCode, int, int | None]] = [("file-omitted", 0, 2)]
+JOURNEY: dict[str, list[tuple[ChangeCode, int, int | None]]] = {
+    # The whole report of each model: what it does not get as it is, by code, message and block.
+    "openai/gpt-5.6-terra": DEAF + SEARCHED,
+    "google/gemini-3-pro-preview": [*SEARCHED, ("file-renamed", 0, None), ("file-renamed", 0, None)],
+    "mistral/mistral-large-latest": DEAF + SEARCHED,
+    "amazon-bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0": DEAF + SEARCHED,
 }
 HELD = {
     # How the PDF looks in a body of each protocol.
@@ -72,23 +77,27 @@ def test_a_file_a_sound_and_a_search_go_round_and_claude_gets_its_own_blocks_bac
         TextContent("It is 42.", json.dumps([CITATION])),
     )
     messages: list[Message] = [UserMessage([TextContent("What is in these?"), PDF, CLIP]), searched]
-    for ref, codes in JOURNEY.items():
+    first = judged(Context(messages=[*messages, UserMessage("And you?")]), CLAUDE)
+    for ref, report in JOURNEY.items():
         model = segue.get_model(ref)
         messages.append(UserMessage("And you?"))
         request = judged(Context(messages=messages), model)
-        assert {change.code for change in request.changes} >= codes, ref
+        assert [(change.code, change.message, change.block) for change in request.changes] == report, ref
         body = request.json().decode()
-        assert HELD[model.protocol] in body and "It is 42." in body and "numbers" in body
+        assert HELD[model.protocol] in body and PDF.data in body and "It is 42." in body
+        assert ("audio" in model.input) == (CLIP.data in body) and ("clip.wav" in body) == (report[:1] == DEAF)
+        assert "[server_tool_use] web_search: numbers" in body
+        assert "[web_search_tool_result] Numbers (https://example.org/n)" in body
         assert HIT["encrypted_content"] not in body and CITATION["encrypted_index"] not in body
         messages.append(answer(model, TextContent(f"{model.id} agrees.")))
     messages.append(UserMessage("And back?"))
     request = judged(Context(messages=messages), CLAUDE)
     sent = json.loads(request.json())["messages"]
     assert sent[1]["content"] == [SEARCH, FOUND, {"type": "text", "text": "It is 42.", "citations": [CITATION]}]
-    for raw in (SEARCH, FOUND):
-        assert json.dumps(raw, separators=(",", ":")).encode() in request.json()
-    assert HELD["anthropic-messages"] in request.json().decode()
-    assert {change.code for change in request.changes} == {"file-omitted"}  # Claude does not hear
+    asked, answered = (msgspec.json.encode(turn) for turn in first.body["messages"][:2])
+    assert b'"messages":[' + asked + b"," + answered in first.json()
+    assert b'"messages":[' + asked + b"," + answered in request.json()  # byte for byte what Claude got at first
+    assert [(change.code, change.message, change.block) for change in request.changes] == DEAF  # Claude does not hear
 
 
 SECRET = "only its maker may read this"

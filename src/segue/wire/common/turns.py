@@ -139,7 +139,7 @@ class Turns(Generic[D, S]):
     def note_unnamed(self, block: FileContent) -> None:
         """Report that a file is sent without its name, if it has one."""
         if block.name is not None:
-            detail = f"{in_label(block.name)!r} is sent without its name: the protocol has no field for it"
+            detail = f"{in_label(block.name)!r} is sent without its name: the target has no field for it"
             self.out.note("file-renamed", self.index, detail, lossy=True)
 
     def note_uncited(self, block: TextContent, why: str) -> None:
