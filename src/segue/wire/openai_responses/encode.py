@@ -33,7 +33,7 @@ from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
 from ..common.writing import input_of
 from .options import add_options
-from .replay import annotations_of, items_of, message_of, names_item
+from .replay import annotations_of, has_annotations, items_of, message_of, names_item
 
 Out = Outgoing[OpenAIResponses]
 UNNAMED = "document.pdf"
@@ -113,6 +113,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
+        self._custom: list[str] = []  # the ids of the free-text calls of an answer
         self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
@@ -132,13 +133,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         self.turns.append(Message("user", [InputText(title), *blocks]))
 
     def add_answer(self, message: AssistantMessage) -> None:
+        self._custom = []
         if _are_items(message.content) and same_origin(message, self.out.model):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
-        custom = [block.id for block in message.content if type(block) is ToolCall and block.kind is not None]
-        if custom or self.state.custom:
-            self.state = State(self.state.ids, tuple(custom))
+        if self._custom or self.state.custom:
+            self.state = State(self.state.ids, tuple(self._custom))
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -166,7 +167,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             items = self._items(message)
             if not isinstance(items, str):
                 self.state = State(len(self._ids), self.state.custom)
-                self._note_annotations(message)
+                self._note_items(message)
                 self.turns += items
                 return
             why = items
@@ -174,10 +175,12 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self.note("signature-dropped", f"item ids: {why}")
         self._add_plain(message, why)
 
-    def _note_annotations(self, message: AssistantMessage) -> None:
-        """Report citations that the API does not accept."""
+    def _note_items(self, message: AssistantMessage) -> None:
+        """Remember the free-text calls, and report citations that the API does not accept."""
         for block in message.content:
-            if type(block) is TextContent and not annotations_of(block):
+            if type(block) is ToolCall and block.kind is not None:
+                self._custom.append(block.id)
+            if type(block) is TextContent and has_annotations(block) and not annotations_of(block):
                 self.note_uncited(block, "they are not annotations of this protocol")
 
     def _items(self, message: AssistantMessage) -> list[Item] | str:
@@ -198,10 +201,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                 signature = block.text_signature
                 if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
                     item.phase = message_of(signature)[1]  # OAR-12
-                self.note_uncited(block, "a message without its id has no annotations")
+                if signature is not None:
+                    self.note_uncited(block, "a message without its id has no annotations")
                 items.append(item)
             elif type(block) is ToolCall:
                 items.append(_call(block))
+                if block.kind is not None:
+                    self._custom.append(block.id)
             elif type(block) is ThinkingContent:
                 dropped = True
             elif type(block) is ProviderContent:

@@ -172,8 +172,15 @@ def message_of(signature: str | None) -> tuple[str | None, str | None]:
     )
 
 
+def has_annotations(block: TextContent) -> bool:
+    """Whether the signature of a text may have annotations. Most have none, and need not be read."""
+    return block.text_signature is not None and '"annotations"' in block.text_signature
+
+
 def annotations_of(block: TextContent) -> list[Any]:
     """The annotations of a text; none if the API would refuse one of them."""
+    if not has_annotations(block):
+        return []
     found = (_object(block.text_signature) or {}).get("annotations")
     if not isinstance(found, list) or not found:
         return []
