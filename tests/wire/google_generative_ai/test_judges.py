@@ -138,7 +138,10 @@ def test_nothing_stored_is_changed_and_the_bytes_are_always_the_same(data: st.Da
 def test_a_clean_conversation_of_the_target_is_sent_without_a_change(data: st.DataObject, name: str) -> None:
     model = TARGETS[name]
     request = encode(data.draw(torn.clean_contexts(model)), model)
-    assert [change for change in request.changes if change.code not in ("filler-inserted", "schema-adapted")] == []
+    expected = {"filler-inserted", "schema-adapted"}
+    if model.dialect.surface == "gemini":  # type: ignore[attr-defined]
+        expected.add("file-renamed")  # files have no names there
+    assert {change.code for change in request.changes} <= expected
 
 
 # -- the judges themselves -------------------------------------------------------------------------------------------
