@@ -27,8 +27,9 @@ class GoogleHistory(GoogleTurns):
             self.note("empty-dropped", "the message is empty")
 
     def _named(self, block: ImageContent | FileContent, data: dict[str, Any]) -> dict[str, Any]:
-        named = type(block) is FileContent and block.name is not None
-        return data | {"displayName": block.name} if named else data
+        if type(block) is FileContent and block.name is not None:
+            return data | {"displayName": block.name}
+        return data
 
     def _fits_in_result(self, block: ImageContent | FileContent) -> bool:
         return True
