@@ -60,7 +60,9 @@ async def provider(scope: Any, receive: Any, send: Any) -> None:
     data = await body_of(receive)
     if scope["method"] != "POST":
         data = b"{}"
-    await start(send, b"text/event-stream" if b'"stream"' in data and b"true" in data else b"application/json")
+    await start(
+        send, b"text/event-stream; charset=utf-8" if b'"stream"' in data and b"true" in data else b"application/json"
+    )
     async for piece in pieces_of(data):
         await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
