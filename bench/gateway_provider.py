@@ -5,7 +5,6 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -46,11 +45,6 @@ async def body_of(receive: Any) -> bytes:
             return data
 
 
-async def pieces_of(data: bytes) -> AsyncIterator[bytes]:
-    for piece in STREAM if json.loads(data).get("stream") else [WHOLE]:
-        yield piece
-
-
 async def start(send: Any, kind: bytes) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
 
@@ -60,10 +54,9 @@ async def provider(scope: Any, receive: Any, send: Any) -> None:
     data = await body_of(receive)
     if scope["method"] != "POST":
         data = b"{}"
-    await start(
-        send, b"text/event-stream; charset=utf-8" if b'"stream"' in data and b"true" in data else b"application/json"
-    )
-    async for piece in pieces_of(data):
+    streams = bool(json.loads(data).get("stream"))
+    await start(send, b"text/event-stream; charset=utf-8" if streams else b"application/json")
+    for piece in STREAM if streams else [WHOLE]:
         await send({"type": "http.response.body", "body": piece, "more_body": True})
     await send({"type": "http.response.body", "body": b""})
 
