@@ -27,6 +27,8 @@ from .report import Part, Section, Table, cell, number, ratio
 SEGUE, BARE, LITELLM, PORTKEY = "segue", "a bare pass-through", "litellm", "Portkey"
 MODEL = "claude-sonnet-4-5"
 ROUNDS = 3
+PORT = 4710
+"""The first of some ports that must be free."""
 SMALL_AT_ONCE, STREAMS_AT_ONCE, SINGLE = 16, 8, 30
 MEMORY_REQUESTS = 10_000
 PATHS = {"Anthropic to Anthropic": "/v1/messages", "Chat Completions to Anthropic": "/v1/chat/completions"}
@@ -125,10 +127,10 @@ def proxies() -> Iterator[tuple[str, dict[str, Proxy]]]:
     """The provider's address, and every proxy."""
     with TemporaryDirectory() as folder, ExitStack() as stack:
         serve = [str(TESTS), "-m", "bench.gateway_provider", "provider", "PORT"]
-        _, provider, _ = stack.enter_context(running(serve, 4710, "/"))
+        _, provider, _ = stack.enter_context(running(serve, PORT, "/"))
         found: dict[str, Proxy] = {}
         for at, (name, (command, headers, small, streams)) in enumerate(commands(Path(folder), provider).items()):
-            process, url, start = stack.enter_context(running(command, 4711 + at, HEALTH[name]))
+            process, url, start = stack.enter_context(running(command, PORT + 1 + at, HEALTH[name]))
             proxy = Proxy(process, url, headers, small, streams, start, 0.0)
             found[name] = proxy._replace(start_processor=proxy.processor())
         yield provider, found

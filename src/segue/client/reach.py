@@ -4,6 +4,7 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -114,6 +115,12 @@ def parse_endpoint(address: str, query: bool = False) -> tuple[str, dict[str, st
 
     The address may have a query if ``query`` is true, that is, if no path is added to it.
     """
+    bare, user = _parsed(address, query)
+    return bare, {} if user is None else {"authorization": f"Basic {user}"}
+
+
+@lru_cache(maxsize=64)
+def _parsed(address: str, query: bool) -> tuple[str, str | None]:
     shown = shown_address(address)
     if not address.startswith(("https://", "http://")):
         raise SettingError(f"the endpoint {shown!r} cannot be used: it must begin with https:// or http://")
@@ -131,9 +138,7 @@ def parse_endpoint(address: str, query: bool = False) -> tuple[str, dict[str, st
         url = None
     if url is None or not url.host or not 0 <= (url.port or 0) <= 65535 or re.search(r"^[^:]*[%\s]", url.host):
         raise SettingError(f"the endpoint {shown!r} cannot be used: check its host, port and path")
-    if not found:
-        return bare, {}
-    return bare, {"authorization": f"Basic {b64encode(unquote(user).encode('utf-8', 'replace')).decode()}"}
+    return bare, b64encode(unquote(user).encode("utf-8", "replace")).decode() if found else None
 
 
 def reach(model: Model | str, connection: Connection | None = None) -> Reach:

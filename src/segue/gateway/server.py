@@ -1,6 +1,7 @@
 """Runs the application on uvicorn: one process or several, until a signal; streams that are running may finish."""
 
 import asyncio
+import gc
 import socket
 from typing import Any
 
@@ -10,6 +11,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from .app import App
 from .gateway import Gateway
 
+GARBAGE = 20_000
+"""New objects after which garbage is searched. Almost everything is freed without that."""
 MOST_HEAD = 64 * 1024
 """Bytes of the head of a request."""
 HEAD_TIMEOUT = 30.0
@@ -94,6 +97,9 @@ def _loop() -> Any:
 def run_server(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
     """Serve on these sockets until a signal."""
     server = make_server(gateway, host="", port=0)
+    gc.collect()
+    gc.freeze()  # the catalog and the modules stay, and need not be searched for garbage
+    gc.set_threshold(GARBAGE)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(server.serve(sockets))
 
