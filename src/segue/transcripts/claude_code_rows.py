@@ -130,9 +130,9 @@ class Node(Struct, gc=False):
     timestamp: str | None = None
 
     @property
-    def speaks(self) -> bool:
-        """Whether it is a part of the conversation."""
-        return self.answer is not None or bool(self.content) or bool(self.results)
+    def is_spoken(self) -> bool:
+        """Whether the user, a model or a tool wrote it."""
+        return not self.injected and (self.answer is not None or bool(self.content) or bool(self.results))
 
 
 class Head(Struct):

@@ -195,14 +195,26 @@ class Tree:
         for leaf in reversed(leaves):
             if leaf in used:
                 continue
-            path = self.path(leaf)
-            own = [number for number in path if number not in used]
-            log, rows = self.log(path)
+            own = self._beside(leaf, used)
+            if not any(self.nodes[number].is_spoken for number in own):
+                used.update(own)
+                continue
+            log, rows = self.log(self.path(leaf))
             new = [self.nodes[number] for number in rows - used]
             used |= rows
-            if any(node.speaks and not node.injected for node in new):
-                branches.append(_branch(self.nodes[own[0]].uuid, log, main))
+            if any(node.is_spoken for node in new):
+                branches.append(_branch(self.nodes[own[-1]].uuid, log, main))
         return branches[::-1]
+
+    def _beside(self, leaf: int, used: set[int]) -> list[int]:
+        """The rows from the leaf up to one that is used. Not the whole path: rows of hooks follow results that are off
+        the chain, so that a long file has thousands of leaves."""
+        own: dict[int, None] = {}
+        number: int | None = leaf
+        while number is not None and number not in used and number not in own:
+            own[number] = None
+            number = self._parents[number]
+        return list(own)
 
     def _agents(self) -> Iterator[Branch]:
         """The sub-agents inside the file of version 1: each begins at a row without a parent."""
