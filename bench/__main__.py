@@ -26,6 +26,7 @@ from . import (
     starting,
     talking,
     telemetry,
+    transcripts,
     transporting,
     versions,
 )
@@ -48,6 +49,7 @@ SECTIONS = {
         sessions,
         bulk,
         corpora,
+        transcripts,
         memory,
         starting,
         gateway,

@@ -1,7 +1,7 @@
 """A file as Claude Code 2.1 writes it, of any size. It depends only on the size, so every run has the same one.
 
 Rows, fields and lengths are like those of real files: one block a row, parallel results beside the chain of parents, a
-structured copy of each result, rows of hooks and snapshots. A row has about 1.6 KB on average.
+structured copy of each result, rows of hooks and snapshots. A row has about 2 KB on average.
 """
 
 from collections.abc import Iterator
@@ -28,14 +28,12 @@ USAGE = {
 
 def write_file(path: Path, size: int) -> Path:
     """Write at least ``size`` bytes of whole turns."""
-    written = 0
-    rows = _Rows()
+    rows, turns = _Rows(), count()
     with path.open("wb") as file:
-        for turn in count():
-            for row in rows.turn(turn):
-                written += file.write(msgspec.json.encode(row) + b"\n")
-            if written >= size:
-                return path
+        while file.tell() < size:
+            for row in rows.turn(next(turns)):
+                file.write(msgspec.json.encode(row) + b"\n")
+    return path
 
 
 class _Rows:

@@ -4,12 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from support.transcripts import CASES, lay_out
+from support.kitchen import MODEL, Terminal, environment, kitchen
+from support.transcripts import CASES, lay_out, shown
 
 import segue
 from segue import transcripts
 from segue.cli import main
-from segue.session import MessageAdded, open_store
+from segue.session import SEPARATOR, MessageAdded, open_store
 
 Captured = pytest.CaptureFixture[str]
 TARGET = "mistral/mistral-large-latest"
@@ -96,6 +97,51 @@ def test_a_small_window_is_reported(home: Path, capsys: Captured) -> None:
     assert "do not fit the window of openai/gpt-4o" in capsys.readouterr().err
 
 
+def test_a_conversation_that_does_not_fit_is_compacted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """The summary replaces the older turns, and the newest ones are written as they were."""
+    path = tmp_path / "long.jsonl"
+    messages = [
+        message
+        for at in range(40)
+        for message in (segue.UserMessage(f"Question {at}. " + "tern " * 4000), segue.AssistantMessage(f"Answer {at}."))
+    ]
+    source = transcripts.write(segue.Context(messages), "pi", directory=tmp_path / "pi", cwd=str(tmp_path))
+    path.write_bytes(source.path.read_bytes())
+    with kitchen("## Goal\nCount terns.") as cook:
+        for name, value in environment(tmp_path, cook.url).items():
+            monkeypatch.setenv(name, value)
+        small = ["--model", "openai/gpt-4o", "--compact", MODEL]
+        assert main(["transfer", str(path), "codex", "--into", str(tmp_path / "out"), *small]) == 0
+        assert len(cook.requests) >= 1
+    assert "do not fit the window of openai/gpt-4o" in capsys.readouterr().err
+    (written,) = (tmp_path / "out").rglob("*.jsonl")
+    found = [shown(each) for each in transcripts.read(written).context.messages]
+    assert "Count terns." in found[0] and found[-1] == "answer stop: Answer 39."
+    assert len(found) < len(messages)
+    assert segue.preview(transcripts.read(written).context, segue.get_model("openai/gpt-4o")).fits
+    assert path.read_bytes() == source.path.read_bytes()
+
+
+def test_a_compressed_session_is_read_listed_and_transferred(home: Path, capsys: Captured) -> None:
+    import zstandard
+
+    plain = laid("codex-parallel-calls", home / "plain")
+    folder = home / ".codex" / "sessions" / "2026" / "03" / "01"
+    folder.mkdir(parents=True)
+    packed = folder / f"{plain.name}.zst"
+    packed.write_bytes(zstandard.compress(plain.read_bytes()))
+    assert transcripts.read(packed).log == transcripts.read(plain).log
+    assert main(["transcripts", "codex", "--json"]) == 0
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert row["path"] == str(packed) and row["id"] == transcripts.read(plain).id
+    assert main(["transfer", row["id"], "pi", "--into", str(home / "into"), "--dry-run"]) == 0
+    packed.write_bytes(packed.read_bytes()[:-40])
+    assert main(["show", str(packed)]) == 2
+    assert "cannot be decompressed" in capsys.readouterr().err
+
+
 def imported(path: Path, store: Path, capsys: Captured) -> list[str]:
     assert main(["sessions", "import", str(path), "--store", str(store)]) == 0
     return capsys.readouterr().out.split()
@@ -140,3 +186,28 @@ def test_a_compaction_is_an_entry_and_the_whole_log_is_stored(tmp_path: Path, ca
         live = segue.Session.open(session, store=opened)
         assert [m.content for m in live.messages] == [m.content for m in expected.context.messages]
         assert opened.head(session) == len(expected.messages) + 1
+
+
+def test_a_family_has_the_conversation_its_forks_and_its_sub_agents(tmp_path: Path, capsys: Captured) -> None:
+    store = tmp_path / "s.db"
+    session, agent = imported(laid("claude-code-subagent-v2.1", tmp_path), store, capsys)
+    with open_store(str(store)) as opened:
+        assert agent.startswith(session + SEPARATOR)
+        assert (opened.info(agent).parent, opened.info(agent).parent_entry) == (session, None)
+        assert [opened.head(session), opened.head(agent)] == [4, 4]
+
+
+def test_chat_continues_the_conversation_that_was_imported_not_a_branch(tmp_path: Path, capsys: Captured) -> None:
+    path = laid("claude-code-rewound", tmp_path)
+    session, _ = imported(path, tmp_path / "sessions.db", capsys)
+    expected = [shown(message) for message in transcripts.read(path).context.messages]
+    with kitchen("Two terns.") as cook:
+        env = environment(tmp_path, cook.url)
+        with Terminal(env, "--continue", "--no-tools", "--model", MODEL, cwd=tmp_path) as terminal:
+            terminal.says("How many?")
+            terminal.hears("Two terns.")
+            terminal.leaves()
+        assert len(cook.requests[-1]["messages"]) == len(expected) + 1
+    with open_store(str(tmp_path / "sessions.db")) as opened:
+        live = segue.Session.open(session, store=opened)
+        assert [shown(message) for message in live.messages][:-1] == [*expected, "user: How many?"]

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 from ..errors import SessionError
-from ..session import AnyEntry, Compacted, MessageAdded, SessionInfo, Store, SystemPromptSet
+from ..session import SEPARATOR, AnyEntry, Compacted, MessageAdded, SessionInfo, Store, SystemPromptSet
 from ..transcripts import Branch, Compaction, Transcript
 from ..types import Context, Message, UserMessage
 from .formatting import text_of, title_of
 
+_OLDER = 60_000
+"""Milliseconds by which branches and sub-agents are older than the conversation, so that it is the last session."""
 _EARLIER = "(Earlier messages are no longer shown.)"
 
 
@@ -31,9 +33,9 @@ def _import_branch(store: Store, main: str, branch: Branch, found: Transcript) -
     prompt = found.system_prompt if branch.shared else None
     entries = entries_of(branch.context.messages, prompt)
     title = branch.title or _title(branch.context.messages[branch.shared :])
-    name = f"{main}-{digest(branch.id.encode())[:6]}"
+    name = f"{main}{SEPARATOR if branch.kind == 'subagent' else '-'}{digest(branch.id.encode())[:6]}"
     at = branch.shared + bool(prompt) if branch.shared else None
-    return _import(store, name, entries, title, parent=main, parent_entry=at)
+    return _import(store, name, entries, title, parent=main, parent_entry=at, continues=False)
 
 
 def _title(messages: Sequence[Message]) -> str:
@@ -49,12 +51,14 @@ def _import(
     title: str,
     parent: str | None = None,
     parent_entry: int | None = None,
+    continues: bool = True,
 ) -> tuple[str, int]:
+    """Store a session, or what is new of it. ``continues``: it is the one that `--continue` continues."""
     now = time.time_ns() // 1_000_000
     info = SessionInfo(
         id=name,
         created=now,
-        changed=now,
+        changed=now if continues else now - _OLDER,
         entries=len(entries),
         title=title,
         parent=parent,
@@ -75,7 +79,7 @@ def _import(
         store.restore(info, entries)
         return name, len(entries) - common
     fork = f"{name}-{entries[common].key[:6]}"
-    return _import(store, fork, entries, title, parent=name, parent_entry=common)
+    return _import(store, fork, entries, title, parent=name, parent_entry=common, continues=continues)
 
 
 def _common(stored: Sequence[AnyEntry], entries: Sequence[AnyEntry]) -> int:

@@ -6,6 +6,7 @@ Its sub-agents are rows of the file (1.x), files beside it (2.0), or files in a 
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..types import Message
 from .claude_code_rows import LOOSE, TREE, Rows, agent_rows
@@ -72,13 +73,16 @@ def _agents(source: Source, rows: Rows, report: Report) -> list[Branch]:
         for remark in own:
             report.add(remark.code, remark.text, where=f"{each.path.name}, line {remark.line}")
         name = found.head.agent or each.path.stem.removeprefix("agent-")
-        branches.append(agent_branch(name, log, rows.prompts, _description(each.path)))
+        meta = _meta(each.path)
+        call = rows.agents.get(name) or text_in(meta, "toolUseId")
+        branches.append(agent_branch(name, log, rows.prompts, text_in(meta, "description", "agentType"), call))
     return branches
 
 
-def _description(path: Path) -> str | None:
+def _meta(path: Path) -> Any:
+    """What a file beside that of a sub-agent states about it."""
     try:
-        return text_in(read_line(path.with_suffix(".meta.json").read_bytes()), "description", "agentType")
+        return read_line(path.with_suffix(".meta.json").read_bytes())
     except OSError:
         return None
 

@@ -7,13 +7,23 @@ Rows hold one block each; which of them make one answer, and which are on the li
 from collections.abc import Iterable
 from typing import Any
 
-import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from ..types import AssistantContent, ImageContent, TextContent, ToolCall, ToolResultContent, UserContent
-from ..types.codec import UNREADABLE
-from ..types.text import scrub_escapes
 from .anthropic_blocks import answer_blocks, result_blocks, user_blocks
+from .claude_code_shapes import (
+    ANSWER,
+    USER,
+    AnyMessage,
+    AnyRow,
+    LooseRow,
+    ResultBlock,
+    Row,
+    UsageShape,
+    quick_blocks,
+    read_loosely,
+    read_row,
+)
 from .reading import object_in, report_last_line, text_in
 from .source import Source, read_line
 from .values import RemarkCode, Report
@@ -54,42 +64,11 @@ _WRITTEN_BY_PROGRAM = (
     "<task-notification>",
     "[Request interrupted by user",
 )
+_AGENT_TOOLS = ("Task", "Agent")
+"""The names of the tool that starts a sub-agent. Its copy of the result has the id of the sub-agent, which is nowhere
+else if the prompt was changed on its way."""
 INTERRUPTED = "[Request interrupted by user"
 SYNTHETIC = "<synthetic>"
-
-
-class _Message(Struct, gc=False):
-    content: Any = None
-    id: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
-    usage: dict[str, Any] | None = None
-
-
-class Row(Struct, gc=False, rename="camel"):
-    """The fields that are read of a row. All others are left out."""
-
-    type: str = ""
-    uuid: str | None = None
-    parent_uuid: str | None = None
-    logical_parent_uuid: str | None = None
-    session_id: str | None = None
-    timestamp: str | None = None
-    is_sidechain: bool | None = None
-    is_meta: bool | None = None
-    is_compact_summary: bool | None = None
-    message: _Message | None = None
-    attachment: dict[str, Any] | None = None
-    subtype: str | None = None
-    compact_metadata: dict[str, Any] | None = None
-    cwd: str | None = None
-    version: str | None = None
-    git_branch: str | None = None
-    agent_id: str | None = None
-    summary: str | None = None
-    leaf_uuid: str | None = None
-    custom_title: str | None = None
-    ai_title: str | None = None
 
 
 class Result(Struct, gc=False):
@@ -100,15 +79,17 @@ class Result(Struct, gc=False):
     is_error: bool
 
 
-class Answered(Struct, gc=False):
-    """The block of an answer in an assistant row."""
+class Answer(Struct, gc=False):
+    """An answer, with the blocks of all its rows. Usage is repeated in each; the last one counts."""
 
     id: str
-    content: list[AssistantContent]
-    model: str
-    stop: str | None
-    usage: dict[str, Any] | None
     timestamp: str | None
+    rows: list[int] = []
+    content: list[AssistantContent] = []
+    calls: list[str] = []
+    model: str = ""
+    stop: str | None = None
+    usage: UsageShape | dict[str, Any] | None = None
 
 
 class Node(Struct, gc=False):
@@ -122,12 +103,12 @@ class Node(Struct, gc=False):
     injected: bool = False
     summary: bool = False
     boundary: bool = False
+    interrupts: bool = False
     preserved: str | None = None
     """The uuid of the first row that a compaction kept."""
-    answer: Answered | None = None
+    answer: Answer | None = None
     content: list[UserContent] | None = None
     results: list[Result] | None = None
-    timestamp: str | None = None
 
     @property
     def is_spoken(self) -> bool:
@@ -148,9 +129,6 @@ class Head(Struct):
     titles: dict[str, str] = {}
 
 
-_decode = msgspec.json.Decoder(Row).decode
-
-
 class Rows:
     """All rows of a file."""
 
@@ -158,60 +136,44 @@ class Rows:
         self.nodes: list[Node] = []
         self.numbers: dict[str, int] = {}
         self.head = Head(titles={})
+        self.answers: dict[str, Answer] = {}
         self.calls: dict[str, str] = {}
         """The names of the tools, by the ids of the calls."""
         self.prompts: dict[str, str] = {}
         """The calls that gave a prompt to a sub-agent, by the prompt."""
-        self._report, self._line = report, 0
-        self._source = source
+        self.agents: dict[str, str] = {}
+        """The calls that started sub-agents, by the ids of the sub-agents."""
+        self._report, self._line, self._text = report, 0, b""
+        self._models: dict[str, str] = {}
         torn: tuple[int, bytes] | None = None
-        for number, line in source.lines():
+        for self._line, self._text in source.lines():
             if torn is not None:
-                self._unreadable(torn[0])
+                self._report.add("line-unreadable", "this line is not JSON", torn[0])
                 torn = None
-            self._line = number
-            row = self._row(line)
+            row = read_row(self._text, self.remark)
             if row is None:
-                torn = (number, line)
+                torn = (self._line, self._text)
             else:
                 self._add(row)
         if torn is not None:
             report_last_line(report, *torn)
 
-    def _unreadable(self, line: int) -> None:
-        self._report.add("line-unreadable", "this line is not JSON", line)
-
     def remark(self, code: RemarkCode, text: str) -> None:
         self._report.add(code, text, self._line)
 
-    def _row(self, line: bytes) -> Row | None:
-        try:
-            return _decode(line)
-        except UNREADABLE:
-            pass
-        try:
-            return _decode(scrub_escapes(line))
-        except UNREADABLE:
-            pass
-        value = read_line(line)
-        if not isinstance(value, dict):
-            return None
-        names = ("type", "uuid", "parentUuid", "sessionId", "timestamp")
-        self.remark("row-incomplete", f"a row of type {value.get('type')!r} with a field of another type than usual")
-        return msgspec.convert({name: found for name in names if (found := text_in(value, name))}, Row)
-
     # -- rows ---------------------------------------------------------------------------------------------------------
 
-    def _add(self, row: Row) -> None:
+    def _add(self, row: AnyRow) -> None:
         self._note(row)
-        if row.uuid is None or row.type not in TREE:
+        kind = _KINDS.get(row.type)
+        if kind is None or row.uuid is None:
             self._leave_out(row)
             return
         if row.uuid in self.numbers:
             self.remark("row-repeated", f"a copy of row {row.uuid}")
             return
         parent = row.parent_uuid
-        node = Node(self._line, row.uuid, row.type, None, bool(row.is_sidechain), timestamp=row.timestamp)
+        node = Node(self._line, row.uuid, kind, None, row.is_sidechain is True)
         if row.subtype == "compact_boundary":
             node.boundary = True
             node.preserved = text_in(object_in(row.compact_metadata, "preservedSegment"), "headUuid")
@@ -219,14 +181,15 @@ class Rows:
         node.parent = self.numbers.get(parent, parent) if parent else None
         self.numbers[row.uuid] = len(self.nodes)
         self.nodes.append(node)
-        if row.message is not None and row.type in ("user", "assistant"):
-            (self._user if row.type == "user" else self._assistant)(node, row, row.message)
+        read = _SPOKEN.get(kind)
+        if read is not None and row.message is not None:
+            read(self, node, row, row.message)
         elif row.attachment is not None:
             self._attachment(node, row.attachment)
         elif not node.boundary:
             self.remark("row-left-out", f"a row of type {row.type}{f' ({row.subtype})' if row.subtype else ''}")
 
-    def _note(self, row: Row) -> None:
+    def _note(self, row: AnyRow) -> None:
         """Remember what the row states about the session."""
         head = self.head
         if row.timestamp is not None:
@@ -243,7 +206,7 @@ class Rows:
                 if title:
                     head.titles[kind] = title
 
-    def _leave_out(self, row: Row) -> None:
+    def _leave_out(self, row: AnyRow) -> None:
         if row.type in LOOSE:
             self.remark("row-left-out", f"a row of type {row.type}")
         elif row.type in TREE:
@@ -251,28 +214,71 @@ class Rows:
         else:
             self.remark("row-unknown", f"a row of type {row.type!r}")
 
-    def _assistant(self, node: Node, row: Row, message: _Message) -> None:
-        content = answer_blocks(message.content, self.remark)
+    def _any_content(self, row: AnyRow) -> Any:
+        """The content of the current row with blocks of any shape, as JSON."""
+        loose = row if isinstance(row, LooseRow) else read_loosely(self._text, self.remark)
+        return loose.message.content if loose is not None and loose.message is not None else None
+
+    def _assistant(self, node: Node, row: AnyRow, message: AnyMessage) -> None:
+        content = quick_blocks(message.content, ANSWER) if type(row) is Row else None
+        if content is None:
+            content = answer_blocks(self._any_content(row), self.remark)
+        identity = message.id or f"row {node.uuid}"
+        answer = self.answers.get(identity)
+        if answer is None:
+            answer = self.answers[identity] = Answer(identity, row.timestamp)
         for block in content:
             if type(block) is ToolCall:
+                answer.calls.append(block.id)
                 self.calls[block.id] = block.name
                 if isinstance(prompt := block.arguments.get("prompt"), str):
                     self.prompts[prompt] = block.id
-        identity = message.id or f"row {node.uuid}"
-        node.answer = Answered(
-            identity, content, message.model or "", message.stop_reason, message.usage, row.timestamp
-        )
+        node.answer = answer
+        answer.rows.append(len(self.nodes) - 1)
+        answer.content += content
+        answer.model = self._models.setdefault(message.model or "", message.model or "")
+        answer.stop = message.stop_reason or answer.stop
+        if message.usage:
+            answer.usage = message.usage
 
-    def _user(self, node: Node, row: Row, message: _Message) -> None:
-        content = message.content
-        node.injected, node.summary = bool(row.is_meta or row.is_compact_summary), bool(row.is_compact_summary)
+    def _user(self, node: Node, row: AnyRow, message: AnyMessage) -> None:
+        node.injected, node.summary = bool(row.is_meta or row.is_compact_summary), row.is_compact_summary is True
+        if not (type(row) is Row and self._usual(node, message.content)):
+            self._unusual(node, self._any_content(row))
+        first = node.content[0] if node.content else None
+        if isinstance(first, TextContent) and first.text.startswith(_WRITTEN_BY_PROGRAM):
+            node.injected, node.interrupts = True, first.text.startswith(INTERRUPTED)
+        if row.tool_use_result is not UNSET:
+            self.remark("copy-left-out", "a copy of a result in the tool's own form")
+            if node.results and self.calls.get(node.results[0].call) in _AGENT_TOOLS:
+                agent = text_in(read_line(bytes(row.tool_use_result)), "agentId")
+                if agent is not None:
+                    self.agents[agent] = node.results[0].call
+
+    def _usual(self, node: Node, content: Any) -> bool:
+        """Read content of the usual shapes; returns whether it has only these."""
+        results: list[Result] = []
+        others = content
+        if type(content) is list:
+            others = []
+            for block in content:
+                if type(block) is not ResultBlock:
+                    others.append(block)
+                    continue
+                inside = quick_blocks(block.content, USER)
+                if inside is None:
+                    return False
+                results.append(Result(block.tool_use_id, inside, block.is_error is True))
+        node.content = quick_blocks(others, USER)
+        node.results = results or None
+        return node.content is not None
+
+    def _unusual(self, node: Node, content: Any) -> None:
+        """Read content of any shape."""
         if isinstance(content, list) and any(_is_result(block) for block in content):
             node.results = [self._result(block) for block in content if _is_result(block)]
             content = [block for block in content if not _is_result(block)]
         node.content = user_blocks(content, self.remark)
-        first = node.content[0] if node.content else None
-        if isinstance(first, TextContent) and first.text.startswith(_WRITTEN_BY_PROGRAM):
-            node.injected = True
 
     def _result(self, block: dict[str, Any]) -> Result:
         call = block.get("tool_use_id")
@@ -290,6 +296,11 @@ class Rows:
             node.content = _attached_text(attachment)
         if not node.content:
             self.remark("row-left-out", f"an attachment of type {kind}")
+
+
+_SPOKEN = {"user": Rows._user, "assistant": Rows._assistant}
+_KINDS = {kind: kind for kind in TREE}
+"""One copy of each word, however many rows have it."""
 
 
 def _is_result(block: Any) -> bool:

@@ -9,17 +9,27 @@
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from ..types import AssistantMessage, Context, Message, TextContent, ToolCall, ToolResultMessage, UserMessage
+from ..types import (
+    AssistantMessage,
+    Context,
+    Message,
+    StopReason,
+    TextContent,
+    ToolResultMessage,
+    UserMessage,
+    unchecked,
+)
 from .anthropic_blocks import STOPS, usage_of
-from .claude_code_rows import INTERRUPTED, LEAVES, SYNTHETIC, Answered, Rows
+from .claude_code_rows import LEAVES, SYNTHETIC, Answer, Rows
+from .claude_code_shapes import UsageShape
 from .reading import ENDPOINT, joined_text, unix_ms
 from .values import Branch, Compaction, Report, seen
 
 UNKNOWN_TOOL = "unknown"
 _PROVIDERS = {"msg_bdrk_": "amazon-bedrock", "msg_vrtx_": "google-vertex"}
-"""Providers by the beginning of the id of an answer; all others are Anthropic's own."""
+"""Providers by the first nine characters of the id of an answer; all others are Anthropic's own."""
+_ENDPOINT = f"{ENDPOINT}claude-code"
 
 Log = list[Message | Compaction]
 
@@ -29,27 +39,25 @@ class Tree:
 
     def __init__(self, rows: Rows, report: Report) -> None:
         self.rows, self.nodes, self._report = rows, rows.nodes, report
-        self._answers: dict[str, list[int]] = {}
         self._owners: dict[str, str] = {}  # which answer made a call
-        self._results: dict[str, int] = {}
+        for answer in rows.answers.values():
+            for call in answer.calls:
+                self._owners.setdefault(call, answer.id)
         self._kept = {node.preserved for node in self.nodes if node.preserved is not None}
+        self._results: dict[str, int] = {}
+        self._notes: dict[int, list[int]] = {}  # attachments, by the row that they follow
+        self._interrupted: set[int] = set()
+        self._parents: list[int | None] = []
         for number, node in enumerate(self.nodes):
-            if node.answer is not None:
-                self._answers.setdefault(node.answer.id, []).append(number)
-                for call in _calls(node.answer):
-                    self._owners.setdefault(call, node.answer.id)
+            parent = node.parent if type(node.parent) is int else self._parent(number)
+            self._parents.append(parent)
             for result in node.results or ():
                 if self._results.setdefault(result.call, number) != number:
                     report.add("result-repeated", f"a second result of call {result.call}", node.line)
-        self._parents = [self._parent(number) for number in range(len(self.nodes))]
-        self._notes: dict[int, list[int]] = {}  # attachments, by the row that they follow
-        self._interrupted: set[int] = set()
-        for number, parent in enumerate(self._parents):
-            node = self.nodes[number]
+            if parent is not None and node.interrupts:
+                self._interrupted.add(parent)
             if parent is not None and node.type == "attachment" and node.content:
                 self._notes.setdefault(parent, []).append(number)
-            if parent is not None and joined_text(node.content or ()).startswith(INTERRUPTED):
-                self._interrupted.add(parent)
         self._built: dict[str, list[Message]] = {}
         self._users: dict[int, UserMessage] = {}
 
@@ -150,17 +158,16 @@ class Tree:
 
     def _group(self, identity: str, used: set[int]) -> list[Message]:
         """An answer, its results, and what else was in the rows of the results."""
-        numbers = self._answers[identity]
-        parts = [answer for number in numbers if (answer := self.nodes[number].answer) is not None]
-        calls = {call for part in parts for call in _calls(part) if self._owners[call] == identity}
+        answer = self.rows.answers[identity]
+        calls = {call for call in answer.calls if self._owners[call] == identity}
         rows = sorted({self._results[call] for call in calls if call in self._results})
         notes = [note for row in rows for note in self._notes.get(row, ())]
-        used.update(numbers, rows, notes)
+        used.update(answer.rows, rows, notes)
         if identity not in self._built:
             results = [message for row in rows for message in self._results_of(row, calls)]
             after = [self._user(number) for number in sorted({*rows, *notes}) if self.nodes[number].content]
-            aborted = not calls and not self._interrupted.isdisjoint(numbers)
-            self._built[identity] = [answer_of(parts, self.nodes[numbers[0]].uuid, aborted), *results, *after]
+            aborted = not calls and not self._interrupted.isdisjoint(answer.rows)
+            self._built[identity] = [message_of(answer, self.nodes[answer.rows[0]].uuid, aborted), *results, *after]
         return self._built[identity]
 
     def _results_of(self, number: int, calls: set[str]) -> Iterator[ToolResultMessage]:
@@ -168,7 +175,7 @@ class Tree:
             if result.call in calls and self._results[result.call] == number:
                 name = self.rows.calls.get(result.call, UNKNOWN_TOOL)
                 meta = {"uuid": self.nodes[number].uuid}
-                yield ToolResultMessage(result.call, name, result.content, result.is_error, meta=meta)
+                yield unchecked(ToolResultMessage, result.call, name, result.content, result.is_error, meta=meta)
 
     def _stray(self, number: int, given: set[str]) -> list[Message]:
         """What a row of results has beyond the groups: results of calls that are not in the conversation."""
@@ -183,7 +190,7 @@ class Tree:
     def _user(self, number: int) -> UserMessage:
         if number not in self._users:
             node = self.nodes[number]
-            self._users[number] = UserMessage(node.content or [], node.injected, {"uuid": node.uuid})
+            self._users[number] = unchecked(UserMessage, node.content or [], node.injected, {"uuid": node.uuid})
         return self._users[number]
 
     # -- branches -----------------------------------------------------------------------------------------------------
@@ -230,11 +237,14 @@ class Tree:
             yield agent_branch(self.nodes[root].uuid, log, self.rows.prompts)
 
 
-def agent_branch(identity: str, log: Log, prompts: dict[str, str], title: str | None = None) -> Branch:
+def agent_branch(
+    identity: str, log: Log, prompts: dict[str, str], title: str | None = None, call: str | None = None
+) -> Branch:
     """The conversation of a sub-agent; its first message is the prompt of the call that started it."""
     messages = seen(log)
     first = next((each for each in messages if isinstance(each, UserMessage)), None)
-    call = prompts.get(joined_text(first.content)) if first is not None else None
+    if call is None and first is not None:
+        call = prompts.get(joined_text(first.content))
     return Branch(identity, "subagent", Context(messages), title=title, call=call)
 
 
@@ -251,34 +261,32 @@ def _messages_from(log: Log, start: int) -> int:
     return sum(not isinstance(each, Compaction) for each in log[start:])
 
 
-def _calls(answer: Answered) -> list[str]:
-    return [block.id for block in answer.content if type(block) is ToolCall]
-
-
-def answer_of(parts: list[Answered], uuid: str, aborted: bool) -> AssistantMessage:
-    """One answer of the rows that hold its blocks. Usage is repeated in each; the last one counts. An answer that was
-    interrupted before it had a stop reason is incomplete."""
-    last = parts[-1]
-    content = [block for part in parts for block in part.content]
-    stop = next((part.stop for part in reversed(parts) if part.stop), None)
-    prefix = next((name for name in _PROVIDERS if last.id.startswith(name)), "")
-    shared: dict[str, Any] = {
-        "protocol": "anthropic-messages",
-        "provider": _PROVIDERS.get(prefix, "anthropic"),
-        "endpoint": f"{ENDPOINT}claude-code",
-        "timestamp": unix_ms(parts[0].timestamp) or 0,
-        "meta": {"uuid": uuid},
-    }
-    if last.model == SYNTHETIC:
-        text = "".join(block.text for block in content if isinstance(block, TextContent))
-        return AssistantMessage([], stop_reason="error", error_message=text, **shared)
-    reason = STOPS.get(stop, "stop") if stop else "aborted" if aborted else None
-    return AssistantMessage(
-        content,
-        model=last.model,
-        response_id=None if last.id.startswith("row ") else last.id,
-        usage=usage_of(next((part.usage for part in reversed(parts) if part.usage), None)),
+def message_of(answer: Answer, uuid: str, aborted: bool) -> AssistantMessage:
+    """An answer as a message. One that was interrupted before it had a stop reason is incomplete."""
+    content, reason = answer.content, _reason(answer, aborted)
+    failure = "refusal" if reason == "error" else None
+    if answer.model == SYNTHETIC:
+        failure = "".join(block.text for block in content if isinstance(block, TextContent)) or None
+        content, reason = [], "error"
+    usage = answer.usage
+    message: AssistantMessage = unchecked(
+        AssistantMessage,
+        content=content,
+        protocol="anthropic-messages",
+        provider=_PROVIDERS.get(answer.id[:9], "anthropic"),
+        model="" if answer.model == SYNTHETIC else answer.model,
+        usage=usage.canonical() if isinstance(usage, UsageShape) else usage_of(usage),
         stop_reason=reason,
-        error_message="refusal" if reason == "error" else None,
-        **shared,
+        timestamp=unix_ms(answer.timestamp) or 0,
+        response_id=None if answer.id.startswith("row ") else answer.id,
+        error_message=failure,
+        endpoint=_ENDPOINT,
+        meta={"uuid": uuid},
     )
+    return message
+
+
+def _reason(answer: Answer, aborted: bool) -> StopReason:
+    if answer.stop:
+        return STOPS.get(answer.stop, "stop")
+    return "aborted" if aborted else "toolUse" if answer.calls else "stop"
