@@ -73,7 +73,8 @@ def _result(conversation: Conversation, result: Object) -> None:
     conversation.origin = Origin(ANTHROPIC, "anthropic", text_in(message, "model") or conversation.origin.model)
     if not message:
         error = object_of(object_in(result, "error").get("error"))
-        conversation.add_answer([], stop="error", error_message=text_in(error, "type") or kind or "error")
+        said = ": ".join(part for name in ("type", "message") if (part := text_in(error, name)))
+        conversation.add_answer([], stop="error", error_message=said or kind or "error")
         return
     usage = object_in(message, "usage")
     counts = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")

@@ -92,11 +92,13 @@ def tokens(
     cache_write: Any = 0,
     *,
     inclusive: bool = False,
+    cache_write_long: Any = 0,
 ) -> Usage:
     """Tokens of an answer. ``inclusive``: the tool counts what a cache had as input."""
     sent, made, read, written = map(number_of, (input, output, cache_read, cache_write))
     fresh = max(sent - read - written, 0) if inclusive else sent
-    return Usage(fresh, made, read, written, fresh + made + read + written)
+    long = number_of(cache_write_long)
+    return Usage(fresh, made, read, written, fresh + made + read + written, cache_write_long=long)
 
 
 # -- a conversation --------------------------------------------------------------------------------------------------

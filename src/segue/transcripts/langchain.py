@@ -101,6 +101,8 @@ def _read_result(conversation: Conversation, fields: Object) -> None:
         fields.get("name"),
         synthetic=mark_of(fields.get("additional_kwargs")).get("synthetic") is True,
     )
+    if fields.get("artifact") is not None:
+        conversation.remark("copy-left-out", "the artifact of a result, which models do not get")
 
 
 def _content(conversation: Conversation, value: Any) -> list[UserContent]:

@@ -130,7 +130,14 @@ def _read_response(conversation: Conversation, message: Object, parts: list[Obje
         blocks,
         stop=mark.get("stop") or message.get("finish_reason"),
         time=message.get("timestamp"),
-        usage=tokens(usage.get("input_tokens"), usage.get("output_tokens"), read, written, inclusive=True),
+        usage=tokens(
+            usage.get("input_tokens"),
+            usage.get("output_tokens"),
+            read,
+            written,
+            inclusive=True,
+            cache_write_long=usage.get("cache_write_1h_tokens"),
+        ),
         response_id=text_of(message.get("provider_response_id")) or None,
         error_message=text_of(mark.get("error")) or None,
     )
@@ -159,6 +166,8 @@ def _parts_of(part: Object) -> signatures.Parts:
 
 
 def _text(conversation: Conversation, part: Object) -> TextContent:
+    if part.get("citations"):
+        conversation.remark("block-left-out", "the citations of a text, whose form is not that of a provider")
     return signatures.text(text_of(part.get("content")), _parts_of(part))
 
 
