@@ -1,4 +1,4 @@
-"""Every field of every case is carried over, reported, or knowingly left out (``ignored_fields.toml`` has the reasons)."""
+"""Every field of every case is carried over, reported, or left out for a reason that ``ignored_fields.toml`` has."""
 
 import json
 import tomllib

@@ -3,15 +3,18 @@
 import contextlib
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 from support.torn import torn_contexts
 from support.transcripts import shown, signatures
 
 import segue
 from segue import transcripts
+from segue.transcripts.writing import compare
 
 WRITTEN = [each.name for each in transcripts.formats() if each.resumes]
 MODEL = segue.get_model("anthropic/claude-sonnet-4-5")
@@ -81,11 +84,59 @@ def test_signatures_go_back_to_the_same_tool_exactly(tool: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("tool", WRITTEN)
-@given(context=torn_contexts(MODEL), names=st.sampled_from(["keep", "translate", "text"]))
-def test_any_conversation_is_the_same_after_writing_and_reading(tool: str, context: segue.Context, names: str) -> None:
-    """Writing compares what it reads back, and refuses a difference."""
+@given(
+    context=torn_contexts(MODEL),
+    names=st.sampled_from(["keep", "translate", "text"]),
+    source=st.sampled_from([None, "own", "elsewhere"]),
+)
+def test_any_conversation_is_the_same_after_writing_and_reading(
+    tool: str, context: segue.Context, names: str, source: str | None
+) -> None:
+    """Writing compares what it reads back, and refuses a difference. Conversations of the same tool keep signatures and
+    what the tool wrote itself."""
+    if source is not None:
+        endpoint = f"transcript:{tool if source == 'own' else source}"
+        context = replace(context, messages=[_at(message, endpoint) for message in context.messages])
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(segue.ProjectionError):  # nothing to write
-        transcripts.write(context, tool, directory=folder, now=NOW, names=names)
+        written = transcripts.write(context, tool, directory=folder, now=NOW, names=names)
+        found = transcripts.read(written.path)
+        assert compare(written.context.messages, found.context.messages, transcripts.format_named(tool)) == ""
+        assert not any(
+            len(each) > 3 and each in repr(written.changes) for m in context.messages for each in signatures(m)
+        )
+
+
+def _at(message: segue.Message, endpoint: str) -> segue.Message:
+    return replace(message, endpoint=endpoint) if isinstance(message, segue.AssistantMessage) else message
+
+
+def test_the_conversations_have_all_that_can_be_lost() -> None:
+    """Parallel calls, images, files, thinking with signatures, interrupted calls and injected messages."""
+    wanted = {"parallel", "image", "file", "signature", "interrupted", "injected"}
+    seen: set[str] = set()
+
+    @settings(max_examples=200, database=None, derandomize=True)
+    @given(context=torn_contexts(MODEL))
+    def look(context: segue.Context) -> None:
+        if not wanted <= seen:
+            seen.update(_features(context))
+
+    look()
+    assert wanted <= seen
+
+
+def _features(context: segue.Context) -> Iterator[str]:
+    answered = {message.tool_call_id for message in context.messages if isinstance(message, segue.ToolResultMessage)}
+    for message in context.messages:
+        kinds = [block.type for block in message.content]
+        yield from (kind for kind in kinds if kind in ("image", "file"))
+        if isinstance(message, segue.UserMessage) and message.injected:
+            yield "injected"
+        if isinstance(message, segue.AssistantMessage):
+            calls = [block.id for block in message.content if isinstance(block, segue.ToolCall)]
+            yield from ["parallel"] if len(calls) > 1 else []
+            yield from ["interrupted"] if message.stop_reason == "aborted" or set(calls) - answered else []
+            yield from ["signature"] if signatures(message) else []
 
 
 def test_common_tools_get_the_names_of_the_other_agent(tmp_path: Path) -> None:
