@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from ..errors import FormatError, VersionError
 from ..render import ingest, recognise
+from ..transcripts import is_turns, read_turns
 from ..types import Context, ToolDefinition
 from ..types.codec import UNREADABLE, json_text, read, read_json
 from ..wire import PROTOCOLS, protocol_of
 from .nulls import is_filled_by_arrow, without_field_nulls, without_nulls
-from .sharegpt import as_messages, is_sharegpt
 
 Row = Mapping[str, Any]
 """A row: the values of its columns, as JSON values or as their text (``msgspec.Raw``)."""
@@ -115,8 +115,8 @@ def _pair(prompt: Any, completion: Any) -> list[Any]:
 
 def _read(value: Any, columns: tuple[str, ...], row: Row, clean: Any) -> Found:
     frame = {name: clean(_opened(row[name])) for name in FRAME if row.get(name) is not None and name not in columns}
-    if isinstance(value, list) and is_sharegpt(value):
-        return Found(_framed(ingest(as_messages(value), "openai-completions", now=0), frame), columns, SHAREGPT)
+    if isinstance(value, list) and is_turns(value):
+        return Found(_framed(read_turns(value), frame), columns, SHAREGPT)
     if isinstance(value, list) and not DOCUMENT.isdisjoint(frame):
         value, frame = {columns[0]: value} | frame, {}
     form = recognise(value)

@@ -5,14 +5,17 @@ numbered, and results belong to calls in their order.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from ..types import AssistantContent, TextContent
+from ..errors import FormatError
+from ..types import AssistantContent, Context, TextContent
 from .building import Conversation
 from .datasets import dataset_format
 from .reading import as_text, object_of, objects, text_in, text_of
 from .source import Object, read_line
 
+NAME = "sharegpt"
 _ROLES = {
     "human": "user",
     "user": "user",
@@ -56,26 +59,50 @@ def read(conversation: Conversation, row: Object) -> None:
     conversation.add_system(text_of(row.get("system")))
     tools = row.get("tools")
     conversation.add_tools(read_line(tools.encode("utf-8", "replace")) if isinstance(tools, str) else tools)
-    turns = _Turns(conversation)
-    for role, text in _turns(row):
-        kind = _ROLES.get(role.lower())
-        if kind is None:
-            conversation.remark("row-unknown", "a turn of an unknown role")
-        else:
-            turns.add(kind, text)
+    _add_turns(conversation, _turns(row))
     if row.get("images") or row.get("videos") or row.get("audios"):
         conversation.remark("file-missing", "images and files beside a dataset are not read")
 
 
+def read_turns(turns: Iterable[Any]) -> Context:
+    """The conversation in a list of turns. A ``FormatError`` if something in it cannot be read."""
+    conversation = Conversation(NAME, endpoint="")
+    found = [(text_in(each, "from", "role") or "", as_text(object_of(each).get("value"))) for each in turns]
+    _add_turns(conversation, found)
+    for remark in conversation.report:
+        if remark.code in ("row-unknown", "arguments-unreadable"):
+            raise FormatError(remark.text)
+    return conversation.context
+
+
+def is_turns(items: Iterable[Any]) -> bool:
+    """Whether a list has turns of this form."""
+    return any(isinstance(each, dict) and "from" in each and "role" not in each for each in items)
+
+
+def _add_turns(conversation: Conversation, found: Iterable[tuple[str, str]]) -> None:
+    turns = _Turns(conversation)
+    for role, text in found:
+        kind = _ROLES.get(role.lower())
+        if kind is None:
+            conversation.remark("row-unknown", f"a turn whose role is not one of {', '.join(_ROLES)}")
+        else:
+            turns.add(kind, text)
+
+
 class _Turns:
-    """Adds turns, and numbers calls."""
+    """Adds turns, and numbers calls. Results belong to the calls since the last results, in their order."""
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
         self._count = 0
         self._open: list[str] = []
+        self._last = ""
 
     def add(self, kind: str, text: str) -> None:
+        if kind in ("call", "answer") and self._last == "result":
+            self._open.clear()
+        self._last = kind
         if kind == "system":
             self._conversation.add_system(text)
         elif kind == "user":
@@ -102,7 +129,7 @@ class _Turns:
         value = read_line(text.encode("utf-8", "replace"))
         found = [each for each in (value if isinstance(value, list) else [value]) if object_of(each).get("name")]
         if not found:
-            self._conversation.remark("arguments-unreadable", "a call that is not JSON; it is kept as text")
+            self._conversation.remark("arguments-unreadable", "a call that is not a JSON object with a name")
             return [TextContent(text)]
         return [self._call(each) for each in found]
 
@@ -113,7 +140,7 @@ class _Turns:
 
 
 FORMAT = dataset_format(
-    name="sharegpt",
+    name=NAME,
     title="ShareGPT and ChatML datasets",
     recognise=is_own,
     read=read,
