@@ -7,13 +7,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..types import AssistantContent, AssistantMessage, Context, Message, ThinkingContent, UserMessage
+from ..types import AssistantContent, Context, Message, ThinkingContent, UserMessage
 from .chain import branch_of
 from .format import Format
-from .google_parts import answer_blocks, call_of, parts_of, results_of, usage_of, user_blocks
+from .google_parts import RowReader, answer_blocks, call_of, parts_of, user_blocks
 from .google_write import write_gemini
 from .reading import (
-    ENDPOINT,
     first_prompt,
     joined_text,
     json_rows,
@@ -22,7 +21,6 @@ from .reading import (
     objects_in,
     short_title,
     text_in,
-    tool_names,
     unix_ms,
 )
 from .source import Object, Source
@@ -86,17 +84,18 @@ class _Session:
             del self.messages[name]
 
 
-class _Reader:
+class _Reader(RowReader):
     """The messages of a conversation. Results are in two places; each call gets one."""
 
+    tool, provider, counts, key = NAME, "google", "tokens", "id"
+
     def __init__(self, report: Report) -> None:
+        super().__init__(report)
         self.messages: list[Message] = []
-        self._report, self._line = report, 0
         self._answered: set[str] = set()
 
     def read(self, rows: list[tuple[int, Object]]) -> list[Message]:
-        for line, row in rows:
-            self._line = line
+        for self.line, row in rows:
             kind = text_in(row, "type") or ""
             if kind == "user":
                 self._user(row)
@@ -104,22 +103,19 @@ class _Reader:
                 self._answer(row)
             else:
                 code: RemarkCode = "row-left-out" if kind in _SHOWN else "row-unknown"
-                self._report.add(code, f"a message of type {kind}", line)
+                self.remark(code, f"a message of type {kind}")
         return self.messages
-
-    def remark(self, code: RemarkCode, text: str) -> None:
-        self._report.add(code, text, self._line)
 
     def _user(self, row: Object) -> None:
         parts = parts_of(row.get("content", row.get("parts")))
-        self._results(parts, False)
+        self._add_results(parts, False)
         content = user_blocks(parts, self.remark)
         if content:
             injected = joined_text(content).lstrip().startswith(_INJECTED)
             self.messages.append(UserMessage(content, injected, {"id": str(row.get("id"))}))
 
-    def _results(self, parts: list[Object], failed: bool) -> None:
-        for result in results_of(parts, tool_names(self.messages[-50:]), failed, self.remark):
+    def _add_results(self, parts: list[Object], failed: bool) -> None:
+        for result in self.results(parts, failed):
             if result.tool_call_id in self._answered:
                 continue  # the second place of the same result
             self._answered.add(result.tool_call_id)
@@ -133,20 +129,9 @@ class _Reader:
             content += [call_of(call, f"{name}-{at}", None, self.remark) for at, call in enumerate(calls)]
         if not content:
             return
-        self.messages.append(
-            AssistantMessage(
-                content,
-                protocol="google-generative-ai",
-                provider="google",
-                model=text_in(row, "model") or "",
-                endpoint=f"{ENDPOINT}{NAME}",
-                timestamp=unix_ms(row.get("timestamp")) or 0,
-                usage=usage_of(object_in(row, "tokens")),
-                meta={"id": name},
-            )
-        )
+        self.messages.append(self.answer(content, row, name))
         for call in calls:
-            self._results(parts_of(call.get("result")), call.get("status") in ("error", "cancelled"))
+            self._add_results(parts_of(call.get("result")), call.get("status") in ("error", "cancelled"))
 
 
 def _thoughts(row: Object) -> list[AssistantContent]:

@@ -1,10 +1,11 @@
-"""Parts of Gemini's contents, as Gemini CLI and Qwen Code store them."""
+"""Parts of Gemini's contents, as Gemini CLI and Qwen Code store them, and the reader that both have in common."""
 
 from collections.abc import Callable
 from typing import Any
 
 from ..types import (
     AssistantContent,
+    AssistantMessage,
     FileContent,
     ImageContent,
     TextContent,
@@ -16,11 +17,61 @@ from ..types import (
     UserContent,
 )
 from ..types.codec import json_text
-from .reading import as_arguments, number_in, object_in, text_in
+from .reading import ENDPOINT, as_arguments, number_in, object_in, objects_in, text_in, unix_ms
 from .source import Object
-from .values import RemarkCode
+from .values import RemarkCode, Report
 
 Remarks = Callable[[RemarkCode, str], None]
+
+
+class RowReader:
+    """Reads rows with Gemini's parts; ``line`` is the current one. ``counts`` is the name of the field with the usage,
+    ``key`` that of the id of a row in the ``meta`` of its message."""
+
+    tool: str
+    provider: str
+    counts: str
+    key: str
+
+    def __init__(self, report: Report) -> None:
+        self.report, self.line = report, 0
+        self.names: dict[str, str] = {}
+        """The names of the tools that were called, by the ids of the calls."""
+        self.waiting: dict[str, str] = {}
+        """The same of calls without a result."""
+
+    def remark(self, code: RemarkCode, text: str) -> None:
+        self.report.add(code, text, self.line)
+
+    def answer(self, content: list[AssistantContent], row: Object, name: str) -> AssistantMessage:
+        called = {block.id: block.name for block in content if isinstance(block, ToolCall)}
+        self.names |= called
+        self.waiting |= called
+        return AssistantMessage(
+            content,
+            protocol="google-generative-ai",
+            provider=self.provider,
+            model=text_in(row, "model") or "",
+            endpoint=f"{ENDPOINT}{self.tool}",
+            timestamp=unix_ms(row.get("timestamp")) or 0,
+            usage=usage_of(object_in(row, self.counts)),
+            meta={self.key: name},
+        )
+
+    def results(self, parts: list[Object], failed: bool) -> list[ToolResultMessage]:
+        """The results in these parts. One without an id is that of the first call of its name that waits for one."""
+        results = []
+        for response in [object_in(part, "functionResponse") for part in parts if "functionResponse" in part]:
+            name = text_in(response, "name") or ""
+            called = [call for call, tool in self.waiting.items() if tool == name][:1]
+            again = (call for call, tool in reversed(self.names.items()) if tool == name)
+            identity = text_in(response, "id") or (called[0] if called else next(again, ""))
+            self.waiting.pop(identity, None)
+            content, is_error = _response(response.get("response"))
+            content += user_blocks(objects_in(response, "parts"), self.remark)
+            known = self.names.get(identity, name)
+            results.append(ToolResultMessage(identity, known, content, is_error=failed or is_error))
+        return results
 
 
 def parts_of(content: Any) -> list[Object]:
@@ -64,7 +115,7 @@ def call_of(call: Object, fallback: str, signature: str | None, remark: Remarks)
 
 
 def user_blocks(parts: list[Object], remark: Remarks) -> list[UserContent]:
-    """The texts, images and files of a user message; results are read by ``results_of``."""
+    """The texts, images and files of a user message; results are read by ``RowReader``."""
     blocks: list[UserContent] = []
     for part in parts:
         if "functionResponse" in part:
@@ -82,24 +133,6 @@ def user_blocks(parts: list[Object], remark: Remarks) -> list[UserContent]:
         else:
             remark("block-unknown", f"a part with {', '.join(sorted(part)) or 'nothing'}")
     return blocks
-
-
-def results_of(parts: list[Object], names: dict[str, str], failed: bool, remark: Remarks) -> list[ToolResultMessage]:
-    """The results in these parts. Images and files beside a response belong to the response before them."""
-    results: list[ToolResultMessage] = []
-    for part in parts:
-        if "functionResponse" not in part:
-            continue
-        response = object_in(part, "functionResponse")
-        name = text_in(response, "name") or ""
-        identity = text_in(response, "id") or next((call for call, tool in names.items() if tool == name), "")
-        content, is_error = _response(response.get("response"))
-        inner = response.get("parts")
-        content += (
-            user_blocks([each for each in inner if isinstance(each, dict)], remark) if isinstance(inner, list) else []
-        )
-        results.append(ToolResultMessage(identity, names.get(identity, name), content, is_error=failed or is_error))
-    return results
 
 
 def _response(response: Any) -> tuple[list[ToolResultContent], bool]:

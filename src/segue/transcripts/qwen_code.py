@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..types import AssistantMessage, Message, UserMessage
+from ..types import Message, UserMessage
 from .chain import Chain, Link, branch_of
 from .format import Format
-from .google_parts import answer_blocks, parts_of, results_of, usage_of, user_blocks
+from .google_parts import RowReader, answer_blocks, parts_of, user_blocks
 from .google_write import write_qwen
 from .reading import (
-    ENDPOINT,
     ends_of,
     first_prompt,
     joined_text,
@@ -27,7 +26,7 @@ from .reading import (
     unix_ms,
 )
 from .source import Object, Source
-from .values import Branch, Compaction, RemarkCode, Report, Transcript, TranscriptInfo
+from .values import Branch, Compaction, Report, Transcript, TranscriptInfo
 
 NAME = "qwen-code"
 _TYPES = frozenset({"user", "assistant", "tool_result", "system"})
@@ -77,20 +76,15 @@ def _first(rows: list[Object], name: str) -> str | None:
     return next((found for row in rows if (found := text_in(row, name))), None)
 
 
-class _Rows:
+class _Rows(RowReader):
     """The messages of rows."""
 
-    def __init__(self, report: Report) -> None:
-        self._report, self._line = report, 0
-        self._names: dict[str, str] = {}
-
-    def remark(self, code: RemarkCode, text: str) -> None:
-        self._report.add(code, text, self._line)
+    tool, provider, counts, key = NAME, "", "usageMetadata", "uuid"
 
     def log(self, path: list[Link]) -> list[Message | Compaction]:
         log: list[Message | Compaction] = []
         for link in path:
-            self._line = link.line
+            self.line = link.line
             row, subtype = link.row, link.row.get("subtype")
             if subtype == "chat_compression":
                 log.append(Compaction(tuple(self._history(object_in(row, "systemPayload")))))
@@ -103,16 +97,17 @@ class _Rows:
 
     def _history(self, payload: Object) -> Iterator[Message]:
         for at, content in enumerate(objects_in(payload, "compressedHistory")):
-            yield from self.content(content, {}, f"compressed-{self._line}-{at}")
+            yield from self.content(content, {}, f"compressed-{self.line}-{at}")
 
     def content(self, content: Object, row: Object, name: str) -> list[Message]:
         parts = parts_of(content.get("parts"))
         if content.get("role") == "model":
-            return self._answer(parts, row, name)
+            answered = answer_blocks(parts, name, self.remark)
+            return [self.answer(answered, row, name)] if answered else []
         failed = object_in(row, "toolCallResult").get("status") in ("error", "cancelled")
-        results = results_of(parts, self._names, failed, self.remark)
+        results = self.results(parts, failed)
         for result in results:
-            if result.tool_call_id not in self._names:
+            if result.tool_call_id not in self.names:
                 self.remark("result-orphaned", f"the call {result.tool_call_id} of this result is not in the file")
         return [*results, *self._users(user_blocks(parts, self.remark), row, name)]
 
@@ -124,23 +119,6 @@ class _Rows:
         for blocks, injected in ((typed, False), (added, True)):
             if blocks:
                 yield UserMessage(blocks, injected, {"uuid": name})
-
-    def _answer(self, parts: list[Object], row: Object, name: str) -> list[Message]:
-        content = answer_blocks(parts, name, self.remark)
-        self._names.update({block.id: block.name for block in content if block.type == "toolCall"})
-        if not content:
-            return []
-        return [
-            AssistantMessage(
-                content,
-                protocol="google-generative-ai",
-                model=text_in(row, "model") or "",
-                endpoint=f"{ENDPOINT}{NAME}",
-                timestamp=unix_ms(row.get("timestamp")) or 0,
-                usage=usage_of(object_in(row, "usageMetadata")),
-                meta={"uuid": name},
-            )
-        ]
 
 
 def listed(source: Source) -> tuple[TranscriptInfo, ...]:

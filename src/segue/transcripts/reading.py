@@ -8,7 +8,7 @@ from typing import Any
 
 from ..catalog import get_provider
 from ..errors import UnknownProviderError
-from ..types import AssistantMessage, ImageContent, Message, TextContent, ToolCall, UserContent, UserMessage
+from ..types import AssistantMessage, ImageContent, Message, TextContent, UserContent, UserMessage
 from ..types.codec import json_text
 from .source import Object, Source, read_line, read_rows
 from .values import Report
@@ -146,17 +146,6 @@ def last_model(messages: Iterable[Message]) -> str | None:
     """The model of the last answer that has one."""
     names = [each.model for each in messages if isinstance(each, AssistantMessage) and each.model]
     return names[-1] if names else None
-
-
-def tool_names(messages: Iterable[Message]) -> dict[str, str]:
-    """The names of the tools that were called, by the ids of the calls."""
-    return {
-        block.id: block.name
-        for message in messages
-        if isinstance(message, AssistantMessage)
-        for block in message.content
-        if type(block) is ToolCall
-    }
 
 
 def joined_text(content: Iterable[UserContent]) -> str:
