@@ -109,7 +109,7 @@ def test_a_conversation_that_does_not_fit_is_compacted(
     ]
     source = transcripts.write(segue.Context(messages), "pi", directory=tmp_path / "pi", cwd=str(tmp_path))
     path.write_bytes(source.path.read_bytes())
-    with kitchen("## Goal\nCount terns.") as cook:
+    with kitchen(*["## Goal\nCount terns."] * 9) as cook:
         for name, value in environment(tmp_path, cook.url).items():
             monkeypatch.setenv(name, value)
         small = ["--model", "openai/gpt-4o", "--compact", MODEL]
@@ -130,14 +130,14 @@ def test_a_compressed_session_is_read_listed_and_transferred(home: Path, capsys:
     plain = laid("codex-parallel-calls", home / "plain")
     folder = home / ".codex" / "sessions" / "2026" / "03" / "01"
     folder.mkdir(parents=True)
-    packed = folder / f"{plain.name}.zst"
+    packed = folder / "rollout-2026-03-01T10-00-00-0195a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b.jsonl.zst"
     packed.write_bytes(zstandard.compress(plain.read_bytes()))
     assert transcripts.read(packed).log == transcripts.read(plain).log
     assert main(["transcripts", "codex", "--json"]) == 0
     (row,) = map(json.loads, capsys.readouterr().out.splitlines())
     assert row["path"] == str(packed) and row["id"] == transcripts.read(plain).id
     assert main(["transfer", row["id"], "pi", "--into", str(home / "into"), "--dry-run"]) == 0
-    packed.write_bytes(packed.read_bytes()[:-40])
+    packed.write_bytes(packed.read_bytes()[:4] + b"x" * 50)
     assert main(["show", str(packed)]) == 2
     assert "cannot be decompressed" in capsys.readouterr().err
 
@@ -206,6 +206,7 @@ def test_chat_continues_the_conversation_that_was_imported_not_a_branch(tmp_path
         with Terminal(env, "--continue", "--no-tools", "--model", MODEL, cwd=tmp_path) as terminal:
             terminal.says("How many?")
             terminal.hears("Two terns.")
+            terminal.presses("d")
             terminal.leaves()
         assert len(cook.requests[-1]["messages"]) == len(expected) + 1
     with open_store(str(tmp_path / "sessions.db")) as opened:
