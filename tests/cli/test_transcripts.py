@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 
 import pytest
-from support.kitchen import MODEL, Terminal, environment, kitchen
+from support.kitchen import MODEL, Terminal, environment, kitchen, log_of
 from support.transcripts import CASES, lay_out, shown
 
 import segue
 from segue import transcripts
+from segue.agent.state import rebuilt
 from segue.cli import main
 from segue.session import SEPARATOR, MessageAdded, open_store
 
@@ -209,6 +210,5 @@ def test_chat_continues_the_conversation_that_was_imported_not_a_branch(tmp_path
             terminal.presses("d")
             terminal.leaves()
         assert len(cook.requests[-1]["messages"]) == len(expected) + 1
-    with open_store(str(tmp_path / "sessions.db")) as opened:
-        live = segue.Session.open(session, store=opened)
-        assert [shown(message) for message in live.messages][:-1] == [*expected, "user: How many?"]
+    stored = rebuilt(log_of(tmp_path / "sessions.db", session)).messages
+    assert [shown(message) for message in stored][:-1] == [*expected, "user: How many?"]
