@@ -4,14 +4,16 @@ import os
 from collections import Counter
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
+from typing import Any, get_args
+from urllib.parse import urlencode
 
 import htpy as h
 import httpx2
 import msgspec
 
 from ..errors import NetworkError, SegueError, SettingError
-from ..types import dollars
+from ..projection import phrase
+from ..types import ChangeCode, dollars
 from ..types.text import count_of
 from .marked import one_line
 
@@ -69,7 +71,7 @@ def mark_of(rows: list[dict[str, Any]]) -> str:
 def draw_requests(url: str, rows: list[dict[str, Any]]) -> h.Renderable:
     """The list: which model was asked for, which one answered, what was changed, tokens and cost."""
     names = ("time", "asked for", "answered by", "status", "changes", "tokens", "cost", "seconds")
-    head = h.thead[h.tr[[h.th(scope="col")[name] for name in names]]]
+    head = h.thead[h.tr[[h.th(".count", scope="col")[name] for name in names]]]
     return h.div("#home.wide", data_live=f"/gateway/live?after={mark_of(rows)}", data_refresh="/gateway")[
         h.h1[f"Requests of the gateway at {one_line(url)}"],
         h.p(".facts")[h.span("#live", role="status")],
@@ -82,50 +84,91 @@ def draw_requests(url: str, rows: list[dict[str, Any]]) -> h.Renderable:
 
 def _row(row: dict[str, Any]) -> h.Renderable:
     usage = row.get("usage") if isinstance(row.get("usage"), dict) else None
+    cost = usage.get("cost") if usage else None
     return h.tr[
-        h.td(".count")[h.a(href=f"/gateway/{row.get('id')}")[_time(row.get("time"))]],
+        h.td(".count")[h.a(href=f"/gateway/{row.get('id')}")[_time(row.get("time"), "%H:%M:%S")]],
         h.td[_text(row.get("asked"))],
         h.td[_text(row.get("model"))],
         h.td[_status(row)],
-        h.td[_changes(row)],
+        h.td(".count")[_counts(row)],
         h.td(".count")[f"{usage.get('input') or 0:,} in, {usage.get('output') or 0:,} out" if usage else "–"],
-        h.td[dollars(usage["cost"]) if usage and usage.get("cost") is not None else "–"],
-        h.td[_text(row.get("seconds"))],
+        h.td[dollars(cost) if isinstance(cost, int | float) else "–"],
+        h.td(".count")[_text(row.get("seconds"))],
     ]
+
+
+_LABELS = {
+    "asked": "asked for",
+    "model": "answered by",
+    "first_byte": "seconds to the first byte",
+    "remembered": "answer remembered",
+}
+"""Fields of a request whose name needs more words."""
+_ELSEWHERE = frozenset({"id", "body", "answer", "changes"})
+"""Fields that the page shows in another place."""
 
 
 def draw_request(row: dict[str, Any], conversation: str | None) -> h.Renderable:
     """One request; ``conversation`` is the id of the one in its body."""
-    shown = {name: value for name, value in row.items() if name not in ("body", "answer", "changes")}
-    body = (
-        h.p[h.a(href=f"/c/{conversation}")["see what each model gets of it"]]
-        if conversation
-        else h.p(".facts")["Its body was not recorded: set `record = true` in the gateway's configuration."]
-    )
-    changes = [each for each in row.get("changes") or [] if isinstance(each, dict)]
+    shown = {name: value for name, value in row.items() if name not in _ELSEWHERE and value not in (None, "", [], {})}
+    shown |= {"time": _time(row.get("time"), "%Y-%m-%d %H:%M:%S")}
+    if isinstance(shown.get("usage"), dict):
+        shown |= shown.pop("usage")
+    if isinstance(shown.get("cost"), int | float):
+        shown["cost"] = dollars(shown["cost"])
+    changes = _changes(row)
     return h.div("#home")[
+        h.p[h.a(href="/gateway")["‹ all requests"]],
         h.h1[f"Request {_text(row.get('id'))}"],
-        body,
-        h.dl(".facts-list")[[[h.dt[name], h.dd[_text(value)]] for name, value in shown.items()]],
-        h.h2[count_of(len(changes), "change")],
-        h.ul[
-            [
-                h.li[
-                    h.b(".word")["lost" if each.get("lossy") else "adapted"],
-                    f" {_text(each.get('code'))}, message {_text(each.get('message'))} {_text(each.get('detail'))}",
-                ]
-                for each in changes
-            ]
+        h.p[h.a(href=_address(conversation, row))["see what each model gets of it"]]
+        if conversation
+        else h.p(".facts")["Its body was not recorded: set `record = true` in the gateway's configuration."],
+        h.dl(".facts-list")[
+            [[h.dt[_LABELS.get(name, name.replace("_", " "))], h.dd[_text(value)]] for name, value in shown.items()]
         ],
+        h.h2[count_of(len(changes), "change")],
+        h.ul[[_change(each, _address(conversation, row) if conversation else "") for each in changes]]
+        if changes
+        else None,
     ]
 
 
-def _time(value: Any) -> str:
-    return datetime.fromtimestamp(value).strftime("%H:%M:%S") if isinstance(value, int | float) else "–"
+def _address(conversation: str | None, row: dict[str, Any]) -> str:
+    """The conversation of a request, for the model that answered it."""
+    model = row.get("model")
+    return f"/c/{conversation}" + (
+        f"?{urlencode({'to': model}, safe='/:')}" if isinstance(model, str) and model else ""
+    )
+
+
+def _change(change: dict[str, Any], conversation: str) -> h.Renderable:
+    word = "lost" if change.get("lossy") else "adapted"
+    code: Any = change.get("code")
+    at, detail = change.get("message"), change.get("detail")
+    place: h.Node = f"message {at}" if isinstance(at, int) else "the request"
+    if conversation and isinstance(at, int):
+        place = h.a(href=f"{conversation}#m{at}")[place]
+    text = phrase(code) if code in get_args(ChangeCode) else _text(code)
+    return h.li(f".{word}")[h.b(".word")[word], f" {text}, ", place, f" {_text(detail)}" if detail else None]
+
+
+def _time(value: Any, form: str) -> str:
+    return datetime.fromtimestamp(value).strftime(form) if isinstance(value, int | float) else "–"
 
 
 def _text(value: Any) -> str:
-    return "–" if value is None or value == "" else one_line(value if isinstance(value, str) else str(value))
+    """A value of a request, in words."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+    if isinstance(value, dict):
+        return one_line(", ".join(f"{name} {_text(each)}" for name, each in value.items()))
+    if isinstance(value, list):
+        return one_line("; ".join(map(_text, value)))
+    return one_line(str(value))
 
 
 def _status(row: dict[str, Any]) -> str:
@@ -134,7 +177,11 @@ def _status(row: dict[str, Any]) -> str:
     return f"{_text(row.get('status'))}{tries}"
 
 
-def _changes(row: dict[str, Any]) -> str:
-    changes = [each for each in row.get("changes") or [] if isinstance(each, dict)]
-    counts = Counter("lost" if each.get("lossy") else "adapted" for each in changes)
-    return f"lost {counts['lost']} · adapted {counts['adapted']}"
+def _changes(row: dict[str, Any]) -> list[dict[str, Any]]:
+    changes = row.get("changes")
+    return [each for each in changes if isinstance(each, dict)] if isinstance(changes, list) else []
+
+
+def _counts(row: dict[str, Any]) -> str:
+    counts = Counter("lost" if each.get("lossy") else "adapted" for each in _changes(row))
+    return " · ".join(f"{word} {counts[word]}" for word in ("lost", "adapted") if counts[word]) or "none"
