@@ -40,6 +40,9 @@ DATA = {
     "segue/wire/openai_responses/shape.json",
 }
 """The files of the package that are not Python."""
+ASSETS = "segue/studio/assets/"
+MOST_OF_ASSETS = 60_000
+"""Bytes of the studio's style and scripts."""
 INFO = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE"}
 BESIDE = {".gitignore", "CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
 """The files of the sdist beside src/ and examples/."""
@@ -91,6 +94,9 @@ def differences(wheel: Path, sdist: Path) -> Iterator[str]:
     version = wheel.name.split("-")[1]
     with zipfile.ZipFile(wheel) as file:
         found = {wheel: (set(file.namelist()), wheel_files(version))}
+        assets = sum(each.file_size for each in file.infolist() if each.filename.startswith(ASSETS))
+    if assets >= MOST_OF_ASSETS:
+        yield f"{wheel.name}: the studio's assets have {assets:,} bytes; fewer than {MOST_OF_ASSETS:,} are allowed"
     with tarfile.open(sdist) as archive:
         found[sdist] = ({each.name for each in archive.getmembers() if each.isfile()}, sdist_files(version))
     for path, (has, should) in found.items():
@@ -123,6 +129,10 @@ def check_installed(wheel: Path, python: str, folder: Path) -> None:
         command = [str(programs / "segue"), *arguments]
         subprocess.run(command, cwd=folder, env=basic, check=True, stdout=subprocess.DEVNULL)
     subprocess.run([str(programs / "python"), "-c", SMOKE], cwd=folder, env=basic, check=True)
+    studio = [str(programs / "segue"), "studio", "--no-open"]
+    done = subprocess.run(studio, cwd=folder, env=basic, capture_output=True, text=True, check=False)
+    if done.returncode != 2 or "pip install 'segue[studio]'" not in done.stderr:
+        raise SystemExit(f"without its extra, segue studio must say how to install it, not: {done.stderr}")
 
 
 def resolve(wheel: Path, version: str, folder: Path) -> str:
