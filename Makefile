@@ -86,8 +86,7 @@ shapes: $(DEV) ## update the tables of request fields from the types of the pinn
 	$(BIN)/python scripts/shapes.py
 
 clients: $(DEV) ## run six real clients through the gateway, and with sessions of each other; a run can be resumed (needs npm)
-	PYTHONPATH=scripts $(BIN)/python -m clients --save
-	$(BIN)/python scripts/print_docs.py
+	PYTHONPATH=scripts $(BIN)/python -m clients --save; status=$$?; $(BIN)/python scripts/print_docs.py; exit $$status
 
 catalog: $(VENV)/catalog.stamp ## update the model catalog from the packages that contain the facts
 	$(VENV)/catalog/bin/python scripts/catalog.py --earlier $(VENV)/catalog/earlier
