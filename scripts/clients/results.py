@@ -36,7 +36,7 @@ def table(name: str, corner: str) -> list[str]:
     lines = [f"| {corner} | {' | '.join(columns)} |", f"|---|{'---|' * len(columns)}"]
     for title, row in rows.items():
         lines.append(f"| {title} | {' | '.join(_cell(row.get(column)) for column in columns)} |")
-    return [f"Run on {found['date']}; an empty cell was not run.", "", *lines]
+    return [f"Run on {found['date']}.", "", *lines]
 
 
 def _cell(outcome: str | None) -> str:
