@@ -163,7 +163,7 @@ def on_cores(path: Path, folder: Path) -> Table:
         ("", "rows", "time", "busy", "faster than one process", "best rounds"),
         rows,
         (
-            "The last line is what this machine can do: nothing is shared there. Busy: CPU time of all processes "
+            "The last line is for comparison: nothing is shared there. Busy: CPU time of all processes "
             "divided by wall-clock time.",
         ),
     )
