@@ -1,16 +1,18 @@
 """Sessions of Mistral Vibe: ``messages.jsonl`` in the form of chat completions, with ``meta.json`` beside it.
 
-The system prompt and the tools are in ``meta.json``. Source: mistralai/mistral-vibe, 2026-07; not tried on a real file.
+The system prompt and the tools are in ``meta.json``. Source: mistral-vibe 3.0.3 (2026-11-18, ``vibe/core/types.py``),
+which reads such sessions of earlier versions and keeps its own in another store. Not tried on a real file.
 """
 
 from pathlib import Path
 
-from ..types import ThinkingContent
+from ..types import FileContent, ImageContent, ThinkingContent, UserMessage
 from .building import Conversation, media
 from .entries import Entry, below, entries_format
 from .origins import CHAT
 from .reading import json_rows, object_in, object_of, objects, text_in, text_of, unix_ms
 from .source import Object, Source, read_line
+from .values import Compaction
 
 NAME = "mistral-vibe"
 _MESSAGES, _META = "messages.jsonl", "meta.json"
@@ -59,6 +61,13 @@ def _read(file: Source, meta: Object) -> Conversation:
 
 
 def _add(conversation: Conversation, row: Object) -> None:
+    if row.get("context_boundary") == "compaction":
+        conversation.log.append(Compaction((UserMessage(text_of(row.get("content")), injected=True),)))
+        return
+    if row.get("tool_result"):
+        conversation.remark("copy-left-out", "a copy of a result in the tool's own form")
+    if row.get("reasoning_payloads"):
+        conversation.remark("block-left-out", "reasoning in the form of its provider; its text is kept")
     if row.get("role") == "user" and row.get("injected") is True:
         conversation.add_user(text_of(row.get("content")), injected=True)
         return
@@ -72,10 +81,18 @@ def _add(conversation: Conversation, row: Object) -> None:
         conversation.add_answer([ThinkingContent(thought, text_in(row, "reasoning_signature")), *content])
         return
     conversation.ingest(plain, CHAT)
-    images = [media(each.get("mime_type"), each.get("data"), each.get("url")) for each in objects(row.get("images"))]
+    images = [_image(each) for each in objects(row.get("images"))]
+    if None in images:
+        conversation.remark("file-missing", "an image in a file of its own, which is not read")
     found = [each for each in images if each is not None]
     if found:
         conversation.add_user(found)
+
+
+def _image(value: Object) -> ImageContent | FileContent | None:
+    """An image; earlier versions have no ``source`` around its data."""
+    source = object_in(value, "source") or value
+    return media(value.get("mime_type"), source.get("data"), source.get("url"))
 
 
 FORMAT = entries_format(
@@ -84,5 +101,5 @@ FORMAT = entries_format(
     recognise=_recognise,
     entries=_entries,
     find=below("~/.vibe/logs/session", "session_*/messages.jsonl"),
-    source="mistralai/mistral-vibe, 2026-07",
+    source="the source of mistral-vibe 3.0.3, which reads sessions before 3.0",
 )
