@@ -47,6 +47,14 @@ class Running:
         return self.client.post("/open", data={"text": text if isinstance(text, str) else text.decode()})
 
 
+@pytest.fixture(scope="package", autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A home without transcripts of other tools: the first page lists all that there are on a machine."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Running]]:
     """Starts studios, which end with the module."""
