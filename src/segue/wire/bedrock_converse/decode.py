@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...types import Usage
-from ..common.answer import Answer, CallDraft, Draft, ProviderDraft, StopWords, TextDraft, ThinkingDraft
+from ..common.answer import Answer, StopWords
 from ..common.arguments import read_arguments
+from ..common.drafts import CallDraft, Draft, ProviderDraft, TextDraft, ThinkingDraft
 from ..common.reader import error_text
 from .server_blocks import citations_signature, kind_of_block, readable
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...types.codec import json_text
-from .answer import Answer, CallDraft
+from .answer import Answer
 from .arguments import read_arguments
+from .drafts import CallDraft
 
 Piece = Mapping[str, Any]
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...types import Usage
-from ..common.answer import Answer, CallDraft, Draft, StopWords
+from ..common.answer import Answer, StopWords
+from ..common.drafts import CallDraft, Draft
 from ..common.reader import error_text
 from .partial_args import Writer
 from .parts import text_of

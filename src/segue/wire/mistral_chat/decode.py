@@ -9,8 +9,9 @@ from typing import Any
 from ...dialects import REASONING_FIELDS
 from ...types import Usage
 from ...types.codec import json_text
-from ..common.answer import Answer, Draft, StopWords, TextDraft, ThinkingDraft
+from ..common.answer import Answer, StopWords
 from ..common.call_deltas import CallDeltas
+from ..common.drafts import Draft, TextDraft, ThinkingDraft
 from ..common.reader import error_text
 
 Object = Mapping[str, Any]

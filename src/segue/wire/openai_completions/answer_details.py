@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...types.codec import json_text
-from ..common.answer import CallDraft
+from ..common.drafts import CallDraft
 
 Object = dict[str, Any]
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ...dialects import REASONING_FIELDS, OpenAICompletions
 from ...types.codec import json_text
-from ..common.answer import Answer, CallDraft, StopWords, TextDraft, ThinkingDraft
+from ..common.answer import Answer, StopWords
 from ..common.call_deltas import CallDeltas
+from ..common.drafts import CallDraft, TextDraft, ThinkingDraft
 from ..common.reader import error_text
 from .answer_details import ENCRYPTED, Details
 from .answer_tags import ThinkTags

@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...types import Usage
-from ..common.answer import Answer, Draft, StopWords
+from ..common.answer import Answer, StopWords
+from ..common.drafts import Draft
 from ..common.reader import error_text
 from .items import KINDS, Call, CustomCall, Hosted, Item, Message, Reasoning
 from .shapes import kind_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...types.codec import UNREADABLE, json_text, read_json
 from ...types.text import scrub
-from ..common.answer import Draft
+from ..common.drafts import Draft
 from .replay import message_signature, reasoning_signature
 from .server_tools import readable
 from .shapes import kind_of
