@@ -141,8 +141,9 @@ def _schema(tool: ToolDefinition) -> Any:
     if tool.kind is None:
         return tool.schema
     text = {"type": "string"}
-    if tool.format is not None and "definition" in tool.format:
-        text["description"] = f"Text that follows this lark grammar:\n{tool.format['definition']}"
+    grammar = (tool.format or {}).get("grammar", tool.format) or {}  # as Chat Completions and Responses write it
+    if "definition" in grammar:
+        text["description"] = f"Text that follows this lark grammar:\n{grammar['definition']}"
     return {"type": "object", "properties": {"input": text}, "required": ["input"]}
 
 
@@ -167,7 +168,7 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
         kept = [
             TextContent(_text_of(block)) if isinstance(block, ProviderContent) else block
             for block in kept
-            if not isinstance(block, ProviderContent) or block.text.strip()
+            if not isinstance(block, ProviderContent) or (block.text.strip() and block.kind != SOURCES)
         ]
     if "signature-dropped" in codes:  # and with it, texts that had nothing else
         kept = [block for block in map(_unsigned, kept) if not isinstance(block, TextContent) or block.text.strip()]
@@ -184,6 +185,8 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
     return _with(message, kept)
 
 
+SOURCES = "groundingMetadata"
+"""Content that Gemini does not take back, not even as text."""
 AS_TEXT = ("image-downgraded", "url-omitted", "file-omitted", "file-as-text", "provider-content-as-text")
 
 
@@ -266,7 +269,7 @@ def _block(block: Block, protocol: str, own: bool = False) -> Plain:
     if isinstance(block, ToolCall):
         signature = None if protocol == "openai-completions" else block.thought_signature
         arguments = block.arguments
-        if block.kind is not None and protocol == "openai-responses":
+        if block.kind is not None and protocol in ("openai-responses", "openai-completions"):
             arguments = {"input": input_of(block)}  # a free-text call has only a text
         return ("call", block.id, _name(block), json.dumps(arguments, sort_keys=True), signature)
     if isinstance(block, FileContent):
