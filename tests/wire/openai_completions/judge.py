@@ -186,7 +186,10 @@ def _tool_faults(body: Any) -> list[str]:
             found.append(f"messages[{at}]: {waiting} have no result")
         waiting = [call["id"] for call in message.get("tool_calls", [])]
         for call in message.get("tool_calls", []):
-            if not isinstance(json.loads(call["function"]["arguments"]), dict):
+            if call["type"] == "custom":
+                if not isinstance(call["custom"]["input"], str):
+                    found.append(f"messages[{at}]: a free-text call without a text")
+            elif not isinstance(json.loads(call["function"]["arguments"]), dict):
                 found.append(f"messages[{at}]: arguments that are not an object")
         if message["role"] == "assistant" and not message.get("content") and not waiting:
             found.append(f"messages[{at}]: an empty answer")

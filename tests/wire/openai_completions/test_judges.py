@@ -119,7 +119,7 @@ def flat(body: dict[str, Any]) -> list[tuple[Any, ...]]:
                 sequence[-1] = (role, "text", f"{sequence[-1][2]}\n\n{part['text']}")
             else:
                 sequence.append((role, "text", part["text"]))
-        sequence += [(role, "call", call["id"], call["function"]) for call in message.get("tool_calls", [])]
+        sequence += [(role, "call", call["id"], call[call["type"]]) for call in message.get("tool_calls", [])]
         if role == "tool":
             sequence.append((role, "end", message["tool_call_id"]))
     return sequence
