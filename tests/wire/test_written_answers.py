@@ -400,10 +400,11 @@ CHANGING_IDS = {"openai-responses/ids-that-change"}
 
 
 def encrypted(message: AssistantMessage) -> dict[str, str]:
-    """The ids of reasoning items by their encrypted content."""
-    stored = [each.thinking_signature for each in message.content if isinstance(each, ThinkingContent)]
+    """The ids of items of reasoning and of compactions by their encrypted content."""
+    stored: list[Any] = [each.thinking_signature for each in message.content if isinstance(each, ThinkingContent)]
     items = [msgspec.json.decode(signature) for signature in stored if signature]
-    return {item["encrypted_content"]: item["id"] for item in items}
+    items += [each.value for each in message.content if isinstance(each, ProviderContent)]
+    return {item["encrypted_content"]: item["id"] for item in items if "encrypted_content" in item}
 
 
 def test_the_estimate_of_the_prompt_is_in_the_first_event_of_messages() -> None:

@@ -72,6 +72,7 @@ FIELDS = Fields(
     additionalModelRequestFields=Fields(
         "reasoning_config",
         "reasoning_effort",
+        reasoningConfig=Fields("type", "maxReasoningEffort"),  # Nova
         thinking=Fields("type", "budget_tokens", block_binding=Fields("prefix_mismatch_behavior")),
         anthropic_beta=Left(harmless=([BETA],)),  # what segue itself sends
         output_config=Fields("effort"),
@@ -99,12 +100,14 @@ def _options(body: Object, asked: Asked) -> None:
 def _read_reasoning(fields: Object, asked: Asked) -> None:
     """Each maker of models has its own switch."""
     path, thinking = "additionalModelRequestFields", as_dict(fields.get("thinking"))
-    if thinking.get("type") == "disabled":
+    config = as_dict(fields.get("reasoningConfig"))
+    if "disabled" in (thinking.get("type"), config.get("type")):
         asked.set("reasoning", "off")
     elif thinking.get("type") == "adaptive":
         asked.set("reasoning", "high")
     asked.budget(thinking.get("budget_tokens"), f"{path}.thinking.budget_tokens")
     asked.effort(as_dict(fields.get("output_config")).get("effort"), f"{path}.output_config.effort")
+    asked.effort(config.get("maxReasoningEffort"), f"{path}.reasoningConfig.maxReasoningEffort")
     for name in ("reasoning_config", "reasoning_effort"):
         asked.effort(fields.get(name), f"{path}.{name}")
 
