@@ -11,8 +11,6 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from .app import App
 from .gateway import Gateway
 
-GARBAGE = 20_000
-"""New objects after which garbage is searched. Almost everything is freed without that."""
 MOST_HEAD = 64 * 1024
 """Bytes of the head of a request."""
 HEAD_TIMEOUT = 30.0
@@ -99,7 +97,6 @@ def run_server(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
     server = make_server(gateway, host="", port=0)
     gc.collect()
     gc.freeze()  # the catalog and the modules stay, and need not be searched for garbage
-    gc.set_threshold(GARBAGE)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(server.serve(sockets))
 
