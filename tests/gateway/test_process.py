@@ -1,4 +1,4 @@
-"""The command: its start, several workers, and a stop."""
+"""The command: a start without a key, several workers, and a stop."""
 
 import os
 import signal
@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import httpx2
-import psutil
 import pytest
 from support.gateway_processes import COMMAND, MODEL, gateway, started
 from support.gateways import Provider
@@ -15,16 +14,6 @@ from support.waiting import HANGS
 from segue.catalog import Catalog
 from segue.cli.local_servers import SMALL
 from segue.cli.model_choice import is_installed
-
-START = 2.0
-"""Seconds of processor time from the command to the first answer; the time on the wall depends on other processes."""
-
-
-def test_it_starts_in_less_than_two_seconds(tmp_path: Path) -> None:
-    with Provider("anthropic") as standin, gateway(tmp_path, standin.url, standin.key) as (process, url):
-        assert httpx2.get(f"{url}/health/ready", timeout=HANGS).status_code == 200
-        spent = psutil.Process(process.pid).cpu_times()
-        assert spent.user + spent.system < START
 
 
 @pytest.mark.skipif(not is_installed(), reason="the small model is not installed")
