@@ -47,7 +47,7 @@ class Running:
         return self.client.post("/open", data={"text": text if isinstance(text, str) else text.decode()})
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A home without transcripts of other tools: the first page lists all that there are on a machine."""
     with pytest.MonkeyPatch.context() as patch:
@@ -83,9 +83,9 @@ def studio(start: Callable[..., Running]) -> Running:
     return start()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser for all tests of the studio. Not for more: its driver occupies the event loop of the thread."""
+    """One browser for the tests of a module. Not for more: its driver occupies the event loop of the thread."""
     with chromium() as found:
         yield found
 

@@ -60,6 +60,10 @@ class Catalog:
         """The names of all models that have a row, in the same order."""
         return list(self._tables.names)
 
+    def row(self, ref: str) -> ModelRow | None:
+        """The row of exactly this ``provider/model``, if there is one."""
+        return self._tables.models.get(ref)
+
     def provider(self, name: str) -> Provider:
         """Return the provider of that name, in upper or lower case."""
         found = self._tables.providers.get(name.lower())

@@ -78,7 +78,7 @@ def _versions() -> list[Row]:
 
 
 def _catalog(catalog: Catalog) -> Row:
-    size = f"{count_of(len(catalog.models), 'model')} of {count_of(len(catalog.providers), 'provider')}"
+    size = f"{count_of(len(catalog.names), 'model')} of {count_of(len(catalog.providers), 'provider')}"
     file = user_file()
     where = (
         f"your file {file} included" if file else "no file of yours (SEGUE_CATALOG, or ~/.config/segue/catalog.toml)"

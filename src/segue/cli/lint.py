@@ -141,7 +141,7 @@ class Linter:
     def _model_in_body(self, protocol: str, named: object) -> Model | None:
         """The model of that name, if exactly one provider of the protocol has it."""
         speaking = [each.id for each in self.catalog.providers.values() if protocol in each.protocols]
-        having = [each for each in speaking if f"{each}/{named}" in self.catalog.models]
+        having = [each for each in speaking if self.catalog.row(f"{each}/{named}") is not None]
         return self.catalog.resolve(f"{having[0]}/{named}", protocol) if len(having) == 1 else None
 
     def _note(self, form: str) -> None:

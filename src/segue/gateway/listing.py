@@ -63,4 +63,4 @@ def one(name: str, form: str) -> Body:
 
 
 def _row(name: str) -> ModelRow | None:
-    return Catalog.default().models.get(name)
+    return Catalog.default().row(name)
