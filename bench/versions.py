@@ -1,4 +1,4 @@
-"""What rendering costs beside the version before the render path was rebuilt, and beside the peers, in one run.
+"""What rendering costs beside an earlier version, and beside the peers, in one run.
 
 Both versions run in processes of their own, each with its own sources, and take turns with the peers.
 """
@@ -26,7 +26,7 @@ from .peers.encoders import ANTHROPIC, GEMINI, MISTRAL, TARGETS, Peer, Target
 from .report import Part, Section, Table, cell, ratio
 from .version_worker import LAST
 
-EARLIER = "1db9b54"
+EARLIER = "fc09bd3"
 ROOT = Path(__file__).resolve().parent.parent
 MESSAGES = 1_000
 EFFORT = Effort(25, 20, least=5)
@@ -41,7 +41,8 @@ TITLES = {
 }
 
 ABOUT = (
-    f"The earlier version is commit {EARLIER}, the last one before the render path was rebuilt; it runs from its own "
+    f"The earlier version is commit {EARLIER}, the last one before conversations could hold files and provider "
+    "content; it runs from its own "
     "sources, with the same dependencies, in its own process. A history that the target itself made has the ids of its "
     "protocol, and its thinking where the target accepts it; one of another model was made by Claude, or by Gemini for "
     "Anthropic. Peers: from their own messages, built beforehand, to what they pass to the provider's SDK, and its "
@@ -168,4 +169,4 @@ def table(title: str, found: dict[Target, dict[str, Figure]]) -> Table:
     return Table(title, ("target", *names), rows)
 
 
-SECTION = Section("versions", "Rendering, beside the version before it was rebuilt", run, ABOUT)
+SECTION = Section("versions", "Rendering, beside an earlier version", run, ABOUT)

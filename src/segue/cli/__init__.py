@@ -125,7 +125,8 @@ def _check_argument(argument: str) -> str:
 
 
 def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
-    """The parser for this command line. Only the module of the command that it names is imported."""
+    """The parser for this command line. A command at its beginning is the only one that the parser needs; otherwise it
+    knows all of them, for the help, but only the module of the one that is named is imported."""
     import argparse
     from importlib import import_module
 
@@ -133,7 +134,9 @@ def _parser(arguments: "Sequence[str]") -> "argparse.ArgumentParser":
     parser.add_argument("--version", action="version", version=f"segue {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     chosen = next((word for word in arguments if not word.startswith("-")), None)
-    for name, purpose in COMMANDS.items():
+    needed = arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS
+    for name in needed:
+        purpose = COMMANDS[name]
         command = commands.add_parser(name, help=purpose, description=f"{purpose[0].upper()}{purpose[1:]}.")
         if name == chosen:
             module = import_module(f".{MODULES.get(name, name)}", __name__)

@@ -1,9 +1,11 @@
 """Mistral chat completions, in both directions."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from ...dialects import MistralChat
-from ...types import Model, Options
+from ...types import AssistantContent, Model, Options, TextContent
+from ..common.seals import whole_signature
 from ..common.vertex import vertex_path
 from ..protocol import Body, Protocol
 from .decode import Reader
@@ -28,6 +30,11 @@ def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:
     return dict(body)
 
 
+def seals(block: AssistantContent) -> Iterable[str]:
+    """The signature of thinking or of a call. That of a text holds its references, which do not go back."""
+    return [] if type(block) is TextContent else whole_signature(block)
+
+
 PROTOCOL = Protocol(
     name="mistral-chat",
     dialect=MistralChat,
@@ -43,4 +50,5 @@ PROTOCOL = Protocol(
     rules=RULES,
     request=REQUEST_FORM,
     reader=Reader,
+    seals=seals,
 )
