@@ -13,6 +13,8 @@ def serve(body: bytes, content_type: str, status: int = 200, wait: Event | None 
     """The base URL of a server that answers every request with ``body``, after the event ``wait``."""
 
     class Handler(BaseHTTPRequestHandler):
+        disable_nagle_algorithm = True
+
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             if wait is not None:

@@ -6,7 +6,13 @@ const all = () => Array.from({ length: Number(feed()?.dataset.count || 0) }, (_,
 
 /** Loads the message with this number if it is not on the page. The exported file has all. */
 let load = async () => {};
-export const whenMissing = (loader) => (load = loader);
+/** Loads the messages around what is shown, and returns whether there were any. */
+let loadAround = async () => false;
+export const whenMissing = (one, around) => ([load, loadAround] = [one, around]);
+
+/** Counts where the reader wanted to be: an earlier wish ends when there is another, or when they scroll. */
+let wish = 0;
+for (const name of ["wheel", "touchmove"]) addEventListener(name, () => wish++, { passive: true });
 
 export const current = () => {
   const row = document.querySelector(".row.current") || visibleRow();
@@ -27,6 +33,7 @@ function mark(place) {
 
 /** Goes to a message, or to one of its blocks. */
 export async function goTo(index, { focus = true, block = null } = {}) {
+  const mine = ++wish;
   if (!document.getElementById(`m${index}`)) await load(index);
   const row = document.getElementById(`m${index}`);
   if (!row) return;
@@ -48,10 +55,13 @@ export async function goTo(index, { focus = true, block = null } = {}) {
   };
   place();
   if (focus) row.focus({ preventScroll: true });
-  // Rows that were never drawn have a guessed height; once they are drawn, the row is at another place.
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  place();
-  history.replaceState(history.state, "", inside ? `#${inside.id}` : `#m${index}`);
+  // Rows that were never drawn have a guessed height; once those above are loaded and drawn, the row is elsewhere.
+  do {
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    if (mine !== wish) return;
+    place();
+  } while (await loadAround());
+  if (mine === wish) history.replaceState(history.state, "", inside ? `#${inside.id}` : `#m${index}`);
 }
 
 function step(list, direction) {

@@ -59,22 +59,28 @@ addEventListener("popstate", () => visit(location.href, { push: false }));
 
 // -- long conversations -----------------------------------------------------------------------------------------------
 
+const NEAR = 1500;
 const near = new IntersectionObserver(
   (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => fill(entry.target)),
-  { rootMargin: "1500px" },
+  { rootMargin: `${NEAR}px` },
 );
 
-/** Loads the rows of a chunk, once. */
-async function fill(chunk) {
-  if (!chunk.classList.contains("waiting") || chunk.dataset.asked) return;
-  chunk.dataset.asked = "yes";
+const filling = new WeakMap();
+
+/** Loads the rows of a chunk, once. Who asks again waits for the same answer. */
+function fill(chunk) {
+  if (chunk.classList.contains("waiting") && !filling.has(chunk)) filling.set(chunk, loadRows(chunk));
+  return filling.get(chunk);
+}
+
+async function loadRows(chunk) {
   near.unobserve(chunk);
   try {
     const [text] = await fetchText(chunk.dataset.src);
     chunk.replaceChildren(...parse(text).body.childNodes);
     chunk.classList.remove("waiting");
   } catch (error) {
-    delete chunk.dataset.asked;
+    filling.delete(chunk);
     chunk.textContent = String(error);
   }
 }
@@ -83,10 +89,21 @@ const chunkOf = (index) => {
   const size = Number(document.getElementById("feed").dataset.chunk);
   return document.getElementById(`c${Math.floor(index / size) * size}`);
 };
-whenMissing(async (index) => {
-  const chunk = document.getElementById("feed") && chunkOf(index);
-  if (chunk) await fill(chunk);
-});
+const isNear = (chunk) => {
+  const { top, bottom } = chunk.getBoundingClientRect();
+  return bottom > -NEAR && top < innerHeight + NEAR;
+};
+whenMissing(
+  async (index) => {
+    const chunk = document.getElementById("feed") && chunkOf(index);
+    if (chunk) await fill(chunk);
+  },
+  async () => {
+    const waiting = [...document.querySelectorAll(".chunk.waiting")].filter(isNear);
+    await Promise.all(waiting.map(fill));
+    return waiting.some((chunk) => !chunk.classList.contains("waiting"));
+  },
+);
 
 // -- small things -----------------------------------------------------------------------------------------------------
 
