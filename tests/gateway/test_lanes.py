@@ -64,7 +64,7 @@ class TestForwarding:
         assert answer.json()["model"] == ANTHROPIC
         assert answer.headers["x-segue-model"] == "anthropic/claude-sonnet-4-5"
         assert json.loads(seen[0]) == json.loads(body) | {"model": "claude-sonnet-4-5"}
-        report = httpx2.get(f"{served.url}/segue/requests/{answer.headers['x-segue-request']}").json()
+        report = served.report(answer)
         assert report["lane"] == "forwarded" and report["changes"] == []
 
     def test_headers_of_the_client_are_forwarded_but_not_its_key(self, served: Served) -> None:
@@ -82,7 +82,7 @@ class TestCaches:
         answer = post(served, "/v1/chat/completions", body)
         assert answer.status_code == 200
         assert served[target].requests[-1]["prompt_cache_key"] == "mine"
-        report = httpx2.get(f"{served.url}/segue/requests/{answer.headers['x-segue-request']}").json()
+        report = served.report(answer)
         assert not [change for change in report["changes"] if "prompt_cache_key" in change["detail"]]
 
     @pytest.mark.parametrize("header", ["x-session-affinity", "x-session-id", "session_id"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import anthropic
+import httpx2
 import openai
 from google import genai
 from google.genai import types as gemini
@@ -21,7 +22,7 @@ from segue.testing import Reply, StandIn
 from segue.types import AssistantContent, Model, TextContent, ThinkingContent, ToolCall
 from segue.wire import signature_of
 from support.providers import MODELS
-from support.waiting import HANGS
+from support.waiting import HANGS, until
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CALL = Reply([ThinkingContent("Where?"), TextContent("Let me look."), ToolCall("", "weather", {"city": "Paris"})])
@@ -108,6 +109,13 @@ class Served:
 
     def __getitem__(self, protocol: str) -> Provider:
         return self.standins[protocol]
+
+    def report(self, answer: httpx2.Response) -> dict[str, Any]:
+        """The gateway's report of the request with this answer, which is written after it."""
+        address = f"{self.url}/segue/requests/{answer.headers['x-segue-request']}"
+        until(lambda: httpx2.get(address).status_code == 200)
+        found: dict[str, Any] = httpx2.get(address).json()
+        return found
 
     def refusals(self) -> list[str]:
         """What the stand-ins refused, because it broke a rule."""
