@@ -28,7 +28,7 @@ help: ## list the targets
 tour: $(RUN) ## run a demo: one conversation with six providers, what each one receives, and what was changed for it
 	@$(BIN)/python examples/tour.py
 
-test: $(DEV) ## run the tests, in less than ten minutes
+test: $(DEV) ## run the tests, in about fifteen minutes on two cores
 	$(BIN)/pytest -q -n 2
 
 soak: $(DEV) ## run the same tests with more examples, in less than twenty minutes
