@@ -53,11 +53,15 @@ def text_of(result: ToolResultMessage) -> str:
 
 
 def children() -> set[int]:
-    """Child processes of this one that still run (on a system with /proc)."""
+    """Child processes of this one that still run (on a system with /proc).
+
+    A process whose first thread has ended is a zombie while other threads still run, and its sockets are still open.
+    """
     found = set()
     for number in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
             state, parent = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[:2]
-            if parent == str(os.getpid()) and state != "Z":
+            ended = state == "Z" and len(os.listdir(f"/proc/{number}/task")) == 1
+            if parent == str(os.getpid()) and not ended:
                 found.add(int(number))
     return found

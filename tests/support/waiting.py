@@ -41,9 +41,10 @@ async def until_async(happened: Callable[[], object]) -> None:
 
 
 def has_ended(number: int) -> bool:
-    """Whether a process has ended, including zombies."""
+    """Whether a process has ended, including zombies, but not those with other threads that still run."""
     try:
-        return bool(psutil.Process(number).status() == psutil.STATUS_ZOMBIE)
+        process = psutil.Process(number)
+        return bool(process.status() == psutil.STATUS_ZOMBIE and process.num_threads() == 1)
     except psutil.NoSuchProcess:
         return True
 

@@ -263,6 +263,7 @@ class FaultyHandler(BaseHTTPRequestHandler):
         if not status:
             return
         self.send_response(status)
+        self.send_header("connection", "close")  # without it, the client may send the next request on this connection
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
