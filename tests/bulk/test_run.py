@@ -6,6 +6,7 @@
 import gzip
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from support.corpora import (
     write,
     written,
 )
+from support.transcripts import CASES as FORMS, lay_out
 from support.waiting import HANGS
 
 import segue
@@ -83,7 +85,11 @@ def test_examples_name_rows_of_the_input(tmp_path: Path) -> None:
             assert code in [change.code for change in segue.encode(stored, TARGETS[0]).changes]
 
 
-def test_duplicates_are_counted_and_dropped_on_request_wherever_they_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize("in_memory", [1 << 15, 10])
+def test_duplicates_are_counted_and_dropped_on_request_wherever_they_are(
+    in_memory: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("segue.bulk.duplicates.IN_MEMORY", in_memory)  # of 181 rows
     numbers = [at % 60 for at in range(180)]
     path = tmp_path / "corpus.jsonl"
     texts = [json.dumps(json.loads(clean(at).to_json()) | {"id": place}) for place, at in enumerate(numbers)]
@@ -93,6 +99,27 @@ def test_duplicates_are_counted_and_dropped_on_request_wherever_they_are(tmp_pat
     assert (report.duplicates, report.dropped, report.rejected, report.rows) == (120, 120, 1, 181)
     assert [row["id"] for row in written(tmp_path / "dropped")] == list(range(60))
     assert len(written(tmp_path / "counted")) == 180
+
+
+def test_lines_are_converted_without_pyarrow_which_needs_much_memory(tmp_path: Path) -> None:
+    path = write(tmp_path / "corpus.jsonl", 50)
+    script = """
+import sys
+from segue.bulk import Settings, on_this_machine, run
+settings = Settings(command="convert", protocol="openai-completions", drops_duplicates=True)
+report = run(settings, [sys.argv[1]], sys.argv[2], engine=on_this_machine(1))
+assert report.rows == 50 and "pyarrow" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script, str(path), str(tmp_path / "out")], check=True)
+
+
+def test_a_parquet_file_without_pyarrow_is_an_error_that_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    monkeypatch.setattr("segue.bulk.inputs.find_spec", lambda name: None)
+    with pytest.raises(segue.SettingError, match=r"rows\.parquet is a Parquet file; pip install 'segue\[bulk\]'"):
+        convert(tmp_path / "rows.parquet", tmp_path / "out")
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
@@ -189,6 +216,19 @@ def test_a_file_of_another_tool_is_one_row(tmp_path: Path) -> None:
         row["messages"]["messages"]
         == segue.export(segue.transcripts.read(path).context, settings.protocol or "").body["messages"]
     )
+
+
+@pytest.mark.parametrize(
+    "name", ["cursor-calls-without-ids", "opencode-export", "pydantic-ai-signatures", "vercel-model-messages"]
+)
+def test_a_document_of_another_tool_is_not_taken_for_a_list_of_messages(name: str, tmp_path: Path) -> None:
+    case = next(each for each in FORMS if f"{each.parent.name}-{each.stem}" == name)
+    path = lay_out(json.loads(case.read_text("utf-8")), tmp_path)
+    settings = Settings(command="convert", protocol="openai-completions")
+    report = run(settings, [str(path)], str(tmp_path / "out"), engine=ONE_CORE)
+    assert (report.rows, report.rejected) == (1, 0)
+    [row] = written(tmp_path / "out")
+    assert row["tool"] == case.parent.name
 
 
 def test_progress_reaches_the_end_also_if_a_run_is_continued(tmp_path: Path) -> None:

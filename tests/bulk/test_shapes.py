@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -141,6 +142,22 @@ def test_structs_that_arrow_has_filled_with_nulls_are_read_without_them(tmp_path
             if isinstance(block, ToolCall)
         ]
         assert arguments == [{"city": "Paris"}, {"place": {"name": "Rome", "zip": 1}}]
+
+
+def test_dates_in_structs_of_parquet_are_read_as_text(tmp_path: Path) -> None:
+    function = {"name": "weather", "arguments": {"day": datetime(2026, 11, 18, tzinfo=UTC)}}
+    messages = [OPENAI[1], OPENAI[2] | {"tool_calls": [CALL | {"function": function}]}, OPENAI[3]]
+    table = convert_batch(pa.Table.from_pylist([{"messages": messages}]), protocol="anthropic-messages")
+    [row] = table.to_pylist()
+    assert row["segue_rejected"] is None
+    assert json.loads(row["messages"])["messages"][1]["content"][1]["input"] == {"day": "2026-11-18T00:00:00Z"}
+
+
+def test_tools_in_text_with_nulls_are_read_without_them() -> None:
+    tools = [TOOLS[0] | {"input_schema": None, "strict": None}]
+    for given in (tools, json.dumps(tools), msgspec.Raw(json.dumps(tools).encode())):
+        [row] = convert_batch([{"messages": OPENAI, "tools": given}], protocol="openai-completions")
+        assert [tool["function"]["name"] for tool in json.loads(row["messages"])["tools"]] == ["weather"]
 
 
 def test_a_null_that_a_model_wrote_into_arguments_stays() -> None:

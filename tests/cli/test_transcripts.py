@@ -8,10 +8,11 @@ from support.kitchen import MODEL, Terminal, environment, kitchen, log_of
 from support.transcripts import CASES, lay_out, shown
 
 import segue
-from segue import transcripts
+from segue import Context, transcripts
 from segue.agent.state import rebuilt
 from segue.cli import main
 from segue.session import SEPARATOR, MessageAdded, open_store
+from segue.transcripts import Source, recognised
 
 Captured = pytest.CaptureFixture[str]
 TARGET = "mistral/mistral-large-latest"
@@ -21,7 +22,8 @@ CASE = {f"{path.parent.name}-{path.stem}": path for path in CASES}
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A machine with a session of Claude Code and one of pi."""
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_DATA_HOME", "PI_CODING_AGENT_DIR", "GEMINI_CLI_HOME",
+                 "KIMI_CODE_HOME"):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -45,6 +47,14 @@ def test_sessions_of_all_tools_are_listed(home: Path, capsys: Captured) -> None:
     assert "Terns" in capsys.readouterr().out
 
 
+def test_sessions_of_kimi_code_are_listed(home: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    laid("kimi-session", home / "elsewhere")
+    monkeypatch.setenv("KIMI_CODE_HOME", str(home / "elsewhere"))
+    assert main(["transcripts", "kimi", "--json"]) == 0
+    (row,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (row["id"], row["title"], row["cwd"]) == ("session_1", "Terns", "/home/ada/tern")
+
+
 def test_a_listing_reads_only_the_ends_of_a_file(tmp_path: Path) -> None:
     path = laid("claude-code-rewound", tmp_path)
     rows = path.read_bytes().splitlines()
@@ -62,6 +72,38 @@ def test_commands_accept_sessions_of_other_tools(command: list[str], tmp_path: P
     captured = capsys.readouterr()
     assert "a session of Codex CLI (0.146.0" in captured.err
     assert "gAAAAAsealed" not in captured.err
+
+
+@pytest.mark.parametrize("name", CASE)
+def test_commands_read_what_the_library_reads(name: str, tmp_path: Path, capsys: Captured) -> None:
+    """Files that are lists of messages or have request bodies as lines are read as such."""
+    path = laid(name, tmp_path)
+    form = recognised(Source(path))
+    assert form is not None
+    status = main(["import", str(path)])
+    captured = capsys.readouterr()
+    if form.is_plain(Source(path)):
+        assert f"{path}: a session of" not in captured.err
+    else:
+        assert status == 0
+        assert f"{path}: a session of {form.title}" in captured.err
+        found = Context.from_json(captured.out.encode("utf-8", "replace"))
+        assert list(map(shown, found.messages)) == list(map(shown, transcripts.read(path).context.messages))
+
+
+def test_a_side_file_is_not_read_as_a_conversation(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "msg_1.json"
+    path.write_text('{"id": "msg_1", "sessionID": "ses_1", "role": "assistant", "time": {"created": 1}}')
+    assert main(["show", str(path)]) == 2
+    assert f"segue: {path}: this is a message of opencode without its parts" in capsys.readouterr().err
+
+
+def test_other_conversations_of_a_file_are_counted(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "chats.json"
+    turns = [{"from": "human", "value": "Terns?"}, {"from": "gpt", "value": "Three."}]
+    path.write_text(json.dumps([{"conversations": turns}, {"conversations": turns}]))
+    assert main(["show", str(path)]) == 0
+    assert f"{path}: 1 of 2 conversations, with the id 1" in capsys.readouterr().err
 
 
 def test_a_transfer_writes_what_the_other_tool_resumes(home: Path, capsys: Captured) -> None:

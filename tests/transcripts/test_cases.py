@@ -105,3 +105,27 @@ def test_signatures_of_a_transcript_are_sent_to_no_provider() -> None:
     context = segue.Context([segue.UserMessage("Which?"), answer, segue.UserMessage("Why?")])
     assert b"signed-elsewhere" not in segue.encode(context, model).json()
     assert b"signed-elsewhere" in segue.encode(context, model.replace(endpoint="transcript:claude-code")).json()
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (
+            {"id": "c1", "agent": {}, "execution_status": "idle", "persistence_dir": "."},
+            "state of a conversation",
+        ),
+        ({"agents": {"main": {"type": "main"}}, "workDir": "/home/ada/tern"}, "read agents/main/wire.jsonl"),
+        (
+            {"id": "prt_1", "sessionID": "ses_1", "messageID": "msg_1", "type": "text", "text": "Terns"},
+            "a part of a",
+        ),
+        ({"id": "msg_1", "sessionID": "ses_1", "role": "assistant", "time": {"created": 1}}, "without its parts"),
+        ({"id": "ses_1", "projectID": "p", "directory": "/", "time": {"created": 1}}, "around this file"),
+    ],
+)
+def test_a_side_file_of_a_tool_says_what_to_read(document: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "side.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(document))
+    with pytest.raises(segue.FormatError, match=reason):
+        transcripts.read(path)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -102,6 +103,8 @@ def _shards(path: str, name: str, shard_bytes: int) -> Iterator[Shard]:
         magic = file.read(4)
     stem, ending = split_name(name)
     if magic == PARQUET:
+        if find_spec("pyarrow") is None:
+            raise SettingError(f"{path} is a Parquet file; pip install 'segue[bulk]' to read it")
         groups = _row_groups(path, shard_bytes)
         for index, (start, end, length) in enumerate(groups):
             yield Shard(path, f"{stem}-{index:05d}{ending}", "parquet", start, end, length)
@@ -120,17 +123,26 @@ def _shards(path: str, name: str, shard_bytes: int) -> Iterator[Shard]:
 
 
 def is_transcript(path: str) -> bool:
-    """Whether another tool stored its conversations in a file: no line of it holds a whole one."""
+    """Whether another tool stored its conversations in a file, and its lines cannot be read one by one."""
+    source = Source(path)
+    form = recognised(source)
+    if form is None:
+        return False
+    return not ((form.in_rows or form.is_plain(source)) and _has_rows(path))
+
+
+def _has_rows(path: str) -> bool:
+    """Whether a line at the beginning of a file holds a whole conversation."""
     with open(path, "rb") as file:
         head = [line for line in first_lines(iter(file)) if line.strip()]
     for line in head:
         try:
             row = read_json(line.removeprefix(BYTE_ORDER_MARK))
             read_row(row if isinstance(row, dict) else {"messages": row})
-            return False
+            return True
         except (*UNREADABLE, FormatError):
             continue
-    return recognised(Source(path)) is not None
+    return False
 
 
 def _row_groups(path: str, shard_bytes: int) -> Iterator[tuple[int, int, int]]:

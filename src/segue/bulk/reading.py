@@ -1,6 +1,6 @@
 """The conversation in a row of a table: which columns hold it, in which form, and the conversation itself."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from ..errors import FormatError, VersionError
-from ..render import ingest, recognise
+from ..render import RecognisedBody, ingest, plain_values, recognise
 from ..transcripts import is_turns, read_turns
 from ..types import Context, ToolDefinition
 from ..types.codec import UNREADABLE, json_text, read, read_json
@@ -17,6 +17,9 @@ from .nulls import is_filled_by_arrow, without_field_nulls, without_nulls
 
 Row = Mapping[str, Any]
 """A row: the values of its columns, as JSON values or as their text (``msgspec.Raw``)."""
+
+Drop = Callable[[Any], Any]
+"""Returns a value without the nulls that mean nothing."""
 
 COLUMNS = ("messages", "conversations", "conversation", "contents", "input")
 """Names of columns that hold a conversation, in the order in which they are tried."""
@@ -50,9 +53,10 @@ def read_row(row: Row, column: str | None = None, *, from_arrow: bool = False) -
         columns = (name,)
     if isinstance(value, str):
         raise FormatError("this is text, not a conversation", path=columns[0])
-    clean = without_nulls if from_arrow or is_filled_by_arrow(value) else without_field_nulls
+    drop = without_nulls if from_arrow or is_filled_by_arrow(value) else without_field_nulls
     try:
-        return _read(clean(value), columns, row, clean)
+        clean = _cleaned(row[columns[0]] if len(columns) == 1 else None, value, drop)
+        return _read(clean, columns, row, drop)
     except RecursionError:
         raise FormatError("nested too deeply to be read") from None
 
@@ -106,6 +110,18 @@ def _opened(value: Any) -> Any:
     return value
 
 
+def _cleaned(given: Any, value: Any, drop: Drop) -> Any:
+    """The value of a column without nulls; ``given`` is the column itself, ``None`` if the value is from two columns.
+
+    Most texts have no null: looking for the word is much faster than looking at every field.
+    """
+    if isinstance(given, Raw):
+        return drop(value) if b"null" in bytes(given) else value
+    if isinstance(given, str):
+        return drop(value) if "null" in given else value
+    return drop(plain_values(value))
+
+
 def _pair(prompt: Any, completion: Any) -> list[Any]:
     """The messages of a prompt and its completion, each as text or as messages."""
     asked = prompt if isinstance(prompt, list) else [{"role": "user", "content": prompt}]
@@ -113,29 +129,31 @@ def _pair(prompt: Any, completion: Any) -> list[Any]:
     return [*asked, *answered]
 
 
-def _read(value: Any, columns: tuple[str, ...], row: Row, clean: Any) -> Found:
-    frame = {name: clean(_opened(row[name])) for name in FRAME if row.get(name) is not None and name not in columns}
+def _read(value: Any, columns: tuple[str, ...], row: Row, drop: Drop) -> Found:
+    frame = {name: row[name] for name in FRAME if row.get(name) is not None and name not in columns}
     if isinstance(value, list) and is_turns(value):
-        return Found(_framed(read_turns(value), frame), columns, SHAREGPT)
+        return Found(_framed(read_turns(value), frame, drop), columns, SHAREGPT)
     if isinstance(value, list) and not DOCUMENT.isdisjoint(frame):
-        value, frame = {columns[0]: value} | frame, {}
+        value = {columns[0]: value} | {name: _cleaned(given, _opened(given), drop) for name, given in frame.items()}
+        frame = {}
     form = recognise(value)
-    if form.protocol is None:
-        context = ingest(json_text(form.body).encode("utf-8", "replace"), now=0)
-    else:
-        context = ingest(form.body, form.protocol, now=0)
-    return Found(_framed(context, frame), columns, form.name, form.protocol)
+    context = RecognisedBody(form, None).conversation(now=0)
+    return Found(_framed(context, frame, drop), columns, form.name, form.protocol)
 
 
-def _framed(context: Context, frame: dict[str, Any]) -> Context:
+def _framed(context: Context, frame: dict[str, Any], drop: Drop) -> Context:
     """The conversation with the system prompt and the tools that are in other columns."""
-    system = next((text for name in SYSTEM if (text := _text(frame.get(name)))), "")
+    system = next((text for name in SYSTEM if name in frame and (text := _text(_opened(frame[name])))), "")
     if system and not context.system_prompt:
         context = replace(context, system_prompt=system)
-    tools = frame.get("tools")
-    if tools and not context.tools:
-        context = replace(context, tools=list(_read_tools(json_text(tools))))
+    if "tools" in frame and not context.tools:
+        context = replace(context, tools=list(_read_tools(_as_json(frame["tools"]), drop)))
     return context
+
+
+def _as_json(given: Any) -> bytes:
+    """The value of a column as JSON text."""
+    return bytes(given) if isinstance(given, Raw) else json_text(plain_values(given)).encode("utf-8", "replace")
 
 
 def _text(value: Any) -> str:
@@ -145,10 +163,12 @@ def _text(value: Any) -> str:
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 
-@lru_cache(256)  # most rows of a corpus have the same tools
-def _read_tools(text: str) -> tuple[ToolDefinition, ...]:
-    """Tools in the form of any protocol, or in segue's own."""
-    tools = read_json(text.encode("utf-8", "replace"))
+@lru_cache(64)  # most rows of a corpus have the same tools
+def _read_tools(text: bytes, drop: Drop) -> tuple[ToolDefinition, ...]:
+    """Tools in the form of any protocol, or in segue's own; the list is JSON, or JSON text inside a JSON string."""
+    tools = drop(_opened(Raw(text)))
+    if not tools:
+        return ()
     for name in PROTOCOLS:
         body = {protocol_of(name).history: [], "tools": tools}
         try:
@@ -158,6 +178,6 @@ def _read_tools(text: str) -> tuple[ToolDefinition, ...]:
         if context.tools and all(tool.name for tool in context.tools):
             return tuple(context.tools)
     try:
-        return tuple(read(text, list[ToolDefinition]))
+        return tuple(read(json_text(tools), list[ToolDefinition]))
     except FormatError as error:
         raise FormatError(f"the tools are not in a known form: {error.reason}", path="tools") from None

@@ -4,17 +4,16 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from ..errors import SettingError
 from .batches import check_target
 from .containers import new_file, remove_unfinished
 from .cores import on_all_cores
+from .duplicates import count_duplicates, write_duplicates
 from .inputs import Shard, find_files, plan
 from .manifest import Book, new_manifest
 from .report import Report, Tally, fill
@@ -61,7 +60,6 @@ def run(
     """
     if settings.command == "convert":
         check_target(settings)
-    _check_installed()
     files = find_files(inputs)
     shards = plan(files, limit, shard_bytes)
     folder = Path(out)
@@ -75,11 +73,6 @@ def run(
     return msgspec.json.decode((folder / "report.json").read_bytes(), type=Report)
 
 
-def _check_installed() -> None:
-    if find_spec("pyarrow") is None:  # importing it is left to those who need it: that takes a while
-        raise SettingError("pyarrow is not installed: pip install 'segue[bulk]'")
-
-
 def _work(job: Job, shards: list[Shard], book: Book, engine: Engine, progress: Callable[[Progress], None]) -> None:
     if job.settings.drops_duplicates:
         _find_duplicates(job, shards, engine)
@@ -90,8 +83,6 @@ def _work(job: Job, shards: list[Shard], book: Book, engine: Engine, progress: C
         progress(Progress(tally.rows, sizes[output], total))
     waiting = [shard for shard in shards if shard.output not in finished]
     for done in engine(partial(run_shard, job), waiting):
-        from . import duplicates as duplicates  # needed at the end; loaded now, while other processes work
-
         book.finish_shard(done.output, done.tally)
         progress(Progress(done.tally.rows, sizes[done.output], total))
     book.write()
@@ -102,8 +93,6 @@ def _find_duplicates(job: Job, shards: list[Shard], engine: Engine) -> None:
     paths = [(part_path(job, each.output, "digests"), part_path(job, each.output, "duplicates")) for each in shards]
     if all(duplicates.exists() for _, duplicates in paths):
         return
-    from .duplicates import write_duplicates
-
     missing = [shard for shard, (digests, _) in zip(shards, paths, strict=True) if not digests.exists()]
     for _ in engine(partial(run_shard, replace(job, only_digests=True)), missing):
         pass
@@ -126,9 +115,7 @@ def _finish(job: Job, shards: list[Shard], book: Book) -> None:
 
 
 def _count_duplicates(job: Job, shards: list[Shard]) -> int:
-    from .duplicates import count_duplicates
-
-    return count_duplicates(part_path(job, shard.output, "digests") for shard in shards)
+    return count_duplicates([part_path(job, shard.output, "digests") for shard in shards])
 
 
 def _rejected_rows(job: Job, shards: list[Shard], tallies: dict[str, Tally]) -> Iterator[bytes]:

@@ -157,8 +157,10 @@ def _errors(findings: list[Finding]) -> dict[str, int]:
 
 
 def _codes(changes: list[Change]) -> tuple[dict[str, int], list[str]]:
-    codes = Counter(change.code for change in changes)
-    return dict(sorted(codes.items())), sorted({change.code for change in changes if change.lossy})
+    times: dict[str, int] = {}
+    for change in changes:
+        times[change.code] = times.get(change.code, 0) + 1
+    return dict(sorted(times.items())), sorted({change.code for change in changes if change.lossy})
 
 
 def _with_tools(context: Context) -> Context:

@@ -11,7 +11,7 @@ from ..errors import FormatError, SegueError, SettingError
 from ..session import open_store
 from ..types import Context, Model
 from .formats import Found, Source, read_file
-from .found_transcripts import name_of, print_left_out, read_transcript, transcript_format
+from .found_transcripts import name_of, print_left_out, print_others, read_transcript, transcript_format
 from .session_names import named_session
 from .terminal import busy, print_note
 
@@ -112,6 +112,7 @@ class Conversations:
         transcript = read_transcript(self.path)
         self.announce(name_of(transcript))
         print_left_out(transcript, self.name)
+        print_others(self.path, transcript)
         return Found(transcript.context, name_of(transcript))
 
     def read(self, lines: Iterable[bytes]) -> Iterator[Found]:

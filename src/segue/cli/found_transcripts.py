@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..errors import FormatError, SettingError
-from ..render import recognise
 from ..transcripts import (
     Branch,
     Format,
@@ -18,6 +17,7 @@ from ..transcripts import (
     places,
     read,
     recognised,
+    refuse_side_file,
 )
 from ..types.text import count_of
 from .terminal import print_note, progress_of_rows
@@ -27,30 +27,15 @@ LARGE = 1 << 24
 
 
 def transcript_format(path: str) -> Format | None:
-    """The format of a file that another tool wrote; ``None`` if segue's own readers read it, or nothing does."""
+    """The format of a file that another tool wrote; ``None`` if segue's own readers read it, or nothing does. A
+    ``FormatError`` if it belongs to a conversation of a tool, but is not one."""
     if not os.path.isfile(path) and not os.path.isdir(path):  # a pipe can be read only once
         return None
     source = Source(path)
     found = recognised(source)
-    if found is None or found.resumes or source.is_directory or source.tables:
-        return found
-    return None if _is_known(source) else found
-
-
-def _is_known(source: Source) -> bool:
-    """Whether the file is a conversation, a request body or a list of messages, or has one of these on each line. These
-    need no reader of transcripts."""
-    if source.document is not None:
-        return _is_conversation(source.document)
-    return _is_conversation(source.rows) or all(map(_is_conversation, source.rows))
-
-
-def _is_conversation(document: object) -> bool:
-    try:
-        recognise(document)
-    except FormatError:
-        return False
-    return True
+    if found is None:
+        refuse_side_file(source)
+    return None if found is None or found.is_plain(source) else found
 
 
 def read_transcript(path: str, identity: str | None = None) -> Transcript:
@@ -66,6 +51,14 @@ def read_transcript(path: str, identity: str | None = None) -> Transcript:
             done = size
 
         return read(path, identity, progress=progress)
+
+
+def print_others(path: str, found: Transcript) -> None:
+    """Print how many conversations a file has besides the one that was read."""
+    count = len(list_transcripts(path))
+    if count > 1:
+        hint = "segue transfer and segue sessions import read another one with --id"
+        print_note(f"{path}: 1 of {count:,} conversations, with the id {found.id}; {hint}")
 
 
 def name_of(found: Transcript) -> str:

@@ -85,6 +85,7 @@ class Linter:
                 for item in found.read(lines, source):
                     if isinstance(item, FormatError):
                         raise item
+                    self._note(item.form)
                     yield from self._conversation(item)
 
     def _document(self, data: bytes, line: int | None) -> list[Finding]:
@@ -93,9 +94,9 @@ class Linter:
             if source.protocol is not None:
                 return lint(data, source.protocol, self._model(source.protocol, {}))
             body = recognise_body(data)
+            self._note(body.form.name)
             if body.form.protocol is None:
                 return self._conversation(Found(body.conversation(), body.form.name))
-            self._note(body.form.name)
             return self._body(data, body, body.form.protocol)
         except FormatError as error:
             raise error.at(source.name, line) from None
@@ -115,7 +116,6 @@ class Linter:
         if not self.args.model:
             raise FormatError(f"this is {found.form}, not a request body; {CHOOSE}", source=self.conversations.name)
         model = get_model(self.args.model, catalog=self.catalog)
-        self._note(found.form)
         self.notes[f"checked as it is stored, for {model.ref}; segue encode changes what it would refuse"] = None
         return lint(encode(found.context, model, None, "off").json(), model.protocol, model)
 

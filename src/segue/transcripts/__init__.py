@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 
 from .format import Draft, Format, Target
-from .registry import format_named, format_of, formats, places, recognised
+from .registry import format_named, format_of, formats, places, recognised, refuse_side_file
 from .sharegpt import is_turns as is_turns, read_turns as read_turns
 from .source import Progress, Source
 from .values import REMARK_CODES, Branch, Compaction, Remark, RemarkCode, Report, Transcript, TranscriptInfo
@@ -36,6 +36,7 @@ __all__ = [
     "places",
     "read",
     "recognised",
+    "refuse_side_file",
     "write",
 ]
 

@@ -1,6 +1,6 @@
 """Chat histories of aider (``.aider.chat.history.md``): Markdown, all sessions in one file.
 
-``# aider chat started at`` begins a session, ``####`` lines are the user's, ``>`` lines are output of the program, and
+``# aider chat started at`` begins a session, ``####`` lines are the user's, ``> `` lines are output of the program, and
 the rest is the assistant's (aider, ``io.py`` and ``utils.split_chat_history_markdown``). There are no tools.
 """
 
@@ -66,7 +66,7 @@ def _read(lines: list[tuple[int, str]]) -> Conversation:
     for number, text in [*lines, (0, "")]:
         conversation.at(number)
         is_user = text.startswith("####") and text[4:5] in ("", " ")
-        now = "user" if is_user else "program" if text.startswith(">") else "answer"
+        now = "user" if is_user else "program" if text.startswith("> ") else "answer"
         if not text.strip() and number:
             now = kind if kind == "answer" else ""
         if now != kind or not number:

@@ -93,5 +93,6 @@ FORMAT = entries_format(
     title="Message batches of Anthropic",
     recognise=_recognise,
     entries=_entries,
+    in_rows=True,
     source="anthropic 0.125.0, types",
 )

@@ -24,7 +24,11 @@ def dataset_format(
         return [_entry(name, at, row, report, read) for at, row in enumerate([*all_rows(source, report)], 1)]
 
     return entries_format(
-        name=name, recognise=lambda source: mostly(first_rows(source), recognise), entries=entries, **fields
+        name=name,
+        recognise=lambda source: mostly(first_rows(source), recognise),
+        entries=entries,
+        in_rows=True,
+        **fields,
     )
 
 

@@ -72,4 +72,5 @@ FORMAT = replace(
         source="OpenAI's guide to fine-tuning, 2026",
     ),
     recognise=recognise,
+    is_plain=lambda source: source.document is None and all("messages" in row for row in source.rows),
 )

@@ -54,6 +54,10 @@ class Format(Struct, frozen=True, kw_only=True):
     """The model for whose provider a written conversation must be valid; ``None``: it is written as it is."""
     resumes: bool = False
     """Whether the tool continues what ``write`` makes: it is made valid for its provider first."""
+    in_rows: bool = False
+    """Whether each row of a file is a conversation of its own."""
+    is_plain: Callable[[Source], bool] = lambda source: False
+    """Whether a file of this format is a list of messages, or has request bodies as lines: it needs no own reader."""
     error_flags: bool = True
     """Whether a result has a flag that says that it is an error."""
     sorted_ids: bool = True

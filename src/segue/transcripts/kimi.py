@@ -1,21 +1,37 @@
 """Sessions of Kimi: ``wire.jsonl`` of Kimi Code (protocol 1.4), and ``context.jsonl`` of the older Kimi CLI.
 
 The new form has the system prompt and the tools. A step is one answer: its parts, calls and results are events between
-``step.begin`` and ``step.end``; usage excludes what a cache had.
+``step.begin`` and ``step.end``; usage excludes what a cache had. Each agent of a session has a file of its own, in
+``agents/<agent>/`` beside ``state.json``.
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
-from ..types import AssistantContent, TextContent, ThinkingContent, UserContent, UserMessage
+from ..types import AssistantContent, TextContent, ThinkingContent, ToolResultMessage, UserContent, UserMessage
 from .building import Conversation, media, tokens
-from .entries import below, rows_format
+from .entries import Entry, entries_format
 from .origins import CHAT
-from .reading import as_text, number_of, object_in, objects, objects_in, text_in, text_of
-from .source import Object
-from .values import Compaction
+from .reading import (
+    as_text,
+    joined_text,
+    json_rows,
+    number_of,
+    object_in,
+    object_of,
+    objects,
+    objects_in,
+    text_in,
+    text_of,
+    unix_ms,
+)
+from .source import Object, Source
+from .values import Compaction, seen
 
 NAME = "kimi"
+_MAIN, _FILE = "main", "wire.jsonl"
 _OLD = frozenset({"_system_prompt", "_checkpoint", "_usage"})
 _PREFIXES = (
     "metadata", "turn.", "llm.", "usage.", "permission.", "tools.", "plugin.", "runtime.", "token_counting.", "config.",
@@ -43,11 +59,10 @@ def read(conversation: Conversation, rows: Iterable[tuple[int, Object]]) -> None
             conversation.tools = []
             conversation.add_tools(row.get("tools"))
         elif kind == "context.append_message":
+            step.add_message(row)
+        elif kind in _CHANGES:
             step.close("aborted")
-            _message(conversation, object_in(row, "message"), row.get("time"))
-        elif kind == "context.apply_compaction":
-            step.close("aborted")
-            _compact(conversation, row)
+            _CHANGES[kind](conversation, row)
         elif kind == "context.append_loop_event":
             step.event(object_in(row, "event"), row.get("time"))
         else:
@@ -65,11 +80,39 @@ def _configure(conversation: Conversation, row: Object) -> None:
 
 
 def _compact(conversation: Conversation, row: Object) -> None:
-    """The last messages of the user stay, and the summary follows them."""
-    typed = [each for each in conversation.log if isinstance(each, UserMessage) and not each.injected]
-    count = number_of(row.get("keptUserMessageCount"))
+    """The first and the last messages of the user stay, and the summary follows them. Older versions put the summary
+    first, and keep what follows the messages that it replaces."""
+    before = seen(conversation.log)
     summary = UserMessage(text_in(row, "contextSummary", "summary") or "", injected=True)
-    conversation.log.append(Compaction((*(typed[-count:] if count else ()), summary)))
+    if "keptUserMessageCount" not in row:
+        after = before[number_of(row.get("compactedCount")) :]
+        conversation.log.append(Compaction((summary, *after)))
+        return
+    typed = [each for each in before if isinstance(each, UserMessage) and not each.injected]
+    first = number_of(row.get("keptHeadUserMessageCount"))
+    last = number_of(row.get("keptUserMessageCount")) - first
+    conversation.log.append(Compaction((*typed[:first], *typed[max(len(typed) - last, first) :], summary)))
+
+
+def _clear(conversation: Conversation, row: Object) -> None:
+    conversation.log.append(Compaction(()))
+
+
+def _undo(conversation: Conversation, row: Object) -> None:
+    """Take back the last turns, but nothing before a compaction. What the program injected stays."""
+    undone = Conversation(NAME)
+    undone.log = [*conversation.log]
+    count, at = number_of(row.get("count")), len(conversation.log) - 1
+    while count and at >= 0 and not isinstance(message := conversation.log[at], Compaction):
+        if not isinstance(message, UserMessage) or not message.injected:
+            del conversation.log[at]
+            count -= isinstance(message, UserMessage)
+        at -= 1
+    conversation.add_branch(f"undone-{len(conversation.branches) + 1}", undone)
+
+
+_CHANGES = {"context.apply_compaction": _compact, "context.clear": _clear, "context.undo": _undo}
+"""What changes the messages before it."""
 
 
 def _old(conversation: Conversation, row: Object) -> None:
@@ -87,8 +130,7 @@ def _message(conversation: Conversation, message: Object, time: Any) -> None:
     role = message.get("role")
     content = _content(conversation, message.get("content"))
     if role == "user":
-        origin = object_in(message, "origin")
-        conversation.add_user([*content], injected=origin.get("kind", "user") != "user")
+        conversation.add_user([*content], injected=not _is_typed(object_in(message, "origin")))
     elif role == "assistant":
         calls = [_call(conversation, each) for each in objects_in(message, "toolCalls")]
         conversation.add_answer([*_thoughts(message), *_texts(content), *calls], time=time)
@@ -98,6 +140,12 @@ def _message(conversation: Conversation, message: Object, time: Any) -> None:
         conversation.add_system("\n".join(each.text for each in content if isinstance(each, TextContent)))
     else:
         conversation.remark("row-incomplete", "a message of an unknown role")
+
+
+def _is_typed(origin: Object) -> bool:
+    """Whether a message is a prompt: what the user typed, or what another agent asks a sub-agent."""
+    kind, name = origin.get("kind", "user"), origin.get("name")
+    return kind == "user" or origin.get("trigger") == "user-slash" or (kind == "system_trigger" and name == "subagent")
 
 
 def _call(conversation: Conversation, call: Object) -> AssistantContent:
@@ -143,7 +191,17 @@ class _Step:
         self._conversation = conversation
         self._blocks: list[AssistantContent] = []
         self._results: list[Object] = []
+        self._waiting: set[str] = set()
+        self._held: list[Object] = []
         self._time: Any = None
+
+    def add_message(self, row: Object) -> None:
+        """Add a message. While a call waits for its result, the message is held back, as Kimi does it."""
+        if self._waiting:
+            self._held.append(row)
+        else:
+            self.close("aborted")
+            _message(self._conversation, object_in(row, "message"), row.get("time"))
 
     def event(self, event: Object, time: Any) -> None:
         kind = text_of(event.get("type"))
@@ -156,8 +214,12 @@ class _Step:
             self._blocks += found
         elif kind == "tool.call":
             self._blocks.append(_call(self._conversation, {"id": event.get("toolCallId")} | event))
+            self._waiting.add(text_of(event.get("toolCallId")))
         elif kind == "tool.result":
             self._results.append(event)
+            self._waiting.discard(text_of(event.get("toolCallId")))
+            if not self._waiting and not self._blocks:  # the step has ended before
+                self.close(None)
         elif kind == "step.end":
             self.close(event.get("finishReason"), event)
         else:
@@ -180,14 +242,71 @@ class _Step:
             content = _content(self._conversation, result.get("output"))
             self._conversation.add_result(each.get("toolCallId"), content, result.get("isError") is True)
         self._blocks, self._results = [], []
+        if stop == "aborted":
+            self._waiting.clear()
+        if not self._waiting:
+            held, self._held = self._held, []
+            for row in held:
+                _message(self._conversation, object_in(row, "message"), row.get("time"))
 
 
-FORMAT = rows_format(
+# -- the files of a session ------------------------------------------------------------------------------------------
+
+
+def _entries(source: Source) -> list[Entry]:
+    session = _session(source.path)
+    state = object_of(Source(session / "state.json").document) if session is not None else {}
+    return [
+        Entry(
+            read=lambda: _read(source, session),
+            id=session.name if session is not None else None,
+            title=text_in(state, "title"),
+            cwd=text_in(state, "workDir"),
+            started=unix_ms(state.get("createdAt")),
+            updated=unix_ms(state.get("updatedAt")),
+        )
+    ]
+
+
+def _session(path: Path) -> Path | None:
+    """The directory of the session of Kimi Code that a file belongs to; ``None`` if the file is not in one."""
+    folder = path.absolute().parent.parent
+    return folder.parent if folder.name == "agents" and (folder.parent / "state.json").is_file() else None
+
+
+def _read(source: Source, session: Path | None) -> Conversation:
+    conversation = Conversation(NAME)
+    read(conversation, json_rows(source, conversation.report))
+    if session is not None and source.path.absolute().parent.name == _MAIN:
+        conversation.at()
+        for path in sorted((session / "agents").glob(f"*/{_FILE}")):
+            if path.parent.name != _MAIN:
+                _add_agent(conversation, path)
+    return conversation
+
+
+def _add_agent(conversation: Conversation, path: Path) -> None:
+    """Add a sub-agent. The result of the call that started it begins with its id."""
+    agent, name = Conversation(NAME), path.parent.name
+    read(agent, json_rows(Source(path), agent.report))
+    results = [each for each in conversation.log if isinstance(each, ToolResultMessage)]
+    calls = (each.tool_call_id for each in results if joined_text(each.content).startswith(f"agent_id: {name}\n"))
+    conversation.add_branch(name, agent, "subagent", next(calls, None))
+
+
+def find() -> Iterator[Path]:
+    """The files of sessions on this machine."""
+    home = Path(os.environ.get("KIMI_CODE_HOME") or Path.home() / ".kimi-code")
+    yield from home.glob(f"sessions/*/*/agents/{_MAIN}/{_FILE}")
+    yield from (Path.home() / ".kimi").glob("sessions/*/*/context.jsonl")
+
+
+FORMAT = entries_format(
     name=NAME,
     title="Kimi Code and Kimi CLI",
-    recognise=is_own,
-    read=read,
-    find=below("~/.kimi", "sessions/*/*/context.jsonl"),
+    recognise=lambda source: is_own(source.rows),
+    entries=_entries,
+    find=find,
     verified=True,
-    source="files of protocol 1.4; the older form from MoonshotAI/kimi-cli",
+    source="files of protocol 1.4; MoonshotAI/kimi-code, 2026; the older form from MoonshotAI/kimi-cli",
 )

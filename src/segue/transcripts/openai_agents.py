@@ -194,6 +194,7 @@ FORMAT = entries_format(
     recognise=_recognise,
     entries=_entries,
     write=_draft,
+    is_plain=lambda source: not source.tables,
     verified=True,
     source="openai-agents 0.24.0, run on 2026-11-18",
 )

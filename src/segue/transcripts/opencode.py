@@ -175,12 +175,19 @@ def _chosen(sessions: list[Object], identity: str | None, source: Source) -> Obj
     if identity is not None:
         found = next((each for each in sessions if each.get("id") == identity), None)
         if found is None:
-            raise FormatError(f"there is no session {identity!r}", source=str(source))
+            raise FormatError(f"there is no session {identity!r}{_where(source)}", source=str(source))
         return found
     roots = [each for each in sessions if not each.get("parentID")] or sessions
     if not roots:
         raise FormatError("there is no session", source=str(source))
     return max(roots, key=lambda each: number_in(object_in(each, "time"), "updated"))
+
+
+def _where(source: Source) -> str:
+    """Where the messages of a session must be, if its file alone is read."""
+    if source.is_directory or source.tables:
+        return ""
+    return " in the directories around this file; read the directory that has session, message and part"
 
 
 def _undone(whole: Conversation, main: Conversation, since: str | None) -> Branch:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..types import Message, UserMessage
 from .chain import Chain, Link, branch_of
 from .format import Format
@@ -30,6 +32,11 @@ from .values import Branch, Compaction, Report, Transcript, TranscriptInfo
 
 NAME = "qwen-code"
 _TYPES = frozenset({"user", "assistant", "tool_result", "system"})
+_ASIDE = frozenset(
+    {"session_artifact_event", "session_artifact_snapshot", "session_sources_snapshot", "managed_session_header_v1",
+     "managed_session_event_v1", "managed_session_commit_v1"}
+)  # fmt: skip
+"""Rows that are beside the conversation, and never its last row (``transcript-records.ts`` of Qwen Code, 2026)."""
 _INJECTED = ("<qwen:", "<system-reminder>", "<environment_context>", "<session_context>")
 
 
@@ -46,11 +53,13 @@ def read(source: Source, identity: str | None) -> Transcript:
     for line, row in json_rows(source, report):
         if text_in(row, "type") not in _TYPES:
             report.add("row-unknown", f"a row of type {row.get('type')!r}", line)
+        elif row["type"] == "system" and row.get("subtype") in _ASIDE:
+            report.add("row-left-out", f"a row of type system ({row['subtype']})", line)
         elif (name := text_in(row, "uuid")) is None:
             report.add("row-incomplete", f"a row of type {row['type']} without a uuid", line)
         else:
             links.append(Link(line, name, text_in(row, "parentUuid"), row))
-    chain = Chain(links, report)
+    chain = Chain(_joined(links), report)
     log = _Rows(report).log(chain.main())
     others = [branch_of(path[-1].id, _Rows(Report()).log(path), log) for path in chain.others()]
     rows = [link.row for link in links]
@@ -70,6 +79,31 @@ def read(source: Source, identity: str | None) -> Transcript:
         changes=tuple(report),
         meta={"gitBranch": branch} if (branch := _first(rows[::-1], "gitBranch")) else {},
     )
+
+
+def _joined(links: list[Link]) -> list[Link]:
+    """Join rows with one uuid and one type, which are pieces of one message (``aggregateTranscriptRecordFragments`` in
+    Qwen Code, 2026). A row that is there twice is a copy."""
+    joined: list[Link] = []
+    places: dict[tuple[str, Any], int] = {}
+    seen: dict[str, list[Object]] = {}
+    for link in links:
+        at = places.setdefault((link.id, link.row["type"]), len(joined))
+        rows = seen.setdefault(link.id, [])
+        if at == len(joined) or link.row in rows or link.row["type"] == "system":
+            joined.append(link)
+        else:
+            joined[at] = replace(joined[at], row=_with_piece(joined[at].row, link.row))
+        rows.append(link.row)
+    return joined
+
+
+def _with_piece(row: Object, piece: Object) -> Object:
+    """A row with the parts of another one after its own; the last usage counts."""
+    message, more = object_in(row, "message"), object_in(piece, "message")
+    parts = [*parts_of(message.get("parts")), *parts_of(more.get("parts"))]
+    usage = piece.get("usageMetadata") or row.get("usageMetadata")
+    return piece | row | {"message": more | message | {"parts": parts}, "usageMetadata": usage}
 
 
 def _first(rows: list[Object], name: str) -> str | None:

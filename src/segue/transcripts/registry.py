@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ..errors import FormatError, SettingError
 from .format import Format
+from .side_files import side_file
 from .source import Source
 
 MODULES: tuple[str, ...] = (
@@ -59,6 +60,7 @@ def format_of(source: Source) -> Format:
         raise FileNotFoundError(2, "No such file or directory", str(source))
     found = recognised(source)
     if found is None:
+        refuse_side_file(source)
         names = ", ".join(each.title for each in formats())
         raise FormatError(f"this is not a transcript in a known form: {names}", source=str(source))
     return found
@@ -67,6 +69,12 @@ def format_of(source: Source) -> Format:
 def recognised(source: Source) -> Format | None:
     """The format of a file, by its content; ``None`` if none has it."""
     return next((each for each in formats() if each.recognise(source)), None)
+
+
+def refuse_side_file(source: Source) -> None:
+    """Raise a ``FormatError`` for a file that belongs to a conversation of a tool, but is not one."""
+    if (text := side_file(source)) is not None:
+        raise FormatError(f"this is {text}", source=str(source))
 
 
 def format_named(name: str) -> Format:
