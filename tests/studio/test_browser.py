@@ -37,6 +37,52 @@ def test_the_screen_is_a_feed_of_messages_beside_heads_of_columns(studio: Runnin
     )
 
 
+def test_a_head_has_tokens_a_bar_of_the_window_the_price_and_what_is_lost(studio: Running, page: Any) -> None:
+    long = segue.Context([UserMessage("word " * 100_000)])
+    [opened] = studio.shelf.add_text(long.to_json(), "too long")
+    page.goto(f"{studio.base}/c/{opened.id}?to=deepseek/deepseek-chat,openai/gpt-5.4")
+    small, large = (page.get_by_role("region", name=name) for name in ("deepseek/deepseek-chat", "openai/gpt-5.4"))
+    for column, words in ((small, "does not fit"), (large, "lost 0 · adapted 0 · as stored: accepted")):
+        assert words in column.inner_text()
+        assert re.search(r"\d+k tokens .*of \d+k · \$0\.\d+", column.inner_text().replace("\n", " "))
+    assert small.get_by_role("meter", name="100% of the window").count() == 1
+    assert re.fullmatch(r"1\d% of the window", large.get_by_role("meter").get_attribute("aria-label"))
+
+
+def test_a_model_that_does_not_exist_is_an_error_in_its_column_alone(studio: Running, page: Any) -> None:
+    show(studio, page)
+    page.get_by_label("add a model").fill("nowhere/x")
+    page.keyboard.press("Enter")
+    column = page.get_by_role("region", name="nowhere/x")
+    assert "unknown provider 'nowhere'" in column.aria_snapshot()
+    assert column.get_by_role("link", name="raw body").count() == 0
+    assert "lost 1" in page.get_by_role("region", name=TWO.split(",")[1]).inner_text()
+
+
+def test_a_url_shows_the_same_to_whoever_opens_it(studio: Running, page: Any) -> None:
+    show(studio, page)
+    column = page.get_by_role("region", name=TWO.split(",")[1])
+    column.locator("summary", has_text="policy").click()
+    column.get_by_label("preset").select_option("or")
+    page.wait_for_url(re.compile(r"2\.preset=or"))
+    page.get_by_role("link", name="difference").click()
+    page.wait_for_url(re.compile("diff=1"))
+    page.get_by_role("searchbox", name="find").fill("probe")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("find=probe.*#m6$"))
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.locator("#m6.current").wait_for()
+    for part in ("#top", "#feed", "#tools"):
+        assert other.locator(part).aria_snapshot() == page.locator(part).aria_snapshot()
+    page.go_back()
+    page.wait_for_url(lambda url: "find" not in url)
+    page.go_back()
+    page.wait_for_url(lambda url: "diff" not in url)
+    page.get_by_role("heading", name="as stored").wait_for()
+    assert "policy: preset or" in page.locator("#heads").inner_text()
+
+
 def test_every_cell_of_a_row_begins_at_the_same_height(studio: Running, page: Any) -> None:
     show(studio, page)
     tops = page.evaluate("[...document.querySelectorAll('#m1 > .cell')].map(c => c.getBoundingClientRect().top)")
@@ -59,7 +105,7 @@ def test_a_link_to_a_block_lands_on_it_and_opens_it(studio: Running, page: Any) 
 def test_the_strip_leads_to_each_switch(studio: Running, page: Any) -> None:
     show(studio, page)
     strip = page.get_by_role("navigation", name="switches")
-    strip.get_by_role("link", name="failure aborted: cancelled by the user").click()
+    strip.get_by_role("link", name="aborted: cancelled by the user").click()
     page.get_by_role("article", name="message 10, ").and_(page.locator(".current")).wait_for()
     page.wait_for_url(re.compile("#m10$"))
 
@@ -219,11 +265,24 @@ def test_find_goes_from_place_to_place(studio: Running, page: Any) -> None:
 def test_the_raw_body_is_folded_and_copied(studio: Running, page: Any) -> None:
     show(studio, page, "&raw=2")
     page.get_by_role("button", name="copy body").click()
-    page.get_by_role("button", name="copied").wait_for()
+    page.locator("button[data-copy-from]", has_text="copied").wait_for()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.encode() == segue.encode(CONTEXT, TWO.split(",")[1]).json()
     folded = page.locator(".json details:not([open]) > summary").first
     assert "system" in folded.inner_text()
+    folded.focus()
+    page.keyboard.press("Enter")
+    page.locator(".json details[open] .name", has_text="role").first.wait_for()
+    page.get_by_role("button", name="copy curl").click()
+    page.locator("button[data-copy]", has_text="copied").wait_for()
+    command = page.evaluate("navigator.clipboard.readText()")
+    page.locator("summary", has_text="curl").click()
+    assert page.locator("pre").inner_text() == command
+    assert command.startswith("curl https://api.mistral.ai/v1/chat/completions")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="save body").click()
+    assert download.value.path().read_bytes() == copied.encode()  # the file that the command sends
+    assert download.value.suggested_filename in command
 
 
 def long_conversation(count: int) -> segue.Context:

@@ -66,6 +66,21 @@ def test_a_file_is_chosen_and_something_else_is_refused_in_words(studio: Running
     assert "not.json" in page.get_by_role("alert").inner_text()
 
 
+DROP = """([name, text]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], name));
+    document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+}"""
+
+
+def test_a_file_is_dropped_anywhere_and_something_else_is_refused_in_words(studio: Running, page: Any) -> None:
+    page.evaluate(DROP, ["dropped.json", EXAMPLE.read_text()])
+    page.get_by_role("heading", name="dropped.json").wait_for()
+    page.evaluate(DROP, ["not.json", "hello"])
+    page.get_by_role("alert").get_by_text("not.json").wait_for()
+    page.get_by_role("textbox", name="paste it here").wait_for()
+
+
 def test_compactions_and_forks_are_in_the_strip_and_the_whole_log_is_a_link(studio: Running, page: Any) -> None:
     studio.store.create("compacted", time=1, title="long ago")
     grow(studio, "compacted", CONTEXT.messages[:6])
@@ -79,6 +94,11 @@ def test_compactions_and_forks_are_in_the_strip_and_the_whole_log_is_a_link(stud
     strip = page.get_by_role("navigation", name="switches").aria_snapshot()
     assert "compacted by a/b" in strip
     assert "forked from compacted" in strip
+    for name in ("compacted by a/b", "forked from compacted"):  # both after the last message
+        page.get_by_role("navigation", name="switches").get_by_role("link", name=name).click()
+        page.wait_for_url("**#m5")
+        page.keyboard.press("k")
+        page.wait_for_url("**#m4")
     page.goto(f"{studio.base}/?q=card_token")  # it is in a message that the summary replaced
     assert "long ago (the whole log), message 3" in page.get_by_role("region", name="found").aria_snapshot()
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.browser import visitor
+from support.waiting import until
 
 import segue
 from segue.types import ImageContent, TextContent, UserMessage
@@ -42,7 +43,8 @@ def test_hostile_text_changes_nothing_but_text(studio: Running, page: Any) -> No
 def test_a_line_of_a_megabyte_and_an_image_that_is_none_do_not_break_the_page(studio: Running, page: Any) -> None:
     line = "y" * 1_000_000
     fake = ImageContent(data="PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+", mime_type="image/png")
-    [opened] = studio.shelf.add_text(segue.Context([UserMessage([TextContent(line), fake])]).to_json(), "line")
+    context = segue.Context([UserMessage([TextContent(line), fake])], system_prompt=line)
+    [opened] = studio.shelf.add_text(context.to_json(), "line" * 40)
     page.goto(f"{studio.base}/c/{opened.id}?to={TWO}")
     row = page.get_by_role("article", name="message 0,")
     assert "not shown: it is not an image of a known type" in row.aria_snapshot()
@@ -80,12 +82,19 @@ def test_the_exported_file_opens_from_disk_and_shows_the_same(
         assert alone.locator("[aria-current=location]").count() == 1
         page.goto(f"{page.url}#m1.b0")
         page.locator("[aria-current=location]").wait_for()
-        assert alone.get_by_role("feed").aria_snapshot() == page.get_by_role("feed").aria_snapshot()
-        assert alone.get_by_role("navigation").aria_snapshot() == page.get_by_role("navigation").aria_snapshot()
+        for role in ("feed", "navigation"):
+            shown = alone.get_by_role(role).aria_snapshot()
+            assert shown
+            until(lambda role=role, shown=shown: page.get_by_role(role).aria_snapshot() == shown)
         for name in TWO.split(","):
             counts = [each.get_by_role("region", name=name).locator(".counts").inner_text() for each in (alone, page)]
             assert counts[0] == counts[1]
         press(alone, "j", "message 2,")
         alone.get_by_role("button", name="next finding").click()
         alone.locator("#m3.current").wait_for()
+        alone.locator("#heads summary", has_text="findings").last.click()
+        alone.get_by_role("region", name=TWO.split(",")[1]).get_by_role("link", name="message 6").first.click()
+        alone.locator("#m6.current").wait_for()
+        alone.get_by_role("button", name="keys").click()
+        alone.get_by_role("dialog", name="Keys").wait_for()
         assert [url for url in requests if not url.startswith(("file:", "data:"))] == []

@@ -77,7 +77,9 @@ def test_a_new_request_is_reported_as_it_happens(served: Served, watching: Runni
 def test_a_gateway_that_is_away_is_an_error_on_the_page(start: Callable[..., Running]) -> None:
     studio = start(gateway=f"http://127.0.0.1:{free_port()}")
     response = studio.get("/gateway")
-    assert "does not answer" in response.text
+    assert "does not answer: is it running?" in response.text
+    assert "/: the gateway" not in response.text
+    assert "ConnectError" not in response.text
     assert response.status_code == 502
     assert studio.get("/").status_code == 200
 

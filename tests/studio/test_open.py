@@ -49,6 +49,20 @@ def test_text_that_is_not_a_conversation_is_an_error_on_the_page(studio: Running
     assert 'role="alert"' in response.text
 
 
+def test_a_side_file_of_a_tool_is_not_shown_as_a_conversation(studio: Running) -> None:
+    message = b'{"id": "msg_1", "sessionID": "ses_1", "role": "assistant", "time": {"created": 1}}'
+    response = studio.client.post("/open", files={"file": ("msg_1.json", message)})
+    assert response.status_code == 422
+    assert "this is a message of opencode without its parts" in response.text
+
+
+def test_an_address_without_a_page_is_an_error_in_words(studio: Running) -> None:
+    for path in ("/nothing", "/c/x/y/z", "/assets/nothing.js"):
+        response = studio.get(path)
+        assert response.status_code == 404
+        assert "there is no page at this address" in response.text
+
+
 def test_several_conversations_in_one_file_are_listed(studio: Running) -> None:
     lines = b"\n".join(segue.Context([UserMessage(f"number {at}")]).to_json() for at in range(3))
     response = studio.client.post("/open", files={"file": ("many.jsonl", lines)})

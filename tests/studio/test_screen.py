@@ -61,6 +61,16 @@ def test_the_page_says_in_words_what_is_lost_adapted_and_refused(studio: Running
     assert rule.source[:20].replace("'", "&#39;") in page
 
 
+def test_a_loss_of_the_encoder_strikes_nothing_that_is_sent(studio: Running) -> None:
+    drawing = segue.ImageContent("PHN2Zz4=", "image/svg+xml")
+    context = segue.Context([segue.UserMessage([segue.TextContent("a plan"), drawing])])
+    [opened] = studio.shelf.add_text(context.to_json(), "drawing")
+    page = studio.page(f"/c/{opened.id}?to=anthropic/claude-sonnet-5")
+    assert "image replaced by text" in page
+    assert "<del" not in page
+    assert '<span class="kind">as stored </span>' not in page
+
+
 def test_without_models_two_of_other_makers_are_shown(studio: Running) -> None:
     found = studio.json(f"/c/{studio.open().id}.json")
     assert [column["target"]["model"] for column in found["columns"]] == ["anthropic/claude-sonnet-5", "openai/gpt-5.4"]
@@ -157,3 +167,10 @@ def test_a_request_body_that_was_opened_has_its_own_findings_at_their_place(stud
     placed = [row["index"] for row in found["rows"] if row["findings"]]
     assert placed
     assert "this body: refused" in studio.page(f"/c/{found['id']}")
+
+
+def test_the_default_models_can_be_compared_and_have_policies_too(studio: Running) -> None:
+    found = studio.page(f"/c/{studio.open().id}?diff=1&2.reasoning=drop")
+    assert 'aria-current="true"' in found
+    assert "policy: reasoning drop" in found
+    assert "raw body for openai/gpt-5.4" in studio.page(f"/c/{studio.open().id}?raw=2")

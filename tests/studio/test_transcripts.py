@@ -45,11 +45,22 @@ def test_transcripts_on_this_machine_are_listed_searched_and_opened_by_their_url
     studio = start()
     [listed] = [each for each in studio.json("/index.json")["transcripts"] if each["tool"] == "Claude Code"]
     assert listed["id"] == id_of("file", f"{file.resolve()}\x001")
-    assert "Of other tools on this machine" in studio.page("/")
+    assert "Transcripts of other tools on this machine" in studio.page("/")
     assert studio.json("/index.json?q=terns")["found"][0]["id"] == listed["id"]
     assert studio.json("/index.json?q=nowhere-at-all")["found"] == []
     fresh = start()
     assert "which?" in fresh.page(f"/c/{listed['id']}").lower()
+
+
+def test_a_transcript_without_a_title_has_the_same_name_in_the_list_and_on_its_page(
+    start: Callable[..., Running], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
+    file = written(tmp_path)
+    file.write_text("\n".join(json.dumps(row) for row in SESSION if row["type"] in ("user", "assistant")))
+    studio = start()
+    [listed] = [each for each in studio.json("/index.json")["transcripts"] if each["tool"] == "Claude Code"]
+    assert f"<h1>{listed['name']}</h1>" in studio.page(f"/c/{listed['id']}")
 
 
 def test_a_program_finds_the_files_of_other_tools_as_the_studio_does(

@@ -17,11 +17,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ..catalog import list_models
-from ..errors import NetworkError, SegueError
+from ..errors import SegueError
 from ..types.printable import printable
 from .blocks import Ink, Place, plain
-from .frame import ASSETS, file_page, page
-from .gateway import GatewayClient, draw_request, draw_requests, mark_of
+from .frame import ASSETS, file_page, keys_button, page
+from .gateway import AwayError, GatewayClient, draw_request, draw_requests, mark_of
 from .home import draw_error, draw_home
 from .marked import one_line
 from .opened import Opened
@@ -29,7 +29,7 @@ from .pages_json import home_json, screen_json
 from .raw import draw_raw, find_in_body
 from .rows import CHUNK, Sheet, draw_rows
 from .screen import draw_screen, draw_whole, find, title_line
-from .shelf import Shelf, default_targets
+from .shelf import Shelf, default_models
 from .view import View, view_of
 
 LARGEST = 64 << 20
@@ -37,6 +37,11 @@ LARGEST = 64 << 20
 LOOKS_EVERY = 0.4
 """Seconds between two looks at a session that may grow."""
 TYPES = {".css": "text/css", ".js": "text/javascript"}
+_WORDS = {
+    "Not Found": "there is no page at this address",
+    "Content Too Large": f"this is too long: at most {LARGEST >> 20} MB can be opened here; name the file at the shell",
+}
+"""What the server's own errors mean to a reader."""
 
 
 class Studio:
@@ -107,8 +112,8 @@ class Studio:
         path, view = f"/c/{opened.id}", view_of(request.query_params)
         if "add" in request.query_params:
             return RedirectResponse(f"{path}?{view.query()}", 303)
-        if not view.to and "to" not in request.query_params:
-            view = view.change(to=default_targets(opened))
+        if "to" not in request.query_params:  # the other fields may be about the default models
+            view = view_of({**request.query_params, "to": ",".join(default_models(opened))})
         sheet = self._sheet(opened, view)
         shown = sheet.columns[view.raw - 1].preview if view.raw else None
         hits = find(sheet, view.find) if shown is None or as_json else find_in_body(shown.request, view.find)
@@ -156,7 +161,7 @@ class Studio:
         view = view_of(request.query_params)
         sheet = self.shelf.sheet(opened, view, Ink(view.find))
         facts = f"{one_line(opened.form)} · made with segue {version('segue')}"
-        line = [h.h1[one_line(opened.name)], h.span(".facts")[facts]]
+        line = [h.h1[one_line(opened.name)], h.span(".facts")[facts], keys_button()]
         document = file_page(one_line(opened.name), draw_whole(sheet), line=line)
         name = "".join(each if each.isascii() and (each.isalnum() or each in "-_.") else "-" for each in opened.name)
         headers = {"content-disposition": f'attachment; filename="{name[:60] or "conversation"}.html"'}
@@ -250,9 +255,13 @@ def asset(request: HTTPRequest) -> Response:
 
 
 def _failed(request: HTTPRequest, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 502 if isinstance(error, NetworkError) else 500
-    text = error.detail if isinstance(error, HTTPException) else str(error)
-    return HTMLResponse(page("not found", draw_error(text)), status)
+    """The page of an error, in words."""
+    if isinstance(error, HTTPException):
+        status, text = error.status_code, _WORDS.get(error.detail, error.detail)
+    else:
+        status = 502 if isinstance(error, AwayError) else 500
+        text = error.for_shell() if isinstance(error, SegueError) else str(error)
+    return HTMLResponse(page("not shown", draw_error(text)), status)
 
 
 def _posted(content_type: str, data: bytes) -> tuple[bytes, str]:

@@ -84,6 +84,8 @@ def draw(block: Block, ink: Ink, place: Place, at: int) -> h.Renderable:
     """One block of the message at ``place``."""
     match block:
         case TextContent():
+            if not block.text.strip():
+                return h.p(".empty")["(blank text)"]
             return h.div(".text", dir="auto")[long_text(block.text, ink, place, at)]
         case ThinkingContent():
             return _thinking(block, ink, place, at)
@@ -112,14 +114,14 @@ def long_text(text: str, ink: Ink, place: Place, at: int) -> h.Node:
 
 
 def _thinking(block: ThinkingContent, ink: Ink, place: Place, at: int) -> h.Renderable:
-    size = f" {len(block.thinking):,} characters " if block.thinking else " "
+    size = f" · {len(block.thinking):,} characters" if block.thinking else ""
     title: list[h.Node] = [h.span(".kind")[label(block)], size]
     if not block.thinking:
         return h.p(".thinking")[title]
     first = one_line(block.thinking[:160])
     opened = bool(ink.find) and ink.find.lower() in block.thinking.lower()
     return h.details(".thinking", open=opened)[
-        h.summary[title, h.span(".first")[first]],
+        h.summary[title, h.span(".first")[f": {first}"]],
         h.div(".text", dir="auto")[long_text(block.thinking, ink, place, at)],
     ]
 
@@ -142,9 +144,10 @@ def _value(value: object) -> str:
 
 def _call(call: ToolCall, ink: Ink, place: Place, at: int) -> h.Renderable:
     return h.div(".call", dir="auto")[
-        h.span(".arrow", aria_hidden="true")["→ "],
+        h.span(".arrow", aria_hidden="true")["→\u00a0"],
         h.b[safe(one_line(call_name(call)), ink.find)],
         "(",
+        h.wbr,  # the arguments may begin on the next line, the name may not
         h.span(".arguments")[long_text(arguments_of(call), ink, place, at)],
         ")",
         h.span(".id")[f" {one_line(call.id)}"] if call.id else h.span(".id")[" no id"],

@@ -73,6 +73,11 @@ def _digest(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
+def keys_button() -> h.Renderable:
+    """What opens the list of all keys."""
+    return h.button("#keys", type="button", aria_label="keys", title="keys (?)")["?"]
+
+
 def _help() -> h.Renderable:
     rows = [h.div[h.dt[h.kbd[keys]], h.dd[what]] for keys, what in KEYS]
     return h.dialog("#help", aria_label="Keys")[

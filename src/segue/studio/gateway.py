@@ -11,7 +11,7 @@ import htpy as h
 import httpx2
 import msgspec
 
-from ..errors import NetworkError, SegueError, SettingError
+from ..errors import SegueError, SettingError
 from ..projection import phrase
 from ..types import ChangeCode, dollars
 from ..types.text import count_of
@@ -20,6 +20,10 @@ from .marked import one_line
 KEY_VARIABLE = "SEGUE_GATEWAY_KEY"
 TIMEOUT = 5.0
 """Seconds to wait for the gateway."""
+
+
+class AwayError(SegueError):
+    """The gateway does not answer."""
 
 
 class GatewayClient:
@@ -51,8 +55,8 @@ class GatewayClient:
     def _get(self, path: str) -> Any:
         try:
             response = self._client.get(self.url + path)
-        except httpx2.HTTPError as error:
-            raise NetworkError(f"the gateway at {self.url} does not answer: {type(error).__name__}") from None
+        except httpx2.HTTPError:
+            raise AwayError(f"the gateway at {self.url} does not answer: is it running?") from None
         if response.status_code in (401, 403):
             raise SettingError(f"the gateway at {self.url} needs its master key: set {KEY_VARIABLE}")
         if response.status_code != 200:
@@ -92,7 +96,7 @@ def _row(row: dict[str, Any]) -> h.Renderable:
         h.td[_status(row)],
         h.td(".count")[_counts(row)],
         h.td(".count")[f"{usage.get('input') or 0:,} in, {usage.get('output') or 0:,} out" if usage else "–"],
-        h.td[dollars(cost) if isinstance(cost, int | float) else "–"],
+        h.td(".count")[dollars(cost) if isinstance(cost, int | float) else "–"],
         h.td(".count")[_text(row.get("seconds"))],
     ]
 
@@ -102,6 +106,8 @@ _LABELS = {
     "model": "answered by",
     "first_byte": "seconds to the first byte",
     "remembered": "answer remembered",
+    "input": "tokens in",
+    "output": "tokens out",
 }
 """Fields of a request whose name needs more words."""
 _ELSEWHERE = frozenset({"id", "body", "answer", "changes"})
@@ -122,7 +128,9 @@ def draw_request(row: dict[str, Any], conversation: str | None) -> h.Renderable:
         h.h1[f"Request {_text(row.get('id'))}"],
         h.p[h.a(href=_address(conversation, row))["see what each model gets of it"]]
         if conversation
-        else h.p(".facts")["Its body was not recorded: set `record = true` in the gateway's configuration."],
+        else h.p(".facts")[
+            "Its body was not recorded: set ", h.code["record = true"], " in the gateway's configuration."
+        ],
         h.dl(".facts-list")[
             [[h.dt[_LABELS.get(name, name.replace("_", " "))], h.dd[_text(value)]] for name, value in shown.items()]
         ],
@@ -149,7 +157,7 @@ def _change(change: dict[str, Any], conversation: str) -> h.Renderable:
     if conversation and isinstance(at, int):
         place = h.a(href=f"{conversation}#m{at}")[place]
     text = phrase(code) if code in get_args(ChangeCode) else _text(code)
-    return h.li(f".{word}")[h.b(".word")[word], f" {text}, ", place, f" {_text(detail)}" if detail else None]
+    return h.li(f".{word}")[h.b(".word")[word], f" {text}, ", place, f": {_text(detail)}" if detail else None]
 
 
 def _time(value: Any, form: str) -> str:

@@ -43,14 +43,29 @@ def draw_heads(sheet: Sheet, view: View, path: str, *, is_file: bool = False) ->
 def _stored(sheet: Sheet) -> h.Renderable:
     opened = sheet.opened
     count = sum(each.severity == "error" for found in sheet.findings.values() for each in found)
+    warned = sum(map(len, sheet.findings.values())) - count
     checked = f"this body: refused ({count})" if count else "this body: nothing that the rules refuse"
+    checked += f", {count_of(warned, 'warning')}" if warned else ""
     return h.section(".head", aria_label="as stored")[
         h.h2(tabindex="-1")["as stored"],
         h.p[count_of(len(opened.context.messages), "message"), _frame(opened)],
         h.p(".refused" if count else ".fine")[checked] if opened.body is not None else None,
         h.div(".controls")[_findings(sheet.findings)] if sheet.findings else None,
         draw_findings(sheet.findings.get(None, [])),
-        [h.p(".failure")["not read: ", one_line(fault)] for fault in opened.faults[:3]],
+        _not_read(opened.faults),
+    ]
+
+
+def _not_read(faults: list[str]) -> h.Renderable | None:
+    """What a file contains beside what the page shows."""
+    if not faults:
+        return None
+    more = h.li[f"and {len(faults) - MOST_LISTED:,} more"] if len(faults) > MOST_LISTED else None
+    return h.details(".whole")[
+        h.summary[f"not read: {count_of(len(faults), 'place')}"],
+        h.ul(tabindex="0", aria_label="what was not read")[
+            [h.li[one_line(fault)] for fault in faults[:MOST_LISTED]], more
+        ],
     ]
 
 
@@ -70,7 +85,11 @@ def _head(column: Column, number: int, opened: Opened, view: View, path: str, is
             None if is_file else _remove(view, number, target, path),
         ],
         h.p(".failure")[one_line(column.error)] if column.error else _facts(column),
-        None if is_file else h.div(".controls")[list(_controls(column, number, opened, view, path))],
+        h.div(".controls")[
+            (_findings(column.findings) if column.findings else None)
+            if is_file
+            else list(_controls(column, number, opened, view, path))
+        ],
     ]
 
 
@@ -134,7 +153,7 @@ def _warnings(found: Preview) -> Iterator[str]:
     if not found.model.known:
         yield "not in the catalog: limits and dialect are careful guesses"
     if found.model.retires is not None:
-        yield f"retires on {found.model.retires}"
+        yield f"last day: {found.model.retires}"
 
 
 def _bar(found: Preview) -> h.Renderable:

@@ -28,7 +28,8 @@ def draw_home(
             h.h1["See what each model gets"],
             _open_form(),
             h.form(method="get", action="/", role="search", data_visit="")[
-                h.label["search all conversations ", h.input(name="q", type="search", value=find)], h.button["search"]
+                h.label[h.span["search all conversations"], h.input(name="q", type="search", value=find)],
+                h.button["search"],
             ],
             _places(find, places) if find else None,
             h.p[h.a(href="/gateway")[f"requests of the gateway at {one_line(gateway)}"]] if gateway else None,
@@ -66,7 +67,7 @@ def _places(find: str, places: list[Place]) -> h.Renderable:
         for place in places
     ]
     return h.section(aria_label="found")[
-        h.h2[f"{count_of(len(places), 'message')} with “{one_line(find)}”"], h.ol(".places")[items]
+        h.h2[f"{count_of(len(places), 'message')} with “{one_line(find)}”"], h.ol(".places")[items] if items else None
     ]
 
 
@@ -76,7 +77,7 @@ def _documents(documents: list[Opened]) -> h.Renderable | None:
     rows = [
         h.tr[
             h.td[h.a(href=f"/c/{each.id}")[one_line(each.name)]],
-            h.td[one_line(each.form)],
+            h.td(".count")[one_line(each.form)],
             h.td(".count")[count_of(len(each.context.messages), "message")],
         ]
         for each in documents[:MOST_LISTED]
@@ -86,13 +87,13 @@ def _documents(documents: list[Opened]) -> h.Renderable | None:
 
 def _sessions(sessions: list[SessionInfo]) -> h.Renderable:
     if not sessions:
-        return h.p(".facts")["No stored sessions: `segue chat` makes one."]
+        return h.p(".facts")["No stored sessions: ", h.code["segue chat"], " makes one."]
     rows = [
         h.tr[
             h.td[h.a(href=f"/c/{id_of('session', info.id)}")[one_line(info.title) or one_line(info.id)]],
             h.td[one_line(info.id), f", fork of {one_line(info.parent)}" if info.parent else ""],
             h.td(".count")[f"{info.entries:,} entries"],
-            h.td[datetime.fromtimestamp(info.changed / 1_000).strftime("%Y-%m-%d %H:%M")],
+            h.td(".count")[datetime.fromtimestamp(info.changed / 1_000).strftime("%Y-%m-%d %H:%M")],
         ]
         for info in sessions[:MOST_LISTED]
     ]
@@ -108,13 +109,13 @@ def _transcripts(transcripts: list[Listed]) -> h.Renderable | None:
     rows = [
         h.tr[
             h.td[h.a(href=f"/c/{each.id}")[one_line(each.name)]],
-            h.td[each.tool],
-            h.td[datetime.fromtimestamp(each.changed).strftime("%Y-%m-%d %H:%M")],
+            h.td(".count")[each.tool],
+            h.td(".count")[datetime.fromtimestamp(each.changed).strftime("%Y-%m-%d %H:%M")],
         ]
         for each in transcripts
     ]
     return h.section(aria_label="other tools")[
-        h.h2["Of other tools on this machine"], h.table[_head("title", "tool", "changed"), h.tbody[rows]]
+        h.h2["Transcripts of other tools on this machine"], h.table[_head("title", "tool", "changed"), h.tbody[rows]]
     ]
 
 

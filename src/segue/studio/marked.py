@@ -47,6 +47,11 @@ def one_line(text: str) -> str:
     return whole_line(text if len(text) <= MOST_ON_A_LINE else f"{text[:MOST_ON_A_LINE]}…")
 
 
+def shorten(text: str, length: int) -> str:
+    """The beginning of a text on one line, with a sign that there is more."""
+    return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
+
+
 def pattern_of(find: str) -> "re.Pattern[str]":
     """What finds a text as the user wrote it, in capitals or not."""
     return re.compile(re.escape(find), re.IGNORECASE)

@@ -88,7 +88,8 @@ def switches(messages: Iterable[Message]) -> Iterator[Event]:
                 yield Event(index, "model", origin)
                 last = origin
             if message.failed:
-                yield Event(index, "failure", f"{message.stop_reason}: {message.error_message or 'no reason given'}")
+                word = "failed" if message.stop_reason == "error" else message.stop_reason
+                yield Event(index, "failure", f"{word}: {message.error_message or 'no reason given'}")
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
@@ -100,6 +101,7 @@ def open_file(path: str, read: Read) -> list[Opened]:
     source = transcripts.Source(path)
     if form := transcripts.recognised(source):
         return list(_transcripts(source, form, full))
+    transcripts.refuse_side_file(source)
     with open(path, "rb") as file:
         found = list(_documents(file, "file", full, Path(path).name, read))
     return [replace(each, python=f"segue.ingest(Path({full!r}).read_bytes())") for each in found]
@@ -114,7 +116,7 @@ def _transcripts(source: transcripts.Source, form: transcripts.Format, full: str
         argument = "" if name is None else f", {name!r}"
         opened = Opened(
             id=id_of("file", f"{full}\0{number}"),
-            name=one_line(found.title or found.id or Path(full).name),
+            name=one_line(found.title or (info and info.title) or found.id or Path(full).name),
             form=" ".join(filter(None, (form.title, found.version))),
             context=found.context,
             events=list(switches(found.context.messages)),
@@ -125,7 +127,7 @@ def _transcripts(source: transcripts.Source, form: transcripts.Format, full: str
             yield opened
             continue
         whole = id_of("whole file", f"{full}\0{number}")
-        summary = Event(0, "compaction", f"compacted: stands for {len(found.messages)} messages")
+        summary = Event(0, "compaction", f"compacted from {len(found.messages)} messages")
         yield replace(opened, whole=whole, events=[summary, *opened.events])
         context = Context(found.messages, system_prompt=found.system_prompt, tools=found.tools)
         yield replace(
@@ -157,6 +159,10 @@ def open_text(data: bytes, name: str, read: Read) -> list[Opened]:
         if form := transcripts.recognised(source):
             found = list(_transcripts(source, form, place))
             return [replace(each, python=each.python.replace(place, "transcript")) for each in found]
+        try:
+            transcripts.refuse_side_file(source)
+        except FormatError as error:
+            raise error.at(one_line(name)) from None
     found = list(_documents(data.splitlines(keepends=True), "text", place, name, read))
     return [replace(each, python="segue.ingest(text)") for each in found]
 
@@ -179,7 +185,7 @@ def _documents(lines: Iterable[bytes], kind: str, place: str, name: str, read: R
             events=list(switches(item.context.messages)),
             protocol=item.protocol,
             body=item.body,
-            faults=list(faults),
+            faults=faults,  # also those that are read after it
         )
         if count == MOST_IN_A_FILE:
             return
@@ -223,7 +229,7 @@ class SessionReader:
         compacted = len(state.messages) < count
         marks = list(self._marks(info.parent, info.parent_entry))
         if compacted:
-            marks = [Event(0, "compaction", f"compacted: stands for {count} messages")]
+            marks = [Event(0, "compaction", f"compacted from {count} messages")]
         events = sorted([*marks, *switches(state.messages)], key=lambda event: event.message)
         name = one_line(info.title or info.id)
         return Opened(

@@ -10,7 +10,8 @@ import msgspec
 from ..render import Request
 from ..types.formatting import size_of
 from ..types.printable import escape_json
-from .marked import one_line, pattern_of, safe
+from ..types.text import count_of
+from .marked import one_line, pattern_of, safe, shorten
 from .rows import CHUNK
 from .view import View
 
@@ -30,13 +31,13 @@ def draw_raw(request: Request, view: View, path: str) -> h.Renderable:
     return h.section("#raw", aria_label=f"raw body for {request.model.ref}")[
         h.header[
             h.h2[f"{request.model.ref} · POST {request.path}"],
-            h.span(".facts")[f"{size} · {column} of {len(view.to)}"],
+            h.span(".facts")[f"{size} · model {column} of {len(view.to)}"],
             h.a(href=f"{path}?{view.change(raw=0).query()}", data_visit="", aria_label="close the raw body")["close"],
         ],
         h.p(".controls")[
             h.button(type="button", data_copy_from=body)["copy body"],
-            h.a(href=body, download="body.json")["save body"],
             h.button(type="button", data_copy=one_line(request.curl()))["copy curl"],
+            h.a(href=body, download="body.json")["save body"],
         ],
         h.details[h.summary["curl"], h.pre[one_line(request.curl())]],
         _pages(request, view, path),
@@ -84,10 +85,13 @@ def _pages(request: Request, view: View, path: str) -> h.Renderable | None:
     name, turns = _history(request)
     if len(turns) <= CHUNK:
         return None
+    shown = _first(request, view)
     links = [
-        h.a(href=f"{path}?{view.change(at=first).query()}", data_visit="")[
-            f"{first}–{min(first + CHUNK, len(turns)) - 1}"
-        ]
+        h.a(
+            href=f"{path}?{view.change(at=first).query()}",
+            data_visit="",
+            aria_current="true" if first == shown else None,
+        )[f"{first}–{min(first + CHUNK, len(turns)) - 1}"]
         for first in range(0, len(turns), CHUNK)
     ]
     return h.nav(".pages", aria_label="parts of the history")[f"{name}: ", links]
@@ -118,7 +122,7 @@ class _Tree:
                 h.li(id=f"t{self._first + at}" if is_history else None)[self.value(each, depth + 1, f"{path}[]")]
                 for at, each in enumerate(value)
             ]
-            return self._fold("[", rows, "]", value, depth, str(len(value)))
+            return self._fold("[", rows, "]", value, depth, count_of(len(value), "item"))
         if isinstance(value, str):
             return h.span(".string", dir="auto")[self._text(value)]
         return h.span(".literal")[escape_json(msgspec.json.encode(value).decode())]
@@ -148,7 +152,7 @@ def _kind(value: dict[str, Any]) -> str:
     named = {**inner, **value} if isinstance(inner, dict) else value
     words = [named[name][:40] for name in ("role", "type", "name") if isinstance(named.get(name), str)]
     text = next((found for found in _texts(value) if found.strip()), "")
-    return one_line(" ".join([*words, text[:80]])) or f"{len(value)}"
+    return one_line(" ".join([*words, shorten(text, 80)])).strip() or count_of(len(value), "field")
 
 
 def _texts(value: Any) -> Iterator[str]:

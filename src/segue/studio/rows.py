@@ -81,7 +81,7 @@ def _cell(sheet: Sheet, place: Place, stored: Message, cell: Cell) -> h.Renderab
     if column.error:
         return h.div(".cell")
     notes: list[h.Node] = [
-        draw_changes(cell.changes, stored),
+        draw_changes(cell.changes, stored, is_sent=cell.state != "absent"),
         draw_findings(cell.findings, column.target.model),
     ]
     if cell.state == "same":
@@ -89,40 +89,48 @@ def _cell(sheet: Sheet, place: Place, stored: Message, cell: Cell) -> h.Renderab
     if cell.state == "absent":
         gone = h.p(".gone")["not sent"] if not cell.changes else None
         return h.div(".cell.absent")[gone, notes]
-    rendered = [_rendered(each, stored, sheet.ink, (number, index, at)) for at, each in enumerate(cell.messages)]
+    # A loss without a block comes from the encoder, which does not say which block it was.
+    is_sure = not any(change.lossy and change.block is None for change in cell.changes)
+    rendered = [
+        _rendered(each, stored, sheet.ink, (number, index, at), is_sure) for at, each in enumerate(cell.messages)
+    ]
     return h.div(".cell.changed")[rendered, notes]
 
 
-def _rendered(message: Message, stored: Message, ink: Ink, place: Place) -> Iterator[h.Node]:
+def _rendered(message: Message, stored: Message, ink: Ink, place: Place, is_sure: bool) -> Iterator[h.Node]:
     """A message as a model gets it: what differs from the stored one in full, the rest in one line."""
     known = stored.tool_call_id if isinstance(stored, ToolResultMessage) else None
     if isinstance(message, ToolResultMessage) and message.tool_call_id != known:
-        yield result_mark(message)
+        yield h.div(".new")[result_mark(message)]
     for at, block in enumerate(message.content):
         if block in stored.content and isinstance(message, type(stored)):
-            yield h.p(".unchanged")[h.span(".kind")["as stored "], one_line(plain(block)[:120])]
+            kind = "as stored" if is_sure else label(block)
+            yield h.p(".unchanged")[h.span(".kind")[f"{kind} "], one_line(plain(block)[:120])]
         else:
             yield h.div(".new")[draw(block, ink, place, at)]
 
 
-def draw_changes(changes: Sequence[Change], stored: Message | None = None) -> Iterator[h.Renderable]:
+def draw_changes(
+    changes: Sequence[Change], stored: Message | None = None, *, is_sent: bool = False
+) -> Iterator[h.Renderable]:
     """The changes of a message or a request: the word, what was done, and what was lost, struck through. Those of one
     kind share a line."""
     for _, group in groupby(changes, key=lambda change: (change.code, change.lossy)):
         same = list(group)
         word = "lost" if same[0].lossy else "adapted"
+        excerpts = [text for change in same if (text := _excerpt(stored, change, is_sent))]
         details = "; ".join(dict.fromkeys(one_line(change.detail) for change in same if _adds(change)))
         yield h.p(f".change.{word}")[
             h.b(".word")[word],
             f" {phrase(same[0].code)}" if len(same) == 1 else f" {len(same)} {phrase(same[0].code, len(same))}",
-            [h.del_(".excerpt")[_excerpt(stored, change)] for change in same if _excerpt(stored, change)],
-            h.span(".detail")[f" {details}"] if details else None,
+            [h.del_(".excerpt")[text] for text in excerpts],
+            h.span(".detail")[f"{': ' if not excerpts else ''}{details}"] if details else None,
         ]
 
 
-def _excerpt(stored: Message | None, change: Change) -> str:
-    """The beginning of the block that was lost, or of the whole message."""
-    if stored is None or not change.lossy:
+def _excerpt(stored: Message | None, change: Change, is_sent: bool) -> str:
+    """The beginning of the block that was lost, or of the whole message if nothing of it is sent."""
+    if stored is None or not change.lossy or (is_sent and change.block is None):
         return ""
     blocks = stored.content if change.block is None else stored.content[change.block : change.block + 1]
     return next((one_line(plain(block)[:200]) or label(block) for block in blocks), "")

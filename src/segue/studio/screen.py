@@ -10,9 +10,10 @@ from ..types.printable import printable
 from ..types.text import count_of
 from .blocks import Ink, long_text, plain, title_of
 from .columns import Column
+from .frame import keys_button
 from .heads import draw_heads, hidden
-from .marked import cut, one_line, pattern_of
-from .opened import Opened, switches
+from .marked import cut, one_line, pattern_of, shorten
+from .opened import Event, Opened, switches
 from .rows import CHUNK, Sheet, draw_rows
 from .view import View
 
@@ -105,10 +106,9 @@ def strip(opened: Opened, is_file: bool) -> h.Renderable | None:
         return None
     items = [
         h.li(f".{event.kind}")[
-            h.a(href=f"#m{event.message}", title=f"message {event.message}")[
+            h.a(href=_place(event, opened), title=f"message {event.message}")[
                 h.span(aria_hidden="true")[_SIGNS[event.kind], " "],
-                "" if event.kind in ("model", "fork", "compaction") else f"{event.kind} ",
-                one_line(event.text)[:60],
+                shorten(one_line(event.text), 60),
             ]
         ]
         for event in events[:MOST_EVENTS]
@@ -117,6 +117,12 @@ def strip(opened: Opened, is_file: bool) -> h.Renderable | None:
     if opened.whole and not is_file:
         items.insert(0, h.li(".compaction")[h.a(href=f"/c/{opened.whole}")["the whole log"]])
     return h.nav("#strip", aria_label="switches", tabindex="0")[h.ol[items, more]]
+
+
+def _place(event: Event, opened: Opened) -> str:
+    """The message of an event; the last one, if no message has followed the event yet."""
+    last = len(opened.context.messages) - 1
+    return f"#m{min(event.message, last)}" if last >= 0 else "#end"
 
 
 def _system(sheet: Sheet) -> h.Renderable | None:
@@ -221,7 +227,9 @@ def _other_messages(columns: list[Column], index: int) -> Iterator[Message]:
 def title_line(opened: Opened, view: View, path: str, hits: list[int]) -> list[h.Node]:
     """The line above the screen: what is shown, and the search."""
     models = len({event.text for event in switches(opened.context.messages) if event.kind == "model"})
-    facts = [one_line(opened.form), count_of(len(opened.context.messages), "message"), count_of(models, "model")]
+    facts = [one_line(opened.form), count_of(len(opened.context.messages), "message")]
+    if models:
+        facts.append(count_of(models, "model"))
     return [
         h.h1[one_line(opened.name)],
         h.span(".facts")[" · ".join(facts)],
@@ -233,7 +241,7 @@ def title_line(opened: Opened, view: View, path: str, hits: list[int]) -> list[h
             ],
             _hits(view, path, hits),
         ],
-        h.button("#keys", type="button", aria_label="keys", title="keys (?)")["?"],
+        keys_button(),
     ]
 
 

@@ -231,8 +231,8 @@ def _messages_of(opened: Opened) -> Iterator[tuple[str, str, int, Message]]:
         yield opened.id, opened.name, index, message
 
 
-def default_targets(opened: Opened) -> tuple[Target, ...]:
+def default_models(opened: Opened) -> list[str]:
     """Two models to begin with: of other makers than the one that answered last."""
     answers = [message for message in opened.context.messages if isinstance(message, AssistantMessage)]
     last = answers[-1].provider if answers else ""
-    return tuple(Target(name) for name in DEFAULTS if name.partition("/")[0] != last)[:2]
+    return [name for name in DEFAULTS if name.partition("/")[0] != last][:2]

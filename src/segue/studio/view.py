@@ -46,7 +46,7 @@ class Target(Struct, frozen=True):
     def name(self) -> str:
         """The model, and the policy if it is not the default, in a few words."""
         changed = [f"{name} {value}" for name, value in self.choices]
-        policy = [] if self.preset == DEFAULT else [self.preset]
+        policy = [] if self.preset == DEFAULT else [f"preset {self.preset}"]
         return " · ".join([self.model, *policy, *changed])
 
 

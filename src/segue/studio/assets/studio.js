@@ -142,7 +142,8 @@ document.addEventListener("drop", async (event) => {
   const form = new FormData();
   form.append("file", file);
   const response = await fetch("/open", { method: "POST", body: form });
-  location.href = response.redirected ? response.url : "/";
+  if (response.redirected) location.href = response.url;
+  else document.getElementById("page").replaceWith(parse(await response.text()).getElementById("page"));
 });
 
 /** Prepares what the page has now. */
