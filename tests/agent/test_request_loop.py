@@ -3,19 +3,22 @@
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 from support.providers import MODELS
 from support.sessions import QUICK, Providers, run
 
 import segue
-from segue import Connection, Context, Failover, Fixed, Options, Request, Router
+from segue import Context, Failover, Fixed, Options, Request, Router
 from segue.agent.events import TurnEvent
-from segue.agent.request_loop import RequestJournal, RequestLoop
+from segue.agent.request_loop import NO_RETRIES, RequestJournal, RequestLoop
 from segue.agent.requests import Renderers
+from segue.client import Reach, reach
 from segue.errors import ProviderError
 from segue.router import Decision, Situation
 from segue.session import Store
 from segue.testing import Fault
 from segue.types import AssistantMessage, Message, Model, UserMessage
+from segue.types.events import Event
 
 ONE, OTHER = "anthropic-messages", "mistral-chat"
 
@@ -32,8 +35,8 @@ class Notebook:
     def situation(self) -> Situation:
         return Situation(turn=0)
 
-    def connection(self, model: Model) -> Connection:
-        return self.connections(model)
+    def reach(self, model: Model) -> Reach:
+        return reach(model, replace(self.connections(model), retries=NO_RETRIES))
 
     def request(self, model: Model) -> Request:
         self.notes.append(f"render for {model.provider}")
@@ -62,6 +65,10 @@ class Notebook:
         self.notes.append("answer")
         self.messages.append(message)
         return message
+
+    def receive(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.emit(event)
 
     def emit(self, event: TurnEvent) -> None:
         if event.type in ("text_delta", "retry", "switch"):

@@ -2,10 +2,13 @@
 
 import asyncio
 import gc
+import shutil
+import ssl
 import time
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +19,7 @@ from support.waiting import HANGS, SHORT, until_async
 import segue
 from segue import Connection, Options, Retries, Timeouts, client
 from segue.client import _default
+from segue.client.pool import Pool
 from segue.client.sync import run_sync
 from segue.projection.pipeline import Rendering
 from segue.testing import Fault, FaultKind, Reply, StandIn
@@ -23,6 +27,7 @@ from segue.types import Context, TextContent, ToolCall, UserMessage
 
 LONG = Reply([TextContent("All happy families are alike; each unhappy family is unhappy in its own way. " * 3)])
 QUICK = Retries(first_wait=0.01, longest_wait=0.02)
+CERTIFICATE = Path(__file__).parents[1] / "support" / "certificates" / "localhost.pem"
 ENDLESS = Fault("silence", LONG)
 """An answer whose second half never arrives."""
 
@@ -429,6 +434,25 @@ def test_a_client_works_for_synchronous_callers(server: StandIn) -> None:
 def test_a_call_may_use_another_connection_than_its_client(server: StandIn) -> None:
     with segue.Client(Connection(base_url="http://127.0.0.1:9", api_key="k")) as own:
         assert own.complete_sync(CONTEXT, MODELS[server.protocol], OPTIONS, connection=reach(server)).text
+
+
+def test_certificates_are_read_once_for_all_event_loops(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    read: list[object] = []
+    load = ssl.SSLContext.load_verify_locations
+
+    def counted(context: ssl.SSLContext, *sources: Any, **named: Any) -> None:
+        read.append(sources or named)
+        load(context, *sources, **named)
+
+    async def opened() -> None:
+        await Pool().http()
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counted)
+    for number, name in enumerate(("first.pem", "second.pem"), 1):
+        monkeypatch.setenv("SSL_CERT_FILE", str(shutil.copy(CERTIFICATE, tmp_path / name)))
+        asyncio.run(opened())
+        asyncio.run(opened())
+        assert len(read) == number, "once for each file that is trusted"
 
 
 def test_the_connections_of_a_forgotten_client_are_closed(server: StandIn) -> None:

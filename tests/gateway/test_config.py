@@ -67,7 +67,7 @@ def test_a_good_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     [key] = config.keys
     assert key.owner == "alice" and "alices-key" not in repr(config)
     route = Routes(config).resolve("claude-anything", "anthropic-messages")
-    assert [(target.model.ref, target.connection.api_key) for target in route.targets] == [
+    assert [(target.model.ref, target.reach.connection.api_key) for target in route.targets] == [
         ("anthropic/claude-sonnet-5", "key-of-anthropic"),
         ("openai/gpt-5.4", "key-of-b"),
     ]

@@ -13,6 +13,8 @@ from support.gateways import CALL, AnthropicTalk, ChatTalk, GeminiTalk, Response
 from support.waiting import until
 
 from segue.gateway.config import Member, RouteSetting
+from segue.gateway.output import Output
+from segue.gateway.upstream import _Answer
 from segue.testing import Fault, Reply
 from segue.testing.signatures import Signer
 from segue.types import TextContent, ThinkingContent, ToolCall
@@ -170,6 +172,42 @@ class TestRecall:
         assert talk.say(ANTHROPIC, "Again?") == "Second."
         assert issued in written(standin.requests[-1])
 
+    @pytest.mark.parametrize(
+        ("path", "body", "end"),
+        [
+            ("/v1/messages", messages(ANTHROPIC, "One piece?"), b"message_stop"),
+            ("/v1/chat/completions", messages(ANTHROPIC, "One piece?"), b"[DONE]"),
+            ("/v1/responses", {"model": RESPONSES, "input": "One piece?"}, b"response.completed"),
+        ],
+        ids=["forwarded", "rendered", "responses"],
+    )
+    def test_an_answer_is_stored_before_its_end_is_sent(
+        self, served: Served, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, Any], end: bytes
+    ) -> None:
+        """Even if all of it arrives in one piece."""
+        happened: list[bytes] = []
+        push, keep = Output.push, served.gateway.store.add_answers
+
+        async def whole(answer: _Answer) -> bytes | None:
+            return await answer._response.read() if not answer._response.content.at_eof() else None
+
+        async def add_answers(*arguments: Any) -> None:
+            await keep(*arguments)
+            happened.append(b"stored")
+
+        def pushed(output: Output, data: bytes) -> None:
+            happened.append(data)
+            push(output, data)
+
+        monkeypatch.setattr(_Answer, "piece", whole)
+        monkeypatch.setattr(Output, "push", pushed)
+        monkeypatch.setattr(served.gateway.store, "add_answers", add_answers)
+        served[body["model"]].say(Reply([ThinkingContent("Hm."), TextContent("In one piece.")]))
+        answer = post(served, path, body | {"stream": True})
+        assert end in answer.content
+        assert b"stored" in happened
+        assert end not in b"".join(happened[: happened.index(b"stored")])
+
     def test_a_forged_envelope_is_nobodys(self, served: Served) -> None:
         standin = served[RESPONSES]
         standin.say(Reply([ThinkingContent("Hm, forged."), TextContent("First.")]))
@@ -321,7 +359,8 @@ class TestLeaving:
 
 class TestStoredResponses:
     def test_a_response_continues_another_one_of_another_vendor(self, served: Served) -> None:
-        sdk = ResponsesTalk(served.url).sdk
+        talk = ResponsesTalk(served.url)
+        sdk = talk.sdk
         served[ANTHROPIC].say("I am one.")
         first = sdk.responses.create(model=ANTHROPIC, input="Who are you?")
         served[GEMINI].say("I am two.")

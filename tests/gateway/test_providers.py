@@ -7,19 +7,17 @@ import httpx2
 import pytest
 from support.gateways import CALL, TALKS, Served, parts_of, written
 from support.providers import MODELS
-from support.targets import built_in
+from support.targets import built_in, every
 from support.waiting import until
 
 from segue.types import Model
-
-SPOKEN = list(built_in().resolve_all())
 
 
 def chosen(provider: str, protocol: str) -> Model:
     """A model of a provider that speaks a protocol: one that thinks, if there is one."""
     if MODELS[protocol].provider == provider:
         return MODELS[protocol]
-    rows = [model for model in SPOKEN if model.provider == provider and model.protocol == protocol]
+    rows = [model for model in every() if model.provider == provider and model.protocol == protocol]
     rows.sort(key=lambda model: not model.reasoning)
     return rows[0] if rows else built_in().resolve(f"{provider}/nobody-knows", protocol)
 
@@ -57,6 +55,13 @@ def newest_changes(served: Served) -> list[str]:
     return [change["code"] for change in report["changes"]]
 
 
+def test_thinking_of_a_type_that_the_model_does_not_accept_is_rendered(served: Served) -> None:
+    name = "azure anthropic-messages"
+    served[name].say("Yes.")
+    assert TALKS["anthropic-messages"](served.url).say(name, "Do you think?") == "Yes."
+    assert served.refusals() == []
+
+
 @pytest.mark.parametrize("turn", range(len(CLIENTS) if os.environ.get("SEGUE_SOAK") else 1))
 @pytest.mark.parametrize("name", NAMES)
 def test_a_conversation_goes_through_every_row_and_returns(served: Served, name: str, turn: int) -> None:
@@ -76,7 +81,6 @@ def test_a_conversation_goes_through_every_row_and_returns(served: Served, name:
     assert talk.say(other, "And now?", stream) == "It still is."
     first.say("Yes.")
     assert talk.say(name, "Sure?", not stream) == "Yes."
-    talk.close()
     assert served.refusals() == []
     sent = written(first.requests[-1])
     missing = [each for each in issued if not all(part in sent for part in parts_of(each))]

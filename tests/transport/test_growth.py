@@ -1,6 +1,8 @@
 """A request that extends an earlier one is read and rendered like one that is read from scratch, for less work."""
 
+import gc
 import json
+import sys
 from typing import Any
 
 import msgspec
@@ -108,3 +110,18 @@ def test_only_the_last_conversations_are_kept() -> None:
         body = {"messages": [{"role": "user", "content": f"{number}"}]}
         assert growing.request(Body(json.dumps(body).encode()), MODELS["openai-completions"]) is not None
     assert len(growing._known) == MOST
+
+
+def test_an_answer_that_was_read_does_not_keep_its_conversation() -> None:
+    request = segue.encode(CONTEXT, MODELS["openai-completions"])
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Fine."}}
+    answer = json.dumps({"id": "c", "choices": [choice]}).encode()
+    segue.decode(answer, request, 0)
+    gc.collect()
+    gc.disable()  # without the collector, only references count
+    try:
+        before = sys.getrefcount(request)
+        assert segue.decode(answer, request, 0).text == "Fine."
+        assert sys.getrefcount(request) == before
+    finally:
+        gc.enable()

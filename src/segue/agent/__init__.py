@@ -6,7 +6,7 @@ from .check import SessionCheck as SessionCheck, check_session as check_session
 from .events import TurnEvent as TurnEvent
 from .meter import RunLimits, add_usage as add_usage, session_usage
 from .recovery import Interruption
-from .request_loop import RequestJournal as RequestJournal, RequestLoop as RequestLoop
+from .request_loop import NO_RETRIES as NO_RETRIES, RequestJournal as RequestJournal, RequestLoop as RequestLoop
 from .session import Session
 from .settings import Settings
 from .state import rebuilt as rebuilt

@@ -5,18 +5,22 @@ It knows nothing of sessions. What it sends comes from a ``RequestJournal``, and
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Protocol, assert_never
 
 from msgspec.structs import replace
 
-from ..client import Connection, Reach, Retries, reach, send
+from ..client import Reach, Retries, send
 from ..errors import ContextOverflowError, FormatError, ProjectionError, ProviderError
 from ..render import Request
 from ..router import Compact, Decision, GiveUp, Next, Retry, Router, Situation
 from ..telemetry import RequestSpan, Switched, request_span
 from ..types import AssistantMessage, Model
+from ..types.events import Event
 from .events import Retried, Switch, TurnEvent
+
+NO_RETRIES = Retries(count=0)
 
 
 class RequestJournal(Protocol):
@@ -25,8 +29,8 @@ class RequestJournal(Protocol):
     def situation(self) -> Situation:
         """What the router may look at."""
 
-    def connection(self, model: Model) -> Connection:
-        """How ``model`` is reached."""
+    def reach(self, model: Model) -> Reach:
+        """How ``model`` is reached, without retries (``NO_RETRIES``): the router decides about them."""
 
     def request(self, model: Model) -> Request:
         """The next request to ``model``."""
@@ -48,8 +52,11 @@ class RequestJournal(Protocol):
     async def answered(self, model: Model, message: AssistantMessage) -> AssistantMessage:
         """Record an answer, and return it as it is recorded."""
 
+    def receive(self, events: Sequence[Event]) -> None:
+        """Report events of the answer, as they arrive together."""
+
     def emit(self, event: TurnEvent) -> None:
-        """Report an event: those of the answer as they arrive, retries and switches."""
+        """Report a retry or a switch."""
 
 
 class RequestLoop:
@@ -104,16 +111,14 @@ class RequestLoop:
 
     async def _send(self, first: bool) -> tuple[AssistantMessage, ProviderError | None]:
         """Send the conversation once. ``first``: this member was not asked before in this request."""
-        # The router decides about retries, so the client makes none.
-        connection = replace(self.journal.connection(self.model), retries=Retries(count=0))
-        found = reach(self.model, connection)
+        found = self.journal.reach(self.model)
         stream = send(await self._request(found.model, first), found)
         self._span = self._span or self._new_span(found)
         stream.share(self._span)
         async with stream:
             try:
-                async for event in stream:
-                    self.journal.emit(event)
+                while events := await stream.arrived():
+                    self.journal.receive(events)
             finally:
                 self.arriving = stream.message
         assert stream.message is not None

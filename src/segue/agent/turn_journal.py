@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..client import Connection
+from ..client import Reach, reach
 from ..errors import ConflictError, ProviderError, SessionError
 from ..render import Request
 from ..router import Decision, Situation
 from ..session import AnyEntry, AttemptFailed, MessageAdded
 from ..types import AssistantMessage, Diagnostic, Message, Model, ToolResultMessage, UserMessage
+from ..types.events import Event
 from .compact import compact, too_long
 from .events import CallResult, Compaction, Emit, Steered
 from .identity import with_identity
 from .meter import Meter
+from .request_loop import NO_RETRIES
 
 if TYPE_CHECKING:
     from .session import Session
@@ -53,8 +55,12 @@ class TurnJournal:
             conversation=self.session.id,
         )
 
-    def connection(self, model: Model) -> Connection:
-        return self.session.targets.connection_to(model)
+    def receive(self, events: Sequence[Event]) -> None:
+        for event in events:
+            self.emit(event)
+
+    def reach(self, model: Model) -> Reach:
+        return reach(model, replace(self.session.targets.connection_to(model), retries=NO_RETRIES))
 
     def request(self, model: Model) -> Request:
         return self.session.requests.request(model)

@@ -1,7 +1,7 @@
 """One HTTP request and the bytes of its answer. Errors of the transport are raised as ``NetworkError``."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 import anyio
 
@@ -22,6 +22,7 @@ class Exchange:
         self._headers = {**headers, "content-length": str(sum(map(len, body)))}
         self._posted: Posted | None = None
         self._read = 0
+        self._ended = False
 
     @property
     def status(self) -> int | None:
@@ -44,7 +45,10 @@ class Exchange:
     async def piece(self) -> bytes | None:
         """The next bytes of the answer, decompressed; ``None`` at its end."""
         data = None if self._posted is None else await self._posted.piece()
-        self._read += len(data or b"")
+        if data is None:
+            self._ended = True
+            return None
+        self._read += len(data)
         if self._read > self._connection.max_answer:
             text = f"the answer has more than {self._connection.max_answer:,} bytes (Connection.max_answer)"
             raise NetworkError(text, retryable=False)
@@ -52,6 +56,8 @@ class Exchange:
 
     async def drain(self) -> None:
         """Read the few bytes after the last event, so that the connection can be used again."""
+        if self._ended:
+            return
         with anyio.move_on_after(DRAIN):
             try:
                 while await self.piece() is not None:
@@ -64,6 +70,6 @@ class Exchange:
         posted, self._posted = self._posted, None
         if posted is None:
             return
-        with anyio.CancelScope(shield=True):
-            with suppress(NetworkError):  # it is closed already
-                await posted.aclose()
+        # At the end of an answer nothing is left to wait for; otherwise closing must not be cancelled halfway.
+        with nullcontext() if self._ended else anyio.CancelScope(shield=True), suppress(NetworkError):
+            await posted.aclose()

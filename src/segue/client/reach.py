@@ -21,6 +21,7 @@ from ..types.secret import Secrets, address_secrets, shown_address
 from ..wire import join_headers
 from .connection import Connection, check
 from .credentials import aws_headers, aws_region, google_token
+from .post import Poster
 from .retiring import warn_if_retiring
 
 Sign = Callable[[str, Mapping[str, str], bytes], dict[str, str]]
@@ -43,8 +44,6 @@ class Reach:
     learnt about it. ``secrets`` are the secrets in all headers.
     """
 
-    __slots__ = ("_proof", "_sign", "base_url", "connection", "facts", "headers", "model", "secrets", "signs_body")
-
     def __init__(self, model: Model, connection: Connection, provider: Provider | None) -> None:
         check(connection)
         self.connection = connection
@@ -64,7 +63,17 @@ class Reach:
             self.secrets.add_headers(headers)
         fingerprint = model.endpoint or _fingerprint(self.base_url, (key or "") + user.get("authorization", ""))
         self.facts = connection.facts or default_facts()
-        self.model = self.facts.amend(replace(model, base_url=self.base_url, endpoint=fingerprint))
+        self._target = replace(model, base_url=self.base_url, endpoint=fingerprint)
+        self.model = self.facts.amend(self._target)
+
+    def renewed(self, poster: Poster) -> "Reach":
+        """The same for another request, which ``poster`` sends: with what was learnt in the meantime."""
+        made = Reach.__new__(Reach)
+        made.__dict__.update(self.__dict__)
+        made.connection = replace(self.connection, poster=poster)
+        made.secrets = self.secrets.copy()
+        made.model = self.facts.amend(self._target)
+        return made
 
     async def signed(self, path: str, headers: Mapping[str, str], body: bytes) -> tuple[str, dict[str, str]]:
         """The URL and all headers of a request. ``body`` is only used if ``signs_body`` is true."""

@@ -86,18 +86,30 @@ class Stream:
         return self
 
     async def __anext__(self) -> Event:
+        if not self._queue:
+            await self._fill()
+        if not self._queue:
+            raise StopAsyncIteration
+        return self._queue.popleft()
+
+    async def arrived(self) -> list[Event]:
+        """Wait for events and return all that have arrived; none after the last one."""
+        if not self._queue:
+            await self._fill()
+        events = list(self._queue)
+        self._queue.clear()
+        return events
+
+    async def _fill(self) -> None:
+        """Read until there are events, or release the connection after the last one."""
         try:
-            while not self._queue:
-                if self.message is not None:
-                    await self._drain()
-                    raise StopAsyncIteration
+            while not self._queue and self.message is None:
                 await self._advance()
-        except StopAsyncIteration:
-            raise
+            if not self._queue:
+                await self._drain()
         except BaseException:  # the caller's task was cancelled: close the connection and keep what had arrived
             await self.aclose()
             raise
-        return self._queue.popleft()
 
     async def __aenter__(self) -> "Stream":
         return self
@@ -142,6 +154,7 @@ class Stream:
             self._span.received() if failure is None else self._span.failed(failure)
         if failure is not None and not self._emitted and self._heal(failure):
             await self._disconnect()
+            self._decoder = self._fresh_decoder()
             return
         wait = None if failure is None or self._emitted else self._wait(failure)
         if wait is None:
@@ -179,49 +192,60 @@ class Stream:
             return self._decoder.abort(), None
         try:
             if self._exchange is None:
-                refused = await self._connect()
-                if refused is not None and not self._cancelled:
-                    return self._decoder.fail(refused.text), refused
-            data = await self._await(self._piece, self._time_left())
+                self._begin_attempt()
+            events = await self._await(self._arriving, self._time_left())
+            refused = await self._refusal() if events is None and not self._cancelled else None
         except ProviderError as error:
             return self._connection_failure(error)
         except TimedOut:
             return self._connection_failure(NetworkError(self._timeout_text()))
         if self._cancelled:
             return self._decoder.abort(), None
-        events = self._decoder.close() if data is None else self._decoder.feed(data)
+        if refused is not None:
+            return self._decoder.fail(refused.text), refused
         if events and isinstance(events[-1], Error):
             return events, self._failure()
-        return events, None
+        return events or [], None
 
-    async def _connect(self) -> ProviderError | None:
-        """Send the request. Return the provider's error if it was refused; otherwise the answer can be read."""
+    def _begin_attempt(self) -> None:
         if not self.attempts and self._ends_span:
             self._span = request_span(self.request.model, self._reach.base_url)
         self.attempts += 1
         if self._span is not None:
             self._span.sent(self.request)
         self._emitted = False
-        self._decoder = self._fresh_decoder()
         timeouts, now = self._connection.timeouts, time.monotonic()
         self._first_deadline = now + timeouts.first_event
         if self._total_deadline is None and timeouts.total is not None:
             self._total_deadline = now + timeouts.total
-        exchange = await self._await(self._signed, timeouts.first_event)
-        if exchange is None:  # cancelled
-            return None
-        self._exchange = exchange
-        await self._await(exchange.open, self._time_left())
-        if self._cancelled or exchange.succeeded:
-            return None
-        return await self._refusal(exchange)
 
-    async def _signed(self) -> Exchange:
+    async def _arriving(self) -> list[Event] | None:
+        """Send the request if that is not done yet, and read up to the first event, or one piece after it. ``None`` if
+        the request was refused."""
+        exchange = self._exchange or await self._open()
+        if not exchange.succeeded:
+            return None
+        events: list[Event] = []
+        while not events:
+            data = await exchange.piece()
+            if self._cancelled:
+                break
+            events = self._decoder.close() if data is None else self._decoder.feed(data)
+            if data is None or self._emitted:
+                break
+            self._at_most(self._time_left())
+        return events
+
+    async def _open(self) -> Exchange:
         signed = b"".join(self._body) if self._reach.signs_body else b""
         url, headers = await self._reach.signed(self.request.path, self.request.headers, signed)
-        return Exchange(url, headers, self._body, self._connection, self._pool)
+        self._exchange = exchange = Exchange(url, headers, self._body, self._connection, self._pool)
+        await exchange.open()
+        return exchange
 
-    async def _refusal(self, exchange: Exchange) -> ProviderError:
+    async def _refusal(self) -> ProviderError:
+        exchange = self._exchange
+        assert exchange is not None
         status = exchange.status or 0
         data = bytearray()
         try:
@@ -236,22 +260,13 @@ class Stream:
         self._refused = Refused.read(status, body, text)
         return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
-    async def _piece(self) -> bytes | None:
-        return None if self._exchange is None else await self._exchange.piece()
-
     async def _await(self, act: Callable[[], Awaitable[T]], seconds: float) -> T | None:
         """Await ``act`` for at most ``seconds``; ``None`` if ``cancel()`` was called.
 
         Each await has its own cancel scope, because a scope must not be held across a yield.
         """
-        if self._total_deadline is not None:
-            seconds = min(seconds, self._total_deadline - time.monotonic())
-            if seconds <= 0:
-                raise TimedOut
-        with (
-            hidden_in_logs(self._reach.secrets),
-            anyio.CancelScope(deadline=anyio.current_time() + max(seconds, 0.0)) as self._scope,
-        ):
+        deadline = anyio.current_time() + max(self._at_most(seconds), 0.0)
+        with hidden_in_logs(self._reach.secrets), anyio.CancelScope(deadline=deadline) as self._scope:
             if self._cancelled:
                 self._scope.cancel()
             return await act()
@@ -259,6 +274,15 @@ class Stream:
         if not self._cancelled:
             raise TimedOut
         return None
+
+    def _at_most(self, seconds: float) -> float:
+        """``seconds``, or what is left of the total if that is less."""
+        if self._total_deadline is None:
+            return seconds
+        left = self._total_deadline - time.monotonic()
+        if left <= 0:
+            raise TimedOut
+        return min(seconds, left)
 
     def _time_left(self) -> float:
         return self._connection.timeouts.between_events if self._emitted else self._first_deadline - time.monotonic()

@@ -23,10 +23,10 @@ class Accounts:
         self._waiting: list[tuple[str, str, dict[str, Any]]] = []
         self._used: dict[tuple[str, str], list[float]] = {}
 
-    async def add(self, report: RequestReport, key: KeySetting) -> None:
-        """Add a request that has ended."""
+    async def add(self, report: RequestReport, row: dict[str, Any], key: KeySetting) -> None:
+        """Add a request that has ended; ``row`` is its report as JSON."""
         if len(self._waiting) < MOST_WAITING:
-            self._waiting.append((report.id, key.name, report.row()))
+            self._waiting.append((report.id, key.name, row))
         usage = report.usage
         if usage is not None and report.model:
             cost = 0.0 if usage.cost is None else usage.cost.total

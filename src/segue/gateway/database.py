@@ -29,6 +29,9 @@ LOCK_TIMEOUT = 30.0
 AWAY_TIMEOUT = 30.0
 """Seconds that a call waits for a PostgreSQL server that cannot be reached: it may be restarting."""
 FIRST_PAUSE = 0.05
+GROUP = 0.003
+"""Seconds that a write waits for others while several arrive together: a transaction costs more than a row. (Like
+PostgreSQL's `commit_delay`.)"""
 POSTGRESQL = "the PostgreSQL database"
 
 
@@ -124,7 +127,10 @@ class SQLite:
     def _work(self) -> None:
         connection = _connect(self.path)
         statements = _SQLiteStatements(connection)
+        jobs: list[_Job] = []
         while (job := self._jobs.get()) is not None:
+            if len(jobs) > 1:
+                time.sleep(GROUP)
             jobs = [job]
             with suppress(queue.Empty):
                 while len(jobs) < 256:
@@ -138,23 +144,37 @@ class SQLite:
 
 
 class _Job:
-    """A change, and the future of its caller."""
+    """A change, the future of its caller, and what it has led to."""
 
     def __init__(self, act: Callable[[Statements], Any], loop: asyncio.AbstractEventLoop) -> None:
         self.act, self.loop = act, loop
         self.done: asyncio.Future[Any] = loop.create_future()
+        self.result: Any = None
+        self.error: Exception | None = None
 
-    def finish(self, result: Any, error: Exception | None) -> None:
-        """Report to the caller, from the writer thread."""
+    def report(self) -> None:
+        """Give the result or the error to the caller. Called on its event loop."""
+        if self.done.done():
+            return
+        if self.error is None:
+            self.done.set_result(self.result)
+        else:
+            self.done.set_exception(self.error)
+
+
+def _report(jobs: list[_Job]) -> None:
+    """Report jobs to their callers, from the writer thread: once for each event loop, because it costs a wake-up."""
+    waiting: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+    for job in jobs:
+        waiting.setdefault(job.loop, []).append(job)
+    for loop, own in waiting.items():
         with suppress(RuntimeError):  # the loop has ended
-            self.loop.call_soon_threadsafe(self._settle, result, error)
+            loop.call_soon_threadsafe(_report_each, own)
 
-    def _settle(self, result: Any, error: Exception | None) -> None:
-        if not self.done.done():
-            if error is None:
-                self.done.set_result(result)
-            else:
-                self.done.set_exception(error)
+
+def _report_each(jobs: list[_Job]) -> None:
+    for job in jobs:
+        job.report()
 
 
 def _run_jobs(connection: sqlite3.Connection, statements: Statements, jobs: list[_Job]) -> None:
@@ -162,15 +182,15 @@ def _run_jobs(connection: sqlite3.Connection, statements: Statements, jobs: list
     try:
         results = _in_transaction(connection, lambda: [job.act(statements) for job in jobs])
     except Exception as error:  # noqa: BLE001, reported to the caller
-        if len(jobs) == 1:
-            failure = SessionError(f"the gateway's store: {error}") if isinstance(error, sqlite3.Error) else error
-            jobs[0].finish(None, failure)
+        if len(jobs) > 1:
+            for job in jobs:
+                _run_jobs(connection, statements, [job])
             return
-        for job in jobs:
-            _run_jobs(connection, statements, [job])
-        return
-    for job, result in zip(jobs, results, strict=True):
-        job.finish(result, None)
+        jobs[0].error = SessionError(f"the gateway's store: {error}") if isinstance(error, sqlite3.Error) else error
+    else:
+        for job, result in zip(jobs, results, strict=True):
+            job.result = result
+    _report(jobs)
 
 
 def _in_transaction(connection: sqlite3.Connection, act: Callable[[], Any]) -> Any:
@@ -297,11 +317,9 @@ def _migrate(transaction: Statements, database: str, name: str) -> None:
         )
 
 
-async def within(seconds: float, work: Awaitable[Any]) -> bool:
-    """Whether ``work`` was done within ``seconds``; it continues otherwise."""
-    task = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait([task], timeout=seconds)
-    if not done:
-        task.add_done_callback(lambda late: late.cancelled() or late.exception())
-        return False
-    return task.exception() is None
+async def within(seconds: float, *work: Awaitable[Any]) -> bool:
+    """Whether all ``work`` was done within ``seconds``; it continues otherwise."""
+    done, late = await asyncio.wait([asyncio.ensure_future(each) for each in work], timeout=seconds)
+    for task in late:
+        task.add_done_callback(lambda task: task.cancelled() or task.exception())
+    return not late and not any([task.cancelled() or task.exception() for task in done])

@@ -20,7 +20,10 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _FORWARDED = re.compile(r"anthropic-.*|openai-beta|user-agent")
 _RETURNED = re.compile(r"retry-after|.*ratelimit.*|request-id|x-request-id|anthropic-organization-id|openai-.*")
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key")
-_END = re.compile(rb"\r?\n\r?\n")
+_ENDS = (b"\n\n", b"\n\r\n")
+"""How an event ends."""
+_MARK = b'"model'
+"""In every event that has the name of the model."""
 
 
 class Forwarded(Request):
@@ -90,27 +93,30 @@ class Renamer:
         if not self._streamed:
             self._rest = data
             return b""
-        done: list[bytes] = []
-        start = 0
-        for end in _END.finditer(data):
-            done.append(self._frame(data[start : end.end()]))
-            start = end.end()
-        self._rest = data[start:]
-        return b"".join(done)
+        last = max(data.rfind(end) + len(end) if end in data else 0 for end in _ENDS)
+        done, self._rest = data[:last], data[last:]
+        return self._lines(done)
 
     def close(self) -> bytes:
         """The bytes that are left."""
         rest, self._rest = self._rest, b""
-        return self._frame(rest) if self._streamed else self._renamed(rest)
+        return self._lines(rest) if self._streamed else self._renamed(rest)
 
-    def _frame(self, frame: bytes) -> bytes:
-        if b'"model' not in frame:
-            return frame
-        _, found, data = frame.partition(b"data:")
-        if not found or b"\ndata:" in data:
-            return frame
-        text = data.strip()
-        return frame.replace(text, self._renamed(text), 1)
+    def _lines(self, data: bytes) -> bytes:
+        """Rename the model in every line that has its name."""
+        pieces: list[bytes] = []
+        done = 0
+        while (at := data.find(_MARK, done)) >= 0:
+            start, end = data.rfind(b"\n", done, at) + 1 or done, data.find(b"\n", at)
+            end = end if end >= 0 else len(data)
+            field, colon, text = data[start:end].partition(b":")
+            pieces += data[done:start], field, colon, self._value(text)
+            done = end
+        return b"".join([*pieces, data[done:]]) if pieces else data
+
+    def _value(self, text: bytes) -> bytes:
+        value = text.strip()
+        return text.replace(value, self._renamed(value), 1)
 
     def _renamed(self, text: bytes) -> bytes:
         try:

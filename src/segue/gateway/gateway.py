@@ -101,8 +101,9 @@ class Gateway:
         finally:
             self.metrics.running.dec()
             self.metrics.count(report, time.time() - report.began)
-            log_request(report)
-            await self.accounts.add(report, incoming.key)
+            row = report.row()
+            log_request(row, len(report.changes))
+            await self.accounts.add(report, row, incoming.key)
 
 
 def default_store() -> Path:

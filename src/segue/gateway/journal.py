@@ -8,13 +8,14 @@ another member.
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ..agent import TurnEvent
-from ..client import Connection
+from ..client import Pieces, Posted, Reach
 from ..errors import ProviderError, RefusedError
 from ..healing import REPORT
 from ..projection import PolicyLike
@@ -49,17 +50,24 @@ from .incoming import Incoming
 from .output import Output
 from .report import RequestReport
 from .routes import Target
-from .upstream import Tap
+from .upstream import Tapped
 
 logger = logging.getLogger("segue.gateway")
-CONTENT = (TextDelta, TextEnd, ThinkingDelta, ThinkingEnd, ToolCallStart, ToolCallDelta, ToolCallEnd, ProviderEnd)
-WRITTEN = (*CONTENT, Start, TextStart, ThinkingStart, ProviderStart)
+LAST = (Done, Error)
+CONTENT = frozenset(
+    {TextDelta, TextEnd, ThinkingDelta, ThinkingEnd, ToolCallStart, ToolCallDelta, ToolCallEnd, ProviderEnd}
+)
+WRITTEN = (TextDelta, *(CONTENT - {TextDelta}), Start, TextStart, ThinkingStart, ProviderStart)
 BILLING = "x-anthropic-billing-header:"
 """The beginning of the first block of Claude Code's system prompt, which changes at every request in some versions."""
 HOSTED = "vertex"
 """Where the vendor's protocol has other fields than at the vendor itself, as the name of the model in the path."""
 MARKED_CACHES = frozenset({"anthropic-messages", "bedrock-converse"})
 """Protocols in which nothing is cached unless the request marks it."""
+
+
+Settings = Callable[[AssistantMessage], AnswerSettings]
+"""How an answer is written for a client."""
 
 
 class Cut(Exception):
@@ -75,7 +83,10 @@ class Lossy(Exception):
 
 
 class Ask:
-    """The journal of one request."""
+    """The journal of one request.
+
+    Nothing that it holds refers back to it, so that everything is freed as soon as the request has ended.
+    """
 
     def __init__(
         self,
@@ -90,7 +101,7 @@ class Ask:
         policy: PolicyLike = None,
         strict: bool = False,
         forwards: Callable[[Model], dict[str, str] | None] = lambda model: None,
-        remember: Callable[[AssistantMessage], Awaitable[None]],
+        remember: Callable[[AssistantMessage, Settings], Awaitable[None]],
         refuse: Callable[[frozenset[str]], Awaitable[None]],
         cut: Callable[[Model], Awaitable[None]],
     ) -> None:
@@ -102,7 +113,8 @@ class Ask:
         self.begun = False
         self._situation = situation
         self._targets = {id(target.model): target for target in targets}
-        self._tap = Tap(poster, self._before_piece, self._on_piece)
+        self._poster = poster
+        self._returned: Mapping[str, str] = {}  # the headers of the last answer
         self._sealer, self._policy, self._strict, self._forwards = sealer, policy, strict, forwards
         self._remember, self._refuse, self._cut = remember, refuse, cut
         self._requests: dict[str, Request] = {}
@@ -117,6 +129,7 @@ class Ask:
         """Forget what a failed attempt has left."""
         self._writer: AnswerWriter | None = None
         self._held: list[bytes] = []
+        self._has_content = False
         self._done: Event | None = None
         self._raw = False
         self._renamer: Renamer | None = None
@@ -127,11 +140,11 @@ class Ask:
     def situation(self) -> Situation:
         return replace(self._situation, now=time.monotonic())
 
-    def connection(self, model: Model) -> Connection:
+    def reach(self, model: Model) -> Reach:
         target = self._targets.get(id(model)) or next(
             each for each in self._targets.values() if each.model == model or each.model.ref == model.ref
         )
-        return replace(target.connection, poster=self._tap)
+        return target.reach.renewed(self)
 
     def request(self, model: Model) -> Request:
         """The request to ``model``; the client's own bytes, if nothing has to be changed for it."""
@@ -168,12 +181,12 @@ class Ask:
 
     def _options(self, model: Model) -> Options:
         """The options of a request to ``model``. Its cache is found by the key of the client or by the conversation."""
-        options = replace(self.reading.options, stream=self.incoming.streams)
-        key = options.cache_key or self._situation.conversation
-        options = replace(options, cache_key=key if model.dialect.has_cache_key else None)
-        if options.cache is None and model.protocol in MARKED_CACHES and model.protocol != self.client.name:
-            options = replace(options, cache="short")
-        return options
+        asked = self.reading.options
+        key = (asked.cache_key or self._situation.conversation) if model.dialect.has_cache_key else None
+        cache = asked.cache
+        if cache is None and model.protocol in MARKED_CACHES and model.protocol != self.client.name:
+            cache = "short"
+        return replace(asked, stream=self.incoming.streams, cache_key=key, cache=cache)
 
     def _forward(self, request: Request, model: Model) -> Request | None:
         """The client's own bytes, if the target speaks its protocol and made every answer that is known."""
@@ -189,11 +202,20 @@ class Ask:
         ):
             return None
         data = with_model(self.incoming.body, model.id)
-        if data is None:
+        if data is None or self._has_other_type(request):
             return None
         self._raw = True
         self._renamer = Renamer(self.client, self.incoming.model, self.incoming.streams)
         return Forwarded.of(request, data, self.incoming.query, headers)
+
+    def _has_other_type(self, request: Request) -> bool:
+        """Whether the target needs another ``type`` of a field than the client has sent."""
+        name = self.client.typed_field
+        asked = None if name is None else self.incoming.body.value(name)
+        if name is None or not isinstance(asked, dict):
+            return False
+        made = request.fields(name).get(name)
+        return made is not None and msgspec.json.decode(made).get("type") != asked.get("type")
 
     def overflows(self, model: Model, request: Request | None) -> bool:
         return False  # the router prefers a member that fits, and the provider decides
@@ -225,7 +247,7 @@ class Ask:
         self.error = None
         kept = message if self._raw else self._call_ids().applied(message)
         self.message, self.report.usage = kept, message.usage
-        await self._remember(kept)
+        await self._remember(kept, self.settings)
         if refused := refused_signatures(message):
             await self._refuse(refused)
         self._finish(message)
@@ -235,9 +257,9 @@ class Ask:
         """Send the end of an answer, or the whole answer."""
         if self.incoming.streams:
             self._begin()
+            self._flush()
             if self._raw:
                 assert self._renamer is not None
-                self._flush()
                 self.output.push(self._renamer.close())
             elif self._done is not None:
                 self.output.push(self.report.comment() if self.client.comments else b"")
@@ -251,21 +273,17 @@ class Ask:
             written = write_answer(message, self.client.name, self.settings(message), refused)
             self.whole = written.status, {**self._headers(), **written.headers}, written.json()
 
-    def emit(self, event: TurnEvent) -> None:
-        """Write an event of the answer. Its last one is written when the answer is remembered."""
-        if isinstance(event, Done | Error):
-            self._done = event
-        elif isinstance(event, WRITTEN):
-            self._emit(event)
+    def receive(self, events: Sequence[Event]) -> None:
+        """Write events of the answer. Its last one is written when the answer is remembered."""
+        if isinstance(events[-1], LAST):
+            self._done = events[-1]
+        if self.incoming.streams:
+            if not self._raw:
+                self._held += [self._written(event) for event in events if isinstance(event, WRITTEN)]
+            self._has_content = self._has_content or not CONTENT.isdisjoint(map(type, events))
 
-    def _emit(self, event: Event) -> None:
-        if not self.incoming.streams:
-            return
-        if not self._raw:
-            self._held.append(self._written(event))
-        if isinstance(event, CONTENT):
-            self._begin()
-            self._flush()
+    def emit(self, event: TurnEvent) -> None:
+        """Retries and switches are in the report."""
 
     # -- what the client gets ----------------------------------------------------------------------------------------
 
@@ -287,6 +305,8 @@ class Ask:
 
     def _fail(self) -> None:
         """End a stream that has begun."""
+        if self.begun and not self._raw:
+            self._flush()
         if self.client.breaks_off and self.begun:
             self.output.end(broken=True)
             return
@@ -313,7 +333,7 @@ class Ask:
                 self.output.start(200, {**self._headers(), "content-type": "text/event-stream"})
 
     def _headers(self) -> dict[str, str]:
-        returned = returned_headers(self._tap.headers) if self._raw else {}
+        returned = returned_headers(self._returned) if self._raw else {}
         return {**returned, **self.report.headers(), "cache-control": "no-cache"}
 
     def _flush(self) -> None:
@@ -328,7 +348,7 @@ class Ask:
     def settings(self, message: AssistantMessage | None) -> AnswerSettings:
         """How an answer is written for this client."""
         origin = None if message is None else Origin.of(message)
-        body = self.incoming.body
+        body, sealer, answer = self.incoming.body, self._sealer, self.incoming.id
         own = message.response_id if message is not None and self._raw else None
         return AnswerSettings(
             model=self.incoming.model,
@@ -336,9 +356,7 @@ class Ask:
             created=int(self.report.began),
             request={name: body.value(name) for name in self.client.echoed if name in body.fields},
             input_tokens=self._situation.tokens,
-            seal=(lambda block: None) if origin is None else (
-                lambda block: self._sealer.seal(block, origin, self.incoming.id)
-            ),
+            seal=(lambda block: None) if origin is None else (lambda block: sealer.seal(block, origin, answer)),
             call_id=self._call_ids(),
         )  # fmt: skip
 
@@ -349,8 +367,16 @@ class Ask:
 
     # -- bytes of the provider ---------------------------------------------------------------------------------------
 
+    async def post(self, url: str, headers: Mapping[str, str], body: Pieces, connect: float) -> Posted:
+        """Send a request (``client.Poster``), and look at the pieces of its answer."""
+        posted: Posted = await self._poster.post(url, headers, body, connect)
+        self._returned = posted.headers
+        return Tapped(posted, self._before_piece, self._on_piece)
+
     async def _before_piece(self) -> None:
-        if self._raw and self.begun and self._done is None:
+        # The bytes of a forwarded answer contain its end, which waits until the answer is remembered.
+        if self._held and self._has_content and not (self._raw and self._done is not None):
+            self._begin()
             self._flush()
         await self.output.room()
 

@@ -2,6 +2,8 @@
 never what a client sent."""
 
 import os
+from functools import lru_cache
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -10,6 +12,12 @@ from .report import RequestReport
 from .workers import DIRECTORY
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
+
+
+@lru_cache(maxsize=4096)
+def _child(metric: Any, *labels: str) -> Any:
+    """The metric with these labels. (To find it, the library converts and compares them each time.)"""
+    return metric.labels(*labels)
 
 
 class Metrics:
@@ -54,24 +62,24 @@ class Metrics:
     def count(self, report: RequestReport, seconds: float) -> None:
         """Count a request that has ended."""
         labels = report.protocol, report.model or "none"
-        self._requests.labels(*labels, str(report.status)).inc()
-        self._seconds.labels(*labels).observe(seconds)
+        _child(self._requests, *labels, str(report.status)).inc()
+        _child(self._seconds, *labels).observe(seconds)
         if report.first_byte is not None:
-            self._first.labels(*labels).observe(report.first_byte - report.began)
+            _child(self._first, *labels).observe(report.first_byte - report.began)
         if report.lane:
-            self._lanes.labels(report.lane).inc()
+            _child(self._lanes, report.lane).inc()
         for code in [change.code for change in report.changes]:
-            self._changes.labels(code).inc()
+            _child(self._changes, code).inc()
         for failure in report.failures:
-            self._failures.labels(failure.partition(": ")[2]).inc()
+            _child(self._failures, failure.partition(": ")[2]).inc()
         if report.remembered is False:
             self._unremembered.inc()
         usage = report.usage
         if usage is not None:
-            self._tokens.labels(report.model, "input").inc(usage.prompt)
-            self._tokens.labels(report.model, "output").inc(usage.output)
+            _child(self._tokens, report.model, "input").inc(usage.prompt)
+            _child(self._tokens, report.model, "output").inc(usage.output)
             if usage.cost is not None:
-                self._dollars.labels(report.model).inc(usage.cost.total)
+                _child(self._dollars, report.model).inc(usage.cost.total)
 
     def text(self) -> bytes:
         """All metrics in the text format."""

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..agent import RequestLoop
-from ..client import Poster, reach
+from ..client import Poster
 from ..errors import (
     FormatError,
     InvalidRequestError,
@@ -32,7 +32,7 @@ from .database import within
 from .envelope import Sealer
 from .forward import forwarded_headers
 from .incoming import Incoming
-from .journal import Ask, Cut, Lossy
+from .journal import Ask, Cut, Lossy, Settings
 from .keys import Keys, reserve
 from .output import send_whole
 from .recall import Place, Recall
@@ -80,12 +80,12 @@ class Pipeline:
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
         )
 
-        async def remember(message: AssistantMessage) -> None:
+        async def remember(message: AssistantMessage, settings: Settings) -> None:
             work = [self.recall.remember(place, incoming.id, message, bare)]
             if incoming.client.name == RESPONSES:
-                settings = ask.settings(message)
-                work.append(self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, settings))
-            report.remembered = await within(REMEMBER, asyncio.gather(*work))
+                written = settings(message)
+                work.append(self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, written))
+            report.remembered = await within(REMEMBER, *work)
             if not report.remembered:
                 logger.warning("%s: the answer could not be remembered", incoming.id)
 
@@ -191,7 +191,7 @@ class Pipeline:
         try:
             ask, router, reading = await self.prepare(incoming, report)
             model = router.begin(ask.situation())
-            found = reach(model, ask.connection(model))
+            found = ask.reach(model)
             request = ask.request(found.model)
             tokens = await counted(request, found, self._poster)
         except (SettingError, msgspec.MsgspecError, FormatError) as error:

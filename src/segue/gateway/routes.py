@@ -12,21 +12,20 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..agent import NO_RETRIES
 from ..catalog import Catalog, Provider
-from ..client import Connection, Timeouts, reach
+from ..client import Connection, Reach, Timeouts, reach
 from ..errors import ModelError, ModelNotFoundError, SettingError
 from ..router import Failover, Fixed, Patience, RoundRobin, Router, Situation, Weighted, luck
 from ..types import Model
 from .config import Config, Member, ProviderSetting, RouteSetting
 
-Connections = dict[str, Connection]
-
 
 class Target(Struct, frozen=True):
-    """A model as it is reached: with the fingerprint of its endpoint and account, and its connection."""
+    """A model as it is reached: with the fingerprint of its endpoint and account, and how."""
 
     model: Model
-    connection: Connection
+    reach: Reach
     weight: float = 1.0
 
 
@@ -179,13 +178,14 @@ class Routes:
 
     def _target(self, model: Model, setting: ProviderSetting, key: str | None, weight: float) -> Target:
         connection = Connection(
-            api_key=key, base_url=setting.base_url, headers=setting.headers, timeouts=self._timeouts
-        )
+            api_key=key, base_url=setting.base_url, headers=setting.headers, timeouts=self._timeouts,
+            retries=NO_RETRIES,
+        )  # fmt: skip
         try:
             found = reach(model, connection)
         except SettingError as error:
             raise ModelNotFoundError(error.for_shell()) from None
-        return Target(model.replace(endpoint=found.model.endpoint), connection, weight)
+        return Target(model.replace(endpoint=found.model.endpoint), found, weight)
 
     def has_key(self, provider: Provider) -> bool:
         """Whether the gateway can use a provider."""

@@ -84,27 +84,12 @@ class _Answer:
             self._response.close()
 
 
-class Tap:
-    """Sends requests through another poster, and shows the pieces of good answers as they are read.
+class Tapped:
+    """Shows the pieces of an answer as they are read, if it is a good one.
 
     ``before_piece`` is awaited before each piece is read: a client that reads slowly slows the provider down.
     """
 
-    def __init__(
-        self, poster: Any, before_piece: Callable[[], Awaitable[None]], on_piece: Callable[[bytes], None]
-    ) -> None:
-        self._poster, self._before, self._on_piece = poster, before_piece, on_piece
-        self.headers: Mapping[str, str] = {}
-        """The headers of the last answer."""
-
-    async def post(self, url: str, headers: Mapping[str, str], body: Pieces, connect: float) -> Posted:
-        """Send a request."""
-        posted: Posted = await self._poster.post(url, headers, body, connect)
-        self.headers = posted.headers
-        return _Tapped(posted, self._before, self._on_piece)
-
-
-class _Tapped:
     def __init__(
         self, posted: Posted, before: Callable[[], Awaitable[None]], on_piece: Callable[[bytes], None]
     ) -> None:

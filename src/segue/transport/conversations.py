@@ -13,7 +13,7 @@ from msgspec import Raw
 from ..errors import SegueError
 from ..projection import Policy
 from ..render import Ledger, Renderer, Request
-from ..types import AssistantMessage, Context, Message, Model, Options, TextContent, ToolCall
+from ..types import AssistantMessage, Context, Fold, Message, Model, Options, TextContent, ToolCall
 from ..wire import MALFORMED, protocol_of
 
 MOST = 64
@@ -31,17 +31,17 @@ class Known:
     __slots__ = ("context", "ended", "frame", "ids", "prefix", "renderer")
 
     def __init__(
-        self, frame: dict[str, bytes], history: bytes, items: Any, context: Context, renderer: Renderer
+        self, frame: dict[str, bytes], prefix: bytes, items: Any, context: Context, renderer: Renderer
     ) -> None:
         self.frame = frame
         self.context = context
         self.renderer = renderer
-        self.ids = set(_call_ids(context.messages))
-        self.grown(history, items)
+        self.ids: Fold[set[str]] = Fold(set, _with_ids)
+        self.grown(prefix, items)
 
-    def grown(self, history: bytes, items: Any) -> None:
+    def grown(self, prefix: bytes, items: Any) -> None:
         """Set the bytes of all messages; ``items`` are the last of them, decoded."""
-        self.prefix = history.removesuffix(b"]").rstrip()
+        self.prefix = prefix
         self.ended = isinstance(items, list) and not begins_answer(items[-1])
         """Whether the last message is not one of the model, so that an answer begins after it."""
 
@@ -58,6 +58,11 @@ class Body:
     def value(self, name: str) -> Any:
         """The value of a field; ``None`` if there is none."""
         return _value(self.fields[name]) if name in self.fields else None
+
+    def opened(self, name: str) -> bytes:
+        """The bytes of a field; of a list, without the bracket at its end."""
+        data = memoryview(self.fields.get(name, b""))
+        return (data[:-1] if data[-1:].tobytes() == b"]" else data).tobytes().rstrip()
 
 
 def read_body(data: bytes) -> Body | None:
@@ -85,8 +90,8 @@ class Conversations:
             return None
 
     def _request(self, body: Body, model: Model) -> Request | None:
-        history = bytes(body.fields.get(protocol_of(model.protocol).history, b""))
-        if history in (b"", b"[]", b"null"):
+        history = body.opened(protocol_of(model.protocol).history)
+        if history in (b"", b"[", b"null"):
             return None
         frame = {name: bytes(body.fields[name]) for name in FRAMES if name in body.fields}
         known = self._find(history, frame, model)
@@ -108,7 +113,7 @@ class Conversations:
                 and (found is None or len(known.prefix) > len(found.prefix))
                 and known.frame == frame
                 and _is_same(known.renderer.model, model)
-                and history[len(known.prefix) :].lstrip()[:1] in (b",", b"]", b"")
+                and history[len(known.prefix) :].lstrip()[:1] in (b",", b"")
             ):
                 found = known
         if found is not None:
@@ -121,15 +126,15 @@ class Conversations:
         rest = history[len(known.prefix) :].lstrip()
         if rest[:1] != b",":
             return before
-        new = _value(b"[" + rest[1:])
+        new = _value(b"[" + rest[1:] + b"]")
         if not known.ended or not begins_answer(new[0]) or any(_is_system(item) for item in new):
             return None
         protocol = protocol_of(model.protocol)
         tail = self._marked(protocol.ingest({protocol.history: new}, _unplaced(model), 0))
         ids = _call_ids(tail)
-        if len(ids) != len(set(ids)) or not known.ids.isdisjoint(ids):  # reading everything tells them apart
+        earlier = known.ids.over(known.context.messages, before)
+        if len(ids) != len(set(ids)) or not earlier.isdisjoint(ids):  # reading everything tells them apart
             return None
-        known.ids.update(ids)
         known.context.messages.extend(tail)
         known.grown(history, new)
         return before
@@ -180,6 +185,11 @@ def _call_ids(messages: Iterable[Message]) -> list[str]:
         for block in message.content
         if type(block) is ToolCall
     ]
+
+
+def _with_ids(ids: set[str], message: Message) -> set[str]:
+    ids.update(_call_ids([message]))
+    return ids
 
 
 def _is_same(one: Model, other: Model) -> bool:

@@ -91,12 +91,17 @@ class Exchange:
 
     def _begin(self, request: Any, body: bytes) -> Passage | None:
         request.extensions[OWN] = True  # the transport below may be patched
-        return self.repairer.begin(str(request.url), request.headers, body)
+        return self.repairer.begin(str(request.url), _headers(request), body)
 
 
 def _is_candidate(request: Any) -> bool:
     """Whether a request may be one to a model; those of segue's own client are not changed."""
     return request.method == "POST" and OWN not in request.extensions
+
+
+def _headers(request: Any) -> dict[str, str]:
+    """The headers of a request. (To find one in the library's own mapping, it is compared with every name.)"""
+    return {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in request.headers.raw}
 
 
 def _with_body(http: Any, request: Any, body: bytes) -> Any:

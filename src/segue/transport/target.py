@@ -96,8 +96,7 @@ _PARTS = re.compile(r"(\{[A-Z_]+\})")
 
 
 def model_at(address: Address, named: Any, headers: Mapping[str, str]) -> Model | None:
-    """The model that is addressed; ``None`` if the body does not name one. ``headers`` have names in lower case, or
-    find them in any case."""
+    """The model that is addressed; ``None`` if the body does not name one. ``headers`` have names in lower case."""
     name = address.model if address.model is not None else named
     if not isinstance(name, str) or not name.strip():
         return None
