@@ -108,6 +108,11 @@ class FormatError(SegueError, ValueError):
         """Return the same error with the file (and line) in which it was found."""
         return type(self)(self.reason, path=self.path, source=source, line=line)
 
+    def below(self, path: str) -> "FormatError":
+        """Return the same error with ``path`` before its own: what reads a part does not know where the part is."""
+        inner = f".{self.path}" if self.path and not self.path.startswith((".", "[")) else self.path
+        return type(self)(self.reason, path=path + inner, source=self.source, line=self.line)
+
 
 def _rebuild(kind: type[FormatError], reason: str, path: str, source: str, line: int | None) -> FormatError:
     return kind(reason, path=path, source=source, line=line)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from support.targets import built_in, distinct
+from support.targets import built_in, distinct, every
 
 import segue
 from segue.types import (
@@ -89,7 +89,7 @@ def _signatures(value: Any, path: str = "") -> list[tuple[str, Any]]:
 
 KEEPING = [
     model
-    for model in built_in().resolve_all()
+    for model in every()
     if model.protocol == "anthropic-messages" and model.provider == "anthropic" and model.reasoning
 ]
 

@@ -331,3 +331,18 @@ def test_the_body_belongs_to_the_caller() -> None:
 def test_an_unknown_protocol_is_refused() -> None:
     with pytest.raises(ModelError, match="unknown protocol 'soap'; the protocols are"):
         segue.export(Context(messages=[]), "soap")
+
+
+@pytest.mark.parametrize("protocol", ["openai-completions", "openai-responses"])
+@pytest.mark.parametrize("arguments", [{"input": 7}, {"bird": "tern"}, {"input": "tern", "bird": "gull"}, {}])
+def test_a_free_text_call_with_other_arguments_is_the_call_of_a_function(
+    protocol: str, arguments: dict[str, Any]
+) -> None:
+    """It keeps all of its arguments, and the change is reported."""
+    call = ToolCall("call_1", "sketch", arguments, kind="custom")
+    result = ToolResultMessage("call_1", "sketch", "Drawn.")
+    exported = export(Context([UserMessage("Draw."), AssistantMessage([call]), result]), protocol)
+    answer = ingest(exported.body, protocol).messages[1]
+    assert isinstance(answer, AssistantMessage)
+    assert [(each.kind, each.arguments) for each in answer.tool_calls] == [(None, arguments)]
+    assert [(change.code, change.message, change.block) for change in exported.changes] == [("tool-adapted", 1, 0)]

@@ -126,6 +126,17 @@ def test_a_long_conversation_that_grows_by_turns_is_the_same_at_every_request(mo
         assert request.body == segue.encode(context, model, OPTIONS[1]).body
 
 
+@targets
+def test_a_turn_that_grows_changes_neither_earlier_requests_nor_the_checkpoint(model: Model) -> None:
+    """Requests, and the checkpoint of the renderer, share their last turn with it."""
+    growing = [UserMessage("one"), UserMessage("two"), UserMessage("three")]
+    walk = [*[growing[:count] for count in (1, 2, 3)], [*growing[:2], UserMessage("another")]]
+    renderer = Renderer(model)
+    requests = [renderer.request(Context(messages=messages)) for messages in walk]
+    for request, messages in zip(requests, walk, strict=True):
+        assert request.json() == segue.encode(Context(messages=messages), model).json()
+
+
 def answer(model: Model, *content: Any) -> AssistantMessage:
     stop: Any = "toolUse" if isinstance(content[-1], ToolCall) else "stop"
     return AssistantMessage(

@@ -288,6 +288,23 @@ def answer_of(protocol: str, *content: Any, **more: Any) -> AssistantMessage:
     return AssistantMessage(content=[*content], protocol=protocol, provider="p", model="m", **more)
 
 
+@pytest.mark.parametrize("kind", ["text", "thinking", "call"])
+def test_an_item_that_was_cut_is_incomplete(kind: str) -> None:
+    answer = Answer(segue.get_model("anthropic/claude-sonnet-4-5"))
+    done = answer.text()
+    done.add("before")
+    done.end()
+    draft: Any = answer.call("call_1", "read") if kind == "call" else getattr(answer, kind)()
+    draft.add('{"path": "a')
+    answer.break_off("the connection broke")
+    frames = [frame.partition(b"data: ")[2] for frame in stream_of(answer.events, "openai-responses").split(b"\n\n")]
+    events = [msgspec.json.decode(frame) for frame in frames if frame]
+    ended = [event["item"]["status"] for event in events if event["type"] == "response.output_item.done"]
+    assert ended == ["completed", "incomplete"]
+    assert events[-1]["type"] == "response.failed"
+    assert [item["status"] for item in events[-1]["response"]["output"]] == ended
+
+
 @pytest.mark.parametrize("protocol", WRITTEN)
 @pytest.mark.parametrize("size", [None, 3])
 def test_a_free_text_call_keeps_its_text(protocol: str, size: int | None, sdks: Sdks) -> None:

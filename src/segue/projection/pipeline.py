@@ -5,8 +5,8 @@ through all passes that it concerns before the next step begins, so a pass sees 
 of a step finds which passes these are.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import is_
+from collections.abc import Callable, Sequence
+from operator import attrgetter, is_
 from typing import Any
 
 from msgspec import Struct
@@ -61,11 +61,11 @@ Apply = Callable[[Step, Any], None]
 class _Concerned(dict[int, list[Apply]]):
     """By the bits of a step, the methods to apply to it, in the order of the passes."""
 
-    def __init__(self, applies: Iterable[tuple[int, Apply]]) -> None:
-        self._all = list(applies)
+    def __init__(self, passes: Sequence[Pass], concerns: str, method: str) -> None:
+        self._passes, self._concerns, self._method = passes, attrgetter(concerns), attrgetter(method)
 
     def __missing__(self, has: int) -> list[Apply]:
-        found = self[has] = [apply for concerns, apply in self._all if concerns & has]
+        found = self[has] = [self._method(each) for each in self._passes if self._concerns(each) & has]
         return found
 
 
@@ -105,10 +105,10 @@ class Rendering:
         self.report = target.report
         self._steps = Steps(messages, target)
         self._passes = [kind(target) for kind in PASSES if kind.applies_to(model)] if policy.passes else []
-        self._remembering = [each for each in self._passes if type(each).mark is not Pass.mark]
-        self._on_user = _Concerned((each.concerns, each.user) for each in self._passes)
-        self._on_others = _Concerned((each.concerns, each.answer) for each in self._passes)
-        self._on_own = _Concerned((each.concerns_own, each.answer) for each in self._passes)
+        self._remembering = [each for each in self._passes if each.remembers]
+        self._on_user = _Concerned(self._passes, "concerns", "user")
+        self._on_others = _Concerned(self._passes, "concerns", "answer")
+        self._on_own = _Concerned(self._passes, "concerns_own", "answer")
         self.frame = self._new_frame()
         if model.dialect.prefix_bound and checks_prefix and policy.passes:
             target.prefix = Prefix(self.frame.system_prompt, self.frame.tools)
@@ -161,11 +161,11 @@ class Rendering:
     def extend(self, at: int, stop: int) -> int:
         """Render the stored messages from ``at`` on, at least up to ``stop``. Returns the end of the last step."""
         stored, steps, prefix = self._stored, self._steps, self._target.prefix
-        rendered, sources = self.messages, self.sources
         if not self._target.policy.passes:
-            rendered += stored[at:stop]
-            sources += range(at, stop)
+            self.messages += stored[at:stop]
+            self.sources += range(at, stop)
             return stop
+        add_message, add_source = self.messages.append, self.sources.append
         while at < stop:
             message = stored[at]
             if type(message) is ToolResultMessage:
@@ -175,8 +175,8 @@ class Rendering:
                 if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
                     has |= FAILED | TORN  # some of its results may be dropped
                 if not has:  # it concerns no pass
-                    rendered.append(message)
-                    sources.append(at)
+                    add_message(message)
+                    add_source(at)
                     if prefix is not None:
                         prefix.add(message)
                     at += 1

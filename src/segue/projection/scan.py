@@ -79,16 +79,18 @@ def _is_plain(text: str) -> bool:
 
 def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly represent these arguments."""
-    for name, value in arguments.items():
+    for value in arguments.values():
         if type(value) is str:
             if not value.isascii():
                 break
         elif type(value) not in PLAIN:
             break
-        if type(name) is not str or not name or not name.isascii():
-            break
     else:
-        return True
+        try:
+            if "" not in arguments and "".join(arguments).isascii():
+                return True
+        except TypeError:  # a name that is not a text
+            pass
     written = _written(arguments)
     # Null may be NaN or an infinity.
     return written is not None and b"null" not in written and EMPTY_KEY not in written

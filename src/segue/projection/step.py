@@ -202,6 +202,11 @@ class Pass:
 
     concerns: ClassVar[int]
     """The bits of ``scan`` that concern this pass; it is not called for steps that have none of them."""
+    remembers: ClassVar[bool] = False
+    """Whether the pass has state."""
+
+    def __init_subclass__(cls) -> None:
+        cls.remembers = cls.mark is not Pass.mark
 
     def __init__(self, target: Target) -> None:
         self.target = target

@@ -12,6 +12,7 @@ from .bodies import (
 from .conversation import ConversationLike, as_context as as_context
 from .export import Export, export
 from .ledger import Ledger
+from .lists import plain_values as plain_values
 from .preview import Preview, preview
 from .project import project
 from .read_request import ReadRequest, read_request, unread_fields as unread_fields

@@ -41,8 +41,8 @@ from ..types import (
     ThinkingContent,
     ToolCall,
     ToolDefinition,
-    ToolKey,
     ToolResultMessage,
+    tool_key,
 )
 from ..types.codec import encode, read, write
 from ..wire import Outgoing, protocol_of, to_builtins, to_json
@@ -212,7 +212,7 @@ class _Adapter:
         """The call as one of a tool that the protocol has."""
         if call.kind is None and call.namespace is None:
             return call
-        name, kind, namespace = self._names.adapted(ToolKey(call.name, call.kind, call.namespace))
+        name, kind, namespace = self._names.adapted(tool_key(call))
         if (name, kind, namespace) == (call.name, call.kind, call.namespace):
             return call
         self._report.add("tool-adapted", self._index, at, f"a call of function {name!r}")

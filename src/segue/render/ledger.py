@@ -8,7 +8,7 @@ one that several origins have used identifies none of them.
 import json
 from collections.abc import MutableMapping
 from hashlib import blake2b
-from typing import Any
+from itertools import islice
 
 import msgspec
 
@@ -41,7 +41,7 @@ class Ledger:
             known = self._entries.get(trace, origin)
             self._entries[trace] = origin if known == origin or _is_signature(trace) else _SEVERAL
         if self._bounded and len(self._entries) > MOST:
-            for trace in list(self._entries)[: len(self._entries) - MOST * 9 // 10]:
+            for trace in list(islice(self._entries, len(self._entries) - MOST * 9 // 10)):
                 self._entries.pop(trace, None)
 
     def origin_of(self, message: AssistantMessage) -> Origin | None:
@@ -69,29 +69,34 @@ def _signed(message: AssistantMessage) -> list[str]:
     if not signed or message.protocol not in PROTOCOLS:
         return []
     seals = protocol_of(message.protocol).seals
-    return [_trace(_SIGNATURE, seal) for block in signed for seal in seals(block)]
+    return [_trace(_SIGNATURE, _bytes(seal)) for block in signed for seal in seals(block)]
 
 
 def _visible(message: AssistantMessage) -> list[str]:
     """The traces of calls, or of the text if there are no calls."""
-    calls = [block for block in message.content if type(block) is ToolCall]
+    calls = [_trace("c", _written(block)) for block in message.content if type(block) is ToolCall]
     if calls:
-        return [_trace("c", _written([call.id, call.name, call.arguments])) for call in calls]
+        return calls
     text = message.text.strip()
-    return [_trace("t", text)] if text else []
+    return [_trace("t", _bytes(text))] if text else []
 
 
-def _written(call: list[Any]) -> str:
+def _written(call: ToolCall) -> bytes:
     """A call as JSON text, in the same order of keys whoever wrote it."""
+    parts = [call.id, call.name, call.arguments]
     try:
-        return _encode(call).decode()
+        return _encode(parts)
     except (TypeError, ValueError, OverflowError, RecursionError):  # half characters, for example
-        return json.dumps(call, sort_keys=True, default=str)
+        return _bytes(json.dumps(parts, sort_keys=True, default=str))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _is_signature(trace: str) -> bool:
     return trace.startswith(_SIGNATURE)
 
 
-def _trace(kind: str, text: str) -> str:
-    return kind + blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+def _trace(kind: str, data: bytes) -> str:
+    return kind + blake2b(data, digest_size=16).hexdigest()

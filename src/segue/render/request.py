@@ -23,7 +23,8 @@ from ..types.secret import shown_headers
 from ..wire import Protocol, join_headers, to_builtins, to_json
 from .sources import Sources, trace
 
-HISTORY = Raw(b"\0")
+_PLACE = b"\0"
+HISTORY = Raw(_PLACE)
 """The place of the turns that were written before. It is written verbatim, and NUL cannot occur in JSON."""
 
 
@@ -130,7 +131,7 @@ class Request:
 
     def _filled(self, data: bytes) -> list[bytes | memoryview]:
         """``data`` with the turns that were written before in their place."""
-        before, place, after = data.partition(bytes(HISTORY)) if self._snapshot.length else (data, b"", b"")
+        before, place, after = data.partition(_PLACE) if self._snapshot.length else (data, b"", b"")
         if not place:
             return [data]
         return [before, memoryview(self._snapshot.written)[: self._snapshot.length], after]

@@ -46,7 +46,7 @@ from .options import CacheRetention as CacheRetention, Options, ReasoningLevel a
 from .origins import Origin, Origins
 from .response_format import ResponseFormat, parse
 from .retries import Retries as Retries
-from .tools import ToolDefinition, ToolKey as ToolKey
+from .tools import ToolDefinition, ToolKey as ToolKey, tool_key as tool_key
 from .usage import ModelCost, Prices, PriceStep, Usage, UsageCost, dollars as dollars
 from .value import Value as Value, unchecked as unchecked
 

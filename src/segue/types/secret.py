@@ -70,6 +70,13 @@ class Secrets:
         self._forms: list[str] | None = None
         self.add(*values)
 
+    def copy(self) -> "Secrets":
+        """The same secrets, to which more can be added."""
+        made = Secrets()
+        made._forms = self._all_forms()
+        made._values = set(self._values)
+        return made
+
     def add(self, *values: str) -> None:
         """Add secrets; values that are too short are ignored."""
         new = {each for each in (value.strip() for value in values) if len(each) >= SHORTEST} - self._values

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Raw, Struct, field
 from msgspec.structs import force_setattr
 
-from .content import ToolKind, check_tool_kind
+from .content import ToolCall, ToolKind, check_tool_kind
 from .raw import minified
 
 _NO_PARAMETERS = Raw(b'{"type":"object","properties":{}}')
@@ -67,3 +67,9 @@ class ToolKey(NamedTuple):
     name: str
     kind: ToolKind | None = None
     namespace: str | None = None
+
+
+def tool_key(call: ToolCall) -> ToolKey:
+    """The tool of a call. A free-text call has one text; with other arguments it is the call of a function."""
+    is_text = call.arguments.keys() == {"input"} and type(call.arguments["input"]) is str
+    return ToolKey(call.name, call.kind if is_text else None, call.namespace)

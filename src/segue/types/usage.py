@@ -75,24 +75,21 @@ class Rates(Struct, frozen=True, rename="camel", omit_defaults=True):
 
     def _of(self, usage: Usage) -> UsageCost | None:
         long = min(usage.cache_write_long, usage.cache_write)
-        amounts = [
-            _dollars((usage.input, self.input)),
-            _dollars((usage.output, self.output)),
-            _dollars((usage.cache_read, self.cache_read)),
-            _dollars((usage.cache_write - long, self.cache_write), (long, self.cache_write_long)),
-        ]
-        known = [amount for amount in amounts if amount is not None]
-        if len(known) < len(amounts):
+        read = _dollars(usage.input, self.input)
+        made = _dollars(usage.output, self.output)
+        cached = _dollars(usage.cache_read, self.cache_read)
+        short, lasting = _dollars(usage.cache_write - long, self.cache_write), _dollars(long, self.cache_write_long)
+        if read is None or made is None or cached is None or short is None or lasting is None:
             return None
-        known.append(sum(known))
-        return UsageCost(*known)
+        written = short + lasting
+        return UsageCost(read, made, cached, written, read + made + cached + written)
 
 
-def _dollars(*parts: tuple[int, float | None]) -> float | None:
-    """The sum of tokens times their price; ``None`` if the price of tokens that were used is not known."""
-    if any(tokens and price is None for tokens, price in parts):
-        return None
-    return sum(tokens * (price or 0.0) / 1_000_000 for tokens, price in parts)
+def _dollars(tokens: int, price: float | None) -> float | None:
+    """The cost of tokens; ``None`` if they were used and their price is not known."""
+    if not tokens:
+        return 0.0
+    return None if price is None else tokens * price / 1_000_000
 
 
 class PriceStep(Rates, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from segue.wire.common.options import (
     forbid_stub,
     limited_tokens,
     nearest_level,
-    temperature_within,
+    number_within,
     tool_choice,
 )
 from segue.wire.common.outgoing import Outgoing
@@ -61,9 +61,12 @@ def test_max_tokens_are_limited_and_the_limit_is_reported() -> None:
 
 def test_a_temperature_out_of_range_is_left_out_and_reported() -> None:
     out, report = outgoing(Options(temperature=1.5))
-    assert (temperature_within(out, 0, 1.5), dropped(report)) == (1.5, [])
-    assert (temperature_within(out, 0, 1), dropped(report)) == (None, ["temperature: 1.5 is not between 0 and 1"])
-    assert temperature_within(outgoing(Options())[0], 0, 1) is None
+    assert (number_within(out, "temperature", 0, 1.5), dropped(report)) == (1.5, [])
+    assert (number_within(out, "temperature", 0, 1), dropped(report)) == (
+        None,
+        ["temperature: 1.5 is not between 0 and 1"],
+    )
+    assert number_within(outgoing(Options())[0], "temperature", 0, 1) is None
 
 
 @pytest.mark.parametrize(

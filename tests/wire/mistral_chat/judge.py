@@ -126,6 +126,8 @@ def _message_as_common(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _chunk_as_common(chunk: dict[str, Any]) -> dict[str, Any]:
+    if chunk["type"] == "document_url":  # the API reads documents for its models; mistral-common has no part for them
+        return {"type": "text", "text": chunk["document_url"]}
     if chunk["type"] != "thinking":
         return chunk
     return {"type": "thinking", "thinking": "".join(each["text"] for each in chunk["thinking"]), "closed": True}

@@ -5,7 +5,7 @@ The name of a tool in a namespace becomes ``{namespace}__{name}``; it is mapped 
 
 from msgspec.structs import replace
 
-from ...types import AssistantMessage, ToolKey
+from ...types import AssistantMessage, tool_key
 from ..scan import ADAPTABLE
 from ..step import Pass, Step
 
@@ -19,9 +19,7 @@ class ToolKinds(Pass):
         for number, call in enumerate(calls):
             if call.kind is None and call.namespace is None:
                 continue
-            # A free-text call has one text; with other arguments it is the call of a function.
-            is_text = call.arguments.keys() == {"input"} and type(call.arguments["input"]) is str
-            name, kind, namespace = names.adapted(ToolKey(call.name, call.kind if is_text else None, call.namespace))
+            name, kind, namespace = names.adapted(tool_key(call))
             if (name, kind, namespace) == (call.name, call.kind, call.namespace):
                 continue
             at, result = places[number], step.results[number]

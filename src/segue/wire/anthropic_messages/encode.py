@@ -130,7 +130,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         else:
             result = Result(message.tool_call_id, content)
         if state.role == "user":
-            self.turns[-1].content.append(result)
+            self.last().content.append(result)
         else:
             self.turns.append(Turn("user", [result]))
         self.state = State("user", True, state.loop_thinks, state.replays, state.servers)
@@ -146,7 +146,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self._add("user", self._shown(message.content))
 
     def add_moved(self, title: str, blocks: list[Block], last: int) -> None:
-        self.turns[-1].content += [plain_text(title), *blocks]
+        self.last().content += [plain_text(title), *blocks]
 
     def add_answer(self, message: AssistantMessage) -> None:
         blocks: list[Block] = []
@@ -204,7 +204,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _drop_running(self) -> None:
         """Leave out calls of server tools that never got a result: "Each `server_tool_use` block must have a
         corresponding result block" (ANT-31)."""
-        state, turn = self.state, self.turns[-1]
+        state, turn = self.state, self.last()
         kept = [block for block in turn.content if not (type(block) is dict and block.get("id") in state.running)]
         answer = max(at for at in range(self.index + 1) if type(self.out.rendered.messages[at]) is AssistantMessage)
         self.out.note("provider-content-dropped", answer, "a server tool without its result")
@@ -236,7 +236,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         elif blocks:
             if not state.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
-            self.turns[-1].content += blocks
+            self.last().content += blocks
         running = state.running if role == "assistant" else ()
         self.state = State(last, False, thinks, thinking or state.replays, state.servers, running)
 

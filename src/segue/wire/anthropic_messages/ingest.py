@@ -8,7 +8,7 @@ are an option of a request, not part of the conversation), and the options of th
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -33,10 +33,12 @@ from ...types import (
 from ...types.media import is_address
 from ..common.reading import (
     Object,
-    answer,
+    answers,
     as_list,
     as_object,
     as_text,
+    place,
+    read_each,
     result_message,
     text_in,
     tool_call,
@@ -48,34 +50,20 @@ from .shapes import BLOCKS, SERVER_RESULTS
 
 PROTOCOL_NAME = "anthropic-messages"
 UNKNOWN_TOOL = "unknown"
+T = TypeVar("T")
 
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
     """System prompt, messages and tools of a request body."""
     reader = _Reader(model, now)
-    prompts = [_texts(_or(body.get("system"), ""), "system")]
-    messages = as_list(body.get("messages"), "messages")
-    for index, message in enumerate(messages):
-        role = as_object(message, f"messages[{index}]").get("role")
-        path = f"messages[{index}].content"
-        if role == "user":
-            reader.user(_content(message.get("content"), path), path)
-        elif role == "assistant":
-            reader.assistant(_content(message.get("content"), path), path)
-        elif role == "system":
-            text = _texts(message.get("content"), path)
-            if reader.messages:
-                reader.messages += [_injected(text)] if text else []
-            else:
-                prompts.append(text)
-        else:
-            raise FormatError(f"role {role!r} is not user, assistant or system", path=f"messages[{index}].role")
+    reader.prompts.append(_texts(_or(body.get("system"), ""), "system"))
+    read_each(as_list(body.get("messages"), "messages"), "messages", reader.read)
     tools = [
         _tool(tool, f"tools[{index}]")
         for index, tool in enumerate(as_list(_or(body.get("tools"), []), "tools"))
         if is_own_tool(as_object(tool, f"tools[{index}]"))
     ]
-    prompt = "\n\n".join(text for text in prompts if text)
+    prompt = "\n\n".join(text for text in reader.prompts if text)
     return Context(system_prompt=prompt or None, messages=reader.messages, tools=tools)
 
 
@@ -85,89 +73,113 @@ def _injected(text: str) -> UserMessage:
 
 
 class _Reader:
-    """The messages so far, and the names of the tools called in them."""
+    """The system prompts and messages so far, and the names of the tools called in them."""
 
     def __init__(self, model: Model | None, now: int) -> None:
+        self.prompts: list[str] = []
         self.messages: list[Message] = []
         self._names: dict[str, str] = {}
-        self._model, self._now = model, now
+        self._answer = answers(PROTOCOL_NAME, model, now)
 
-    def user(self, blocks: list[Object], path: str) -> None:
+    def read(self, message: Any) -> None:
+        """Read a message."""
+        role = as_object(message).get("role")
+        read = _ROLES.get(role) if isinstance(role, str) else None
+        if read is None:
+            raise FormatError(f"role {role!r} is not user, assistant or system", path="role")
+        read(self, message.get("content"))
+
+    def system(self, content: Any) -> None:
+        text = _texts(content, "content")
+        if not self.messages:
+            self.prompts.append(text)
+        elif text:
+            self.messages.append(_injected(text))
+
+    def user(self, content: Any) -> None:
         """Read a user message. Results become separate messages; other blocks around them become user messages."""
-        content: list[UserContent] = []
-        for index, block in enumerate(blocks):
-            if block["type"] == "tool_result":
-                self._add_user(content)
-                content = []
-                self.messages.append(self._result(block, f"{path}[{index}]"))
-            else:
-                content += _shown(block, f"{path}[{index}]")
-        self._add_user(content)
+        shown: list[UserContent] = []
+        blocks = _content(content, "content")
+        rest = iter(blocks)
+        try:
+            for block in rest:
+                kind = _kind(block)
+                if kind != "tool_result":
+                    shown += _SHOWN.get(kind, _described)(block)
+                    continue
+                if shown:
+                    self.messages.append(user_message(shown))
+                    shown = []
+                self.messages.append(self._result(block))
+        except FormatError as error:
+            raise error.below(place("content", blocks, rest)) from None
+        if shown:
+            self.messages.append(user_message(shown))
 
-    def _add_user(self, content: list[UserContent]) -> None:
-        if content:
-            self.messages.append(user_message(content))
-
-    def _result(self, block: Object, path: str) -> ToolResultMessage:
-        call = text_in(block, "tool_use_id", path)
-        inner = _content(_or(block.get("content"), []), f"{path}.content")
-        content = [shown for at, part in enumerate(inner) for shown in _shown(part, f"{path}.content[{at}]")]
+    def _result(self, block: Object) -> ToolResultMessage:
+        call = text_in(block, "tool_use_id")
+        content = _read(_or(block.get("content"), []), "content", _SHOWN, _described)
         return result_message(call, self._names.get(call, UNKNOWN_TOOL), content, block.get("is_error") is True)
 
-    def assistant(self, blocks: list[Object], path: str) -> None:
-        content: list[AssistantContent] = []
-        for index, block in enumerate(blocks):
-            read = _ANSWER_BLOCKS.get(block["type"], _as_text)
-            content += read(block, f"{path}[{index}]")
-        if not content:
-            return
-        for made in content:
-            if type(made) is ToolCall:
-                self._names[made.id] = made.name
-        self.messages.append(answer(PROTOCOL_NAME, self._model, content, self._now))
+    def assistant(self, content: Any) -> None:
+        """Read an answer."""
+        made = _read(content, "content", _ANSWER_BLOCKS, _as_text)
+        for each in made:
+            if type(each) is ToolCall:
+                self._names[each.id] = each.name
+        if made:
+            self.messages.append(self._answer(made, []))
+
+
+_ROLES: dict[str, Callable[[_Reader, Any], None]] = {
+    "user": _Reader.user,
+    "assistant": _Reader.assistant,
+    "system": _Reader.system,
+}
 
 
 # -- blocks of an answer ---------------------------------------------------------------------------------------------
 
 
-def _text(block: Object, path: str) -> list[AssistantContent]:
-    text, citations = text_in(block, "text", path), block.get("citations")
+def _text(block: Object) -> list[AssistantContent]:
+    text, citations = text_in(block, "text"), block.get("citations")
     if citations is None:
         return [plain_text(text)]
-    return [TextContent(text, citations_signature(as_list(citations, f"{path}.citations")))]
+    return [TextContent(text, citations_signature(as_list(citations, "citations")))]
 
 
-def _provider(block: Object, path: str) -> list[AssistantContent]:
+def _provider(block: Object) -> list[AssistantContent]:
     kept = {name: value for name, value in block.items() if name != "cache_control"}
     try:
         return [ProviderContent(kept, block["type"], readable(block))]
     except (FormatError, RecursionError, TypeError, OverflowError) as error:
-        raise FormatError(str(error), path=path) from None
+        raise FormatError(str(error)) from None
 
 
-def _thinking(block: Object, path: str) -> list[AssistantContent]:
+def _thinking(block: Object) -> list[AssistantContent]:
     signature = block.get("signature")
     if signature is not None:
-        signature = as_text(signature, f"{path}.signature")
-    return [ThinkingContent(text_in(block, "thinking", path), signature)]
+        signature = as_text(signature, "signature")
+    return [ThinkingContent(text_in(block, "thinking"), signature)]
 
 
-def _redacted(block: Object, path: str) -> list[AssistantContent]:
-    return [ThinkingContent("", text_in(block, "data", path), redacted=True)]
+def _redacted(block: Object) -> list[AssistantContent]:
+    return [ThinkingContent("", text_in(block, "data"), redacted=True)]
 
 
-def _call(block: Object, path: str) -> list[AssistantContent]:
-    arguments = as_object(block.get("input"), f"{path}.input")
-    return [tool_call(text_in(block, "id", path), text_in(block, "name", path), arguments)]
+def _call(block: Object) -> list[AssistantContent]:
+    arguments = as_object(block.get("input"), "input")
+    return [tool_call(text_in(block, "id"), text_in(block, "name"), arguments)]
 
 
-def _as_text(block: Object, path: str) -> list[AssistantContent]:
-    return [part if type(part) is TextContent else TextContent(_description(block)) for part in _shown(block, path)]
+def _as_text(block: Object) -> list[AssistantContent]:
+    shown = _SHOWN.get(block["type"], _described)(block)
+    return [part if type(part) is TextContent else TextContent(_description(block)) for part in shown]
 
 
 PROVIDER_BLOCKS = ("server_tool_use", "container_upload", *SERVER_RESULTS)
 """Blocks of an answer that are kept as they are."""
-_ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
+_ANSWER_BLOCKS: dict[str, Callable[[Object], list[AssistantContent]]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,
@@ -179,25 +191,21 @@ _ANSWER_BLOCKS: dict[str, Callable[[Object, str], list[AssistantContent]]] = {
 # -- blocks of users and tools ---------------------------------------------------------------------------------------
 
 
-def _shown(block: Object, path: str) -> list[UserContent]:
-    """A block as texts and images. Any other block becomes a text that describes it."""
-    kind = block["type"]
-    if kind == "text":
-        return [plain_text(text_in(block, "text", path))]
-    if kind in ("image", "document"):
-        source = as_object(block.get("source"), f"{path}.source")
-        return _image(source, path) if kind == "image" else _document(block, source, path)
-    if kind == "search_result":
-        inner = _texts(block.get("content"), f"{path}.content")
-        return [TextContent(f"{block.get('title')} ({block.get('source')})\n{inner}")]
-    return [TextContent(_description(block))]
+def _shown_text(block: Object) -> list[UserContent]:
+    return [plain_text(text_in(block, "text"))]
 
 
-def _image(source: Object, path: str) -> list[UserContent]:
+def _search_result(block: Object) -> list[UserContent]:
+    inner = _texts(block.get("content"), "content")
+    return [TextContent(f"{block.get('title')} ({block.get('source')})\n{inner}")]
+
+
+def _image(block: Object) -> list[UserContent]:
+    source = as_object(block.get("source"), "source")
     if source.get("type") == "base64":
-        data, mime_type = (text_in(source, name, f"{path}.source") for name in ("data", "media_type"))
+        data, mime_type = (text_in(source, name, "source") for name in ("data", "media_type"))
         if not mime_type:
-            raise FormatError("it is empty; name a type such as image/png", path=f"{path}.source.media_type")
+            raise FormatError("it is empty; name a type such as image/png", path="source.media_type")
         return [ImageContent(data, mime_type)]
     url = source.get("url")
     if isinstance(url, str) and is_address(url):
@@ -205,24 +213,37 @@ def _image(source: Object, path: str) -> list[UserContent]:
     return [TextContent(f"(image at {url or source.get('file_id') or 'an unknown place'})")]
 
 
-def _document(block: Object, source: Object, path: str) -> list[UserContent]:
+def _document(block: Object) -> list[UserContent]:
+    source = as_object(block.get("source"), "source")
     kind, title = source.get("type"), block.get("title")
     name = title if isinstance(title, str) else None
     if kind == "text":
-        text = text_in(source, "data", f"{path}.source")
+        text = text_in(source, "data", "source")
         return [FileContent(text.encode("utf-8", "replace"), "text/plain", name=name)]
     if kind == "base64" and isinstance(source.get("media_type"), str) and source["media_type"]:
-        return [FileContent(text_in(source, "data", f"{path}.source"), source["media_type"], name=name)]
+        return [FileContent(text_in(source, "data", "source"), source["media_type"], name=name)]
     url = source.get("url")
     if isinstance(url, str) and is_address(url):
         return [FileContent(url=url, mime_type="application/pdf", name=name)]
     if kind == "content":
-        inner = _content(source.get("content"), f"{path}.source.content")
-        parts = [part for at, one in enumerate(inner) for part in _shown(one, f"{path}.source.content[{at}]")]
+        parts = _read(source.get("content"), "source.content", _SHOWN, _described)
         return [TextContent(str(title)), *parts] if title else parts
     shown = f"{title!r}, " if title else ""
     where = source.get("url") or source.get("file_id")
     return [TextContent(f"(document {shown}at {where})" if where else f"(document {shown}{source.get('media_type')})")]
+
+
+def _described(block: Object) -> list[UserContent]:
+    return [TextContent(_description(block))]
+
+
+_SHOWN: dict[str, Callable[[Object], list[UserContent]]] = {
+    "text": _shown_text,
+    "image": _image,
+    "document": _document,
+    "search_result": _search_result,
+}
+"""Blocks that are read as texts, images and files. Any other block becomes a text that describes it."""
 
 
 def _description(block: Object) -> str:
@@ -267,22 +288,41 @@ def _or(value: Any, otherwise: Any) -> Any:
     return otherwise if value is None else value
 
 
-def _content(value: Any, path: str) -> list[Object]:
-    """Content as a list of blocks that have a type; a plain text is one block."""
+def _content(value: Any, path: str) -> list[Any]:
+    """Content as a list of blocks; a plain text is one block."""
     if isinstance(value, str):
         return [{"type": "text", "text": value}] if value else []
-    blocks = as_list(value, path)
-    for index, block in enumerate(blocks):
-        if not (isinstance(block, dict) and isinstance(block.get("type"), str)):
-            as_object(block, f"{path}[{index}]")
-            raise FormatError("a block must have a type", path=f"{path}[{index}].type")
-    return blocks
+    return as_list(value, path)
+
+
+def _kind(block: Any) -> str:
+    """The type of a block."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    if isinstance(kind, str):
+        return kind
+    as_object(block)
+    raise FormatError("a block must have a type", path="type")
+
+
+def _read(
+    value: Any, path: str, readers: dict[str, Callable[[Object], list[T]]], other: Callable[[Object], list[T]]
+) -> list[T]:
+    """What content is read as: each block by the reader of its type, or by ``other``."""
+    made: list[T] = []
+    blocks = _content(value, path)
+    rest = iter(blocks)
+    try:
+        for block in rest:
+            made += readers.get(_kind(block), other)(block)
+    except FormatError as error:
+        raise error.below(place(path, blocks, rest)) from None
+    return made
 
 
 def _texts(value: Any, path: str) -> str:
     """The texts of a system prompt, joined."""
     blocks = _content(value, path)
-    parts = [text_in(block, "text", f"{path}[{at}]") for at, block in enumerate(blocks) if block["type"] == "text"]
+    parts = _read(blocks, path, {"text": lambda block: [text_in(block, "text")]}, lambda block: [])
     others = [_description(block) for block in blocks if block["type"] != "text"]
     return "\n\n".join([*parts, *others])
 

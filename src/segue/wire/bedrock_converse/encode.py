@@ -161,7 +161,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if last.role == role and (self._mixed or tools == last.tools):
             if not packed:
                 self.note("turns-merged", f"with the {role} message before it")
-            self.turns[-1].content += blocks
+            self.last().content += blocks
             thinks = last.loop_thinks
         else:
             if last.role == role or not last.role:

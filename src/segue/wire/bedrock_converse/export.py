@@ -16,7 +16,7 @@ class BedrockHistory(BedrockTurns):
         if not blocks:
             self.note("empty-dropped", "the message is empty")
         elif packed and self.state.tools:
-            self.turns[-1].content += blocks
+            self.last().content += blocks
         else:
             self.turns.append(Turn(role, blocks))
         self.state = State(tools=packed)

@@ -29,7 +29,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.media import UNKNOWN_TYPE
-from ..common.reading import answer, as_list, as_object, as_text
+from ..common.reading import answers, as_list, as_object, as_text
 from .files import TYPES
 from .server_blocks import citations_signature, kind_of_block, readable
 from .shapes import BLOCKS, OWN_FIELDS, blocks
@@ -69,7 +69,7 @@ class _Reader:
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
-        self._model, self._now = model, now
+        self._answer = answers(NAME, model, now)
         self._names: dict[str, str] = {}  # of the tools called so far, by call id
 
     def turn(self, turn: Any, path: str) -> None:
@@ -96,7 +96,7 @@ class _Reader:
         if role != "assistant":
             self.messages.append(UserMessage(content, injected=role == "system"))
             return
-        self.messages.append(answer(NAME, self._model, content, self._now))
+        self.messages.append(self._answer(content, []))
 
     def _answer_block(self, key: str, value: Any, path: str) -> list[AssistantContent]:
         if key == "toolUse":

@@ -21,9 +21,9 @@ from ..common.options import (
     add_cache_key,
     limited_tokens,
     nearest_level,
+    number_within,
     one_call_at_a_time,
     tool_choice,
-    top_p_within,
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import ANTHROPIC, closed_schema, wanted_format
@@ -128,7 +128,7 @@ def _add_top_p(out: Out, config: dict[str, Any], fields: Fields) -> None:
     elif out.dialect.anthropic_backend and "temperature" in config:
         # "`temperature` and `top_p` cannot both be specified for this model" (Claude from Opus 4.1 on)
         out.drop_option("top_p", "this model accepts either a temperature or top_p")
-    elif (top_p := top_p_within(out)) is not None:
+    elif (top_p := number_within(out, "top_p", 0, 1)) is not None:
         config["topP"] = top_p
 
 

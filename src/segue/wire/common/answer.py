@@ -76,6 +76,7 @@ class Answer:
         self.names: Mapping[str, ToolKey] = {} if request is None else request.names
         self.events: list[Event] = []
         self.blocks: list[Draft] = []
+        self._item_ids: list[str | None] = []  # of the blocks of a finished answer
         self._usage: Usage | None = None
         self.response_id: str | None = None
         self.response_model: str | None = None
@@ -188,11 +189,11 @@ class Answer:
     @property
     def content(self) -> list[AssistantContent]:
         """The blocks so far."""
-        return [block.block() for block in self.blocks]
+        return [block.block() for block in self.blocks] if self.finished is None else self.finished.content
 
     def item_id(self, index: int) -> str | None:
         """The provider's id of a block, if it has sent one before the end of the block."""
-        return self.blocks[index].item_id
+        return self.blocks[index].item_id if self.finished is None else self._item_ids[index]
 
     def message(self) -> AssistantMessage:
         """The answer as a message. Until it is finished, the message is an aborted one."""
@@ -216,6 +217,9 @@ class Answer:
             return
         self.begin()
         self.finished = self._message(stop, why)
+        # The drafts refer to the answer, and would keep it and its request until the garbage collector runs.
+        self._item_ids = [block.item_id for block in self.blocks]
+        self.blocks = []
         kind = Error if self.finished.failed else Done
         self.events.append(kind(self.finished, self))
 

@@ -10,9 +10,11 @@ LISTS = frozenset({HEADER})
 
 def join_headers(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
     """Merge both. The caller's headers win, except that lists are joined, because the body may depend on ours."""
-    headers = dict(ours) | {name: value for name, value in theirs.items() if name.lower() not in LISTS}
+    headers = dict(ours)
     for name, value in theirs.items():
         if name.lower() in LISTS:
             items = [item.strip() for item in f"{headers.get(name.lower(), '')},{value}".split(",")]
             headers[name.lower()] = ",".join(dict.fromkeys(item for item in items if item))
+        else:
+            headers[name] = value
     return headers

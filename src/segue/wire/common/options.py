@@ -51,8 +51,7 @@ def cache_key(options: Options) -> str | None:
 
 def add_cache_key(out: Out, body: dict[str, Any]) -> None:
     """Add ``prompt_cache_key``, if the target has it. A header is added where the path is (``Protocol.headers``)."""
-    key = cache_key(out.options)
-    if key is None:
+    if out.options.cache_key is None or (key := cache_key(out.options)) is None:
         return
     if getattr(out.dialect, "cache_key", False):
         body["prompt_cache_key"] = key
@@ -70,17 +69,8 @@ def limited_tokens(out: Out, limit: int) -> int | None:
     return min(wanted, limit)
 
 
-def temperature_within(out: Out, lowest: float, highest: float) -> float | None:
-    """The temperature, if the options set one in this range; one outside is reported."""
-    return _within(out, "temperature", lowest, highest)
-
-
-def top_p_within(out: Out) -> float | None:
-    """``top_p``, if the options set one between 0 and 1; one outside is reported."""
-    return _within(out, "top_p", 0, 1)
-
-
-def _within(out: Out, option: str, lowest: float, highest: float) -> float | None:
+def number_within(out: Out, option: str, lowest: float, highest: float) -> float | None:
+    """The number of an option, if it is set and in this range; one outside is reported."""
     wanted: float | None = getattr(out.options, option)
     if wanted is None or lowest <= wanted <= highest:
         return wanted

@@ -153,7 +153,7 @@ def wanted_format(out: Out, tools: bool) -> ResponseFormat | None:
     ``tools``: the request has tools.
     """
     wanted = out.options.response_format
-    if not isinstance(wanted, ResponseFormat):
+    if wanted is None or not isinstance(wanted, ResponseFormat):
         return None
     if out.dialect.structured_output == "no":
         out.drop_option("response_format", "this model is not known to have structured output")

@@ -1,7 +1,6 @@
 """Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
-from copy import copy
 from typing import Any, Generic, Literal, Self, TypeVar, assert_never
 
 from msgspec import Struct
@@ -74,6 +73,7 @@ class Turns(Generic[D, S]):
         """Whether a turn has a placeholder that no stored message has, such as a signature that the target requires."""
         self.index = -1
         """Index of the rendered message that is being added, or was added last."""
+        self._own: Turn = None  # the last turn, if nothing else has it
 
     # -- implemented by a protocol -------------------------------------------------------------------------------------
 
@@ -102,7 +102,6 @@ class Turns(Generic[D, S]):
 
     def extend(self) -> None:
         """Add the messages that were rendered since the last call."""
-        self._own_last()
         messages, first = self.out.rendered.messages, self.index + 1
         for self.index, message in enumerate(messages[first:] if first else messages, first):
             if type(message) is ToolResultMessage:
@@ -122,7 +121,7 @@ class Turns(Generic[D, S]):
         end = self.__class__.__new__(self.__class__)
         end.__dict__.update(self.__dict__)
         end.out, end.turns, end.held = out, list(self.turns), list(self.held)
-        end._own_last()
+        end._own = self._own = None
         end.release()
         end.close()
         return end
@@ -160,6 +159,12 @@ class Turns(Generic[D, S]):
         self.note(code, detail)
         return text
 
+    def last(self) -> Turn:
+        """The last turn, to be changed. A request or a mark may share it, so it is copied before its first change."""
+        if self.turns[-1] is not self._own:
+            self._own = self.turns[-1] = _copied(self.turns[-1])
+        return self._own
+
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
         final = self.turns[:-OPEN]
@@ -168,28 +173,23 @@ class Turns(Generic[D, S]):
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
+        self._own = None
         return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
         self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
+        self._own = None
         self.out.report.back(mark.changes)
 
     def _release(self, last: int) -> None:
         held, self.held = self.held, []
         self.add_moved(_TITLES[frozenset(kind for kind, _ in held)], [block for _, block in held], last)
 
-    def _own_last(self) -> None:
-        """Copy the last turn, because it may change from here on and may be shared with a request or a mark."""
-        if self.turns:
-            self.turns[-1] = _copied(self.turns[-1])
-
 
 def _copied(turn: Turn) -> Turn:
     """A copy of a turn to which blocks can be added."""
-    if isinstance(turn, dict):
-        return {name: list(value) if type(value) is list else value for name, value in turn.items()}
-    copied = copy(turn)
+    copied = turn.__copy__()
     for name in turn.__struct_fields__:
         value = getattr(turn, name)
         if type(value) is list:

@@ -135,6 +135,7 @@ class StreamWriter:
         self._known: dict[int, int] = {}  # the last number of each block that has been written, at least in part
         self.continued: set[int] = set()  # the numbers of blocks that continue an earlier one
         self.item_id: str | None = None  # the provider's id of the block that begins
+        self.is_cut = False  # whether the blocks that end now are cut off, rather than giving way to another one
         self._written = 0
         self._call: int | None = None  # the call that other blocks wait for
         self._waiting: list[BlockEvent] = []
@@ -172,7 +173,7 @@ class StreamWriter:
         raise NotImplementedError
 
     def close(self, number: int, block: AssistantContent | None) -> None:
-        """End a block; ``None``: it gave way to another one, or was cut off."""
+        """End a block; ``None``: it gave way to another one, or was cut off (``is_cut``)."""
 
     def free_text(self, call: ToolCall) -> str:
         """The arguments of a free-text call: JSON, where the protocol has only functions."""
@@ -268,6 +269,12 @@ class StreamWriter:
             self.close(number, None)
         self._open.clear()
 
+    def _cut_all(self) -> None:
+        """End the blocks whose end never arrived."""
+        self.is_cut = True
+        self._close_all()
+        self.is_cut = False
+
     def _resume(self) -> None:
         waiting, self._waiting = self._waiting, []
         for event in waiting:
@@ -275,10 +282,10 @@ class StreamWriter:
 
     def _end(self, event: Done | Error) -> None:
         while self._waiting:  # only after an error: the call that they wait for has no end
-            self._close_all()
+            self._cut_all()
             self._call = None
             self._resume()
-        self._close_all()
+        self._cut_all()
         refusal = refusal_in(event)
         if isinstance(event, Done) or refusal is not None:
             self.end(event.message, refusal)

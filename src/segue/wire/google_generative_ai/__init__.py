@@ -25,8 +25,8 @@ def path(model: Model, options: Options, body: Body) -> str:
 
 
 def headers(model: Model, options: Options) -> dict[str, str]:
-    """The content type only; the client adds keys."""
-    return {"content-type": "application/json"}
+    """None but the content type, which every request has; the client adds keys."""
+    return {}
 
 
 def sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
     def add_result(self, message: ToolResultMessage) -> None:
         part = ResponsePart(self._response(message))
         if self.state.in_batch:
-            self.turns[-1].parts.append(part)
+            self.last().parts.append(part)
         else:
             self._add("user", [part], in_batch=True)
 
@@ -149,7 +149,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             self.state = State(role, False, self.state.filled)
         elif role == "model":  # GEM-04
             self.note("turns-merged", "with the answer before it")
-            self.turns[-1].parts += parts
+            self.last().parts += parts
         else:
             if not role:
                 # Always begin with the user: a call must not come first (GEM-04), and one may be added to the first

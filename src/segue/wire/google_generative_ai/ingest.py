@@ -28,7 +28,7 @@ from ...types import (
     UserContent,
     UserMessage,
 )
-from ..common.reading import answer
+from ..common.reading import answers
 from .parts import text_of, user_block
 from .schema import from_openapi
 from .server_parts import is_kept, kind_of_part, readable
@@ -94,7 +94,7 @@ class _Reader:
 
     def __init__(self, model: Model | None, now: int) -> None:
         self.messages: list[Message] = []
-        self.model, self.now = model, now
+        self._make_answer = answers(NAME, model, now)
         dialect = None if model is None else model.dialect
         # If the encoder does not add a dummy to every unsigned call, a dummy belongs to its call.
         self.keeps_dummies = isinstance(dialect, GoogleGenerativeAI) and not dialect.signature_required
@@ -148,7 +148,7 @@ class _Reader:
         content = [self._block(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
         if not content:
             return
-        self.messages.append(answer(NAME, self.model, content, self.now))
+        self.messages.append(self._make_answer(content, []))
 
     def _block(self, part: dict[str, Any], path: str) -> AssistantContent:
         signature = get(part, "thoughtSignature")

@@ -11,10 +11,9 @@ from ..common.options import (
     add_cache_key,
     limited_tokens,
     nearest_level,
+    number_within,
     one_call_at_a_time,
-    temperature_within,
     tool_choice,
-    top_p_within,
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import note_changes, wanted_format
@@ -70,7 +69,7 @@ def _add_temperature(out: Out, config: dict[str, Any]) -> None:
     if out.options.temperature is not None and not out.dialect.sampling:
         out.drop_option("temperature", "this model does not accept it any more")
         return
-    temperature = temperature_within(out, 0, 2)
+    temperature = number_within(out, "temperature", 0, 2)
     if temperature is not None:
         config["temperature"] = temperature
 
@@ -78,7 +77,7 @@ def _add_temperature(out: Out, config: dict[str, Any]) -> None:
 def _add_top_p(out: Out, config: dict[str, Any]) -> None:
     if out.options.top_p is not None and not out.dialect.sampling:
         out.drop_option("top_p", "this model does not accept it any more")
-    elif (top_p := top_p_within(out)) is not None:
+    elif (top_p := number_within(out, "top_p", 0, 1)) is not None:
         config["topP"] = top_p
 
 

@@ -33,10 +33,9 @@ from ..common.options import (
     add_cache_key,
     limited_tokens,
     nearest_level,
+    number_within,
     one_call_at_a_time,
-    temperature_within,
     tool_choice,
-    top_p_within,
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import MISTRAL, named_format, wanted_format
@@ -297,10 +296,10 @@ def _add_rest(out: Out, body: dict[str, Any]) -> None:
     max_tokens = limited_tokens(out, min(out.model.max_tokens, out.model.context_window - 1))
     if max_tokens is not None:
         body["max_tokens"] = max_tokens
-    temperature = temperature_within(out, *TEMPERATURES)
+    temperature = number_within(out, "temperature", *TEMPERATURES)
     if temperature is not None:
         body["temperature"] = temperature
-    top_p = top_p_within(out)
+    top_p = number_within(out, "top_p", 0, 1)
     if top_p is not None:
         body["top_p"] = top_p
     stops = [text for text in options.stop if text]

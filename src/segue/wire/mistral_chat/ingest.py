@@ -30,7 +30,7 @@ from ...types import (
     UserMessage,
 )
 from ...types.media import is_address, type_of_address
-from ..common.reading import DATA_URL, Object, answer, as_list, as_object, optional_text, text_in
+from ..common.reading import DATA_URL, Object, answers, as_list, as_object, optional_text, text_in
 
 NAME = "mistral-chat"
 
@@ -55,7 +55,8 @@ class _Reader:
         self.system: list[str] = []
         self.messages: list[Message] = []
         self.call_names: dict[str, str] = {}
-        self.model, self.now = model, now
+        self.now = now
+        self._answer = answers(NAME, model, now)
 
     def read(self, message: Any, path: str) -> None:
         role = as_object(message, path).get("role")
@@ -85,7 +86,7 @@ class _Reader:
             if repaired:
                 details = {"id": call.id, "name": call.name}
                 diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
-        self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
+        self.messages.append(self._answer(content, diagnostics))
 
     def read_result(self, message: Object, path: str) -> None:
         call_id = optional_text(message, "tool_call_id", path)

@@ -26,8 +26,7 @@ def _path(model: Model, options: Options, body: Body) -> str:
 def _headers(model: Model, options: Options) -> dict[str, str]:
     assert isinstance(model.dialect, OpenAICompletions)
     name, key = model.dialect.affinity_header, cache_key(options)
-    affinity = {} if name is None or key is None else {name: key}
-    return {"content-type": "application/json"} | affinity
+    return {} if name is None or key is None else {name: key}
 
 
 def _sdk_kwargs(body: dict[str, Any], model: Model, options: Options) -> dict[str, Any]:

@@ -35,10 +35,12 @@ from ...types.texts import SYSTEM
 from ..common.reading import (
     DATA_URL,
     Object,
-    answer,
+    answers,
     as_list,
     as_object,
     optional_text,
+    place,
+    read_each,
     result_message,
     text_in,
     tool_call,
@@ -54,10 +56,8 @@ _REASONED = frozenset({*REASONING_FIELDS, DETAILS})
 
 def ingest(body: Object, model: Model | None, now: int) -> Context:
     """Return the conversation in ``body``; ``model`` is the origin of its answers."""
-    messages = as_list(body.get("messages"), "messages")
     reader = _Reader(model, now)
-    for index, message in enumerate(messages):
-        reader.read(message, f"messages[{index}]")
+    read_each(as_list(body.get("messages"), "messages"), "messages", reader.read)
     return Context(system_prompt="\n\n".join(reader.system) or None, messages=reader.messages, tools=_tools(body))
 
 
@@ -68,57 +68,66 @@ class _Reader:
         self.system: list[str] = []
         self.messages: list[Message] = []
         self.call_names: dict[str, str] = {}
-        self.model, self.now = model, now
+        self.now = now
+        self._answer = answers(NAME, model, now)
         dialect = model.dialect if model is not None else None
         self.dialect = dialect if isinstance(dialect, OpenAICompletions) else OpenAICompletions()
+        self._reads_tags = reads_tags(self.dialect)
 
-    def read(self, message: Any, path: str) -> None:
-        role = as_object(message, path).get("role")
+    def read(self, message: Any) -> None:
+        """Read a message."""
+        role = as_object(message).get("role")
         read_role = _ROLES.get(role) if isinstance(role, str) else None
         if read_role is None:
-            raise FormatError(f"the role {role!r} is not one of {', '.join(_ROLES)}", path=f"{path}.role")
-        read_role(self, message, path)
+            raise FormatError(f"the role {role!r} is not one of {', '.join(_ROLES)}", path="role")
+        read_role(self, message)
 
-    def read_system(self, message: Object, path: str) -> None:
-        blocks = _blocks(message.get("content"), f"{path}.content")
-        text = "\n\n".join(block.text for block in blocks if type(block) is TextContent)
+    def read_system(self, message: Object) -> None:
+        text = "\n\n".join(block.text for block in _blocks(message) if type(block) is TextContent)
         if self.messages:
             self.messages.append(UserMessage(SYSTEM.format(text), injected=True))
         elif text:
             self.system.append(text)
 
-    def read_user(self, message: Object, path: str) -> None:
-        name = optional_text(message, "name", path)
-        content = _blocks(message.get("content"), f"{path}.content")
+    def read_user(self, message: Object) -> None:
+        name, content = optional_text(message, "name"), _blocks(message)
         self.messages.append(user_message([plain_text(f"({name})"), *content] if name else content))
 
-    def read_result(self, message: Object, path: str) -> None:
-        call_id = optional_text(message, "tool_call_id", path)
-        name = self.call_names.get(call_id) or optional_text(message, "name", path)
-        self.messages.append(result_message(call_id, name, _blocks(message.get("content"), f"{path}.content")))
+    def read_result(self, message: Object) -> None:
+        call_id = optional_text(message, "tool_call_id")
+        name = self.call_names.get(call_id) or optional_text(message, "name")
+        self.messages.append(result_message(call_id, name, _blocks(message)))
 
-    def read_answer(self, message: Object, path: str) -> None:
-        content: list[AssistantContent] = [*self._thinking(message, path), *self._texts(message, path)]
-        diagnostics: list[Diagnostic] = []
-        calls = as_list(message.get("tool_calls") or [], f"{path}.tool_calls")
+    def read_answer(self, message: Object) -> None:
+        content = self._thinking(message)
+        content += self._texts(message)
+        notes: list[Diagnostic] = []
+        calls = as_list(message.get("tool_calls") or [], "tool_calls")
         if message.get("function_call") is not None:
             calls = [*calls, {"id": "", "function": message["function_call"]}]
-        for index, raw in enumerate(calls):
-            call, repaired = _call(raw, f"{path}.tool_calls[{index}]")
-            self.call_names[call.id] = call.name
-            content.append(call)
-            if repaired:
-                details = {"id": call.id, "name": call.name}
-                diagnostics.append(Diagnostic("arguments-not-an-object", self.now, None, details))
-        self.messages.append(answer(NAME, self.model, content, self.now, diagnostics))
+        rest = iter(calls)
+        try:
+            for raw in rest:
+                content.append(self._call(raw, notes))
+        except FormatError as error:
+            raise error.below(place("tool_calls", calls, rest)) from None
+        self.messages.append(self._answer(content, notes))
 
-    def _thinking(self, message: Object, path: str) -> list[AssistantContent]:
+    def _call(self, raw: Any, notes: list[Diagnostic]) -> ToolCall:
+        call, repaired = _call(raw)
+        self.call_names[call.id] = call.name
+        if repaired:
+            details = {"id": call.id, "name": call.name}
+            notes.append(Diagnostic("arguments-not-an-object", self.now, None, details))
+        return call
+
+    def _thinking(self, message: Object) -> list[AssistantContent]:
         """Reasoning with the name of its field, or with all of ``reasoning_details``; placeholders are left out."""
         if _REASONED.isdisjoint(message):
             return []
-        texts = {name: text for name in REASONING_FIELDS if (text := optional_text(message, name, path)).strip()}
-        details = as_list(message.get(DETAILS) or [], f"{path}.{DETAILS}")
-        entries = [as_object(entry, f"{path}.{DETAILS}[{index}]") for index, entry in enumerate(details)]
+        texts = {name: text for name in REASONING_FIELDS if (text := optional_text(message, name)).strip()}
+        details = as_list(message.get(DETAILS) or [], DETAILS)
+        entries = [as_object(entry, f"{DETAILS}[{index}]") for index, entry in enumerate(details)]
         if self.dialect.dummy_signature is not None:
             entries = [entry for entry in entries if entry.get("data") != self.dialect.dummy_signature]
         if entries:
@@ -126,20 +135,25 @@ class _Reader:
             return [ThinkingContent(text, msgspec.json.encode(entries).decode())]
         return [ThinkingContent(text, name) for name, text in texts.items()]
 
-    def _texts(self, message: Object, path: str) -> list[AssistantContent]:
+    def _texts(self, message: Object) -> list[AssistantContent]:
         """The text of the content, and a text in place of a refusal or audio."""
         blocks: list[AssistantContent] = []
-        for block in _blocks(message.get("content"), f"{path}.content"):
-            blocks += self._untagged(block.text if type(block) is TextContent else f"({block.type})")
-        refusal = optional_text(message, "refusal", path)
-        audio = message.get("audio")
-        blocks += [TextContent(refusal)] if refusal else []
-        return blocks + ([TextContent(f"(audio {audio.get('id')})")] if isinstance(audio, dict) else [])
+        for block in _blocks(message):
+            if type(block) is TextContent and not self._reads_tags:
+                blocks.append(block)
+            else:
+                blocks += self._untagged(block.text if type(block) is TextContent else f"({block.type})")
+        refusal, audio = optional_text(message, "refusal"), message.get("audio")
+        if refusal:
+            blocks.append(TextContent(refusal))
+        if isinstance(audio, dict):
+            blocks.append(TextContent(f"(audio {audio.get('id')})"))
+        return blocks
 
     def _untagged(self, text: str) -> list[AssistantContent]:
         """Split ``text`` into text and thinking, if the target writes thinking in tags. All tags count if thinking is
         sent back in tags; otherwise only those at the start."""
-        if not reads_tags(self.dialect):
+        if not self._reads_tags:
             return [plain_text(text)]
         everywhere = self.dialect.reasoning_field == "think-tags"
         blocks: list[AssistantContent] = []
@@ -157,7 +171,7 @@ class _Reader:
         return [*blocks, TextContent(text[at:])] if at < len(text) or not blocks else blocks
 
 
-_ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
+_ROLES: dict[str, Callable[[_Reader, Object], None]] = {
     "system": _Reader.read_system,
     "developer": _Reader.read_system,
     "user": _Reader.read_user,
@@ -170,65 +184,68 @@ _ROLES: dict[str, Callable[[_Reader, Object, str], None]] = {
 # -- content ---------------------------------------------------------------------------------------------------------
 
 
-def _blocks(content: Any, path: str) -> list[UserContent]:
-    """A string, a list of parts (or of strings), or nothing."""
-    if content is None:
-        return []
+def _blocks(message: Object) -> list[UserContent]:
+    """The content of a message: a string, a list of parts (or of strings), or nothing."""
+    content = message.get("content")
     if isinstance(content, str):
         return [plain_text(content)] if content else []
+    if content is None:
+        return []
     blocks: list[UserContent] = []
-    for index, part in enumerate(as_list(content, path)):
-        where = f"{path}[{index}]"
-        blocks.append(TextContent(part) if isinstance(part, str) else _part(as_object(part, where), where))
+    parts = as_list(content, "content")
+    rest = iter(parts)
+    try:
+        for part in rest:
+            blocks.append(TextContent(part) if isinstance(part, str) else _part(as_object(part)))
+    except FormatError as error:
+        raise error.below(place("content", parts, rest)) from None
     return blocks
 
 
-def _part(part: Object, path: str) -> UserContent:
+def _part(part: Object) -> UserContent:
     kind = part.get("type")
     if not isinstance(kind, str):
-        raise FormatError("a part must have a type", path=f"{path}.type")
-    return _PARTS.get(kind, _unknown_part)(part, path)
+        raise FormatError("a part must have a type", path="type")
+    return _PARTS.get(kind, _unknown_part)(part)
 
 
-def _text_part(part: Object, path: str) -> UserContent:
-    return plain_text(text_in(part, str(part["type"]), path))
+def _text_part(part: Object) -> UserContent:
+    return plain_text(text_in(part, str(part["type"])))
 
 
-def _image_part(part: Object, path: str) -> UserContent:
+def _image_part(part: Object) -> UserContent:
     image = part.get("image_url", part.get("image"))
-    url = (
-        image if isinstance(image, str) else text_in(as_object(image, f"{path}.image_url"), "url", f"{path}.image_url")
-    )
+    url = image if isinstance(image, str) else text_in(as_object(image, "image_url"), "url", "image_url")
     match = DATA_URL.fullmatch(url)
     if match is not None:
         return ImageContent(match[2], match[1] or "image/png")
     return ImageContent(url=url) if is_address(url) else TextContent(f"(image at {url})")
 
 
-def _file_part(part: Object, path: str) -> UserContent:
-    file = as_object(part.get("file"), f"{path}.file")
+def _file_part(part: Object) -> UserContent:
+    file = as_object(part.get("file"), "file")
     name, data = file.get("filename"), file.get("file_data")
     if isinstance(data, str) and (match := DATA_URL.fullmatch(data)) is not None:
         return FileContent(match[2], match[1] or "application/pdf", name=name if isinstance(name, str) else None)
     return TextContent(f"(file {file.get('filename') or file.get('file_id') or 'without a name'})")
 
 
-def _audio_part(part: Object, path: str) -> UserContent:
-    sound = as_object(part.get("input_audio"), f"{path}.input_audio")
+def _audio_part(part: Object) -> UserContent:
+    sound = as_object(part.get("input_audio"), "input_audio")
     data, mime_type = sound.get("data"), _AUDIO.get(str(sound.get("format")))
     if isinstance(data, str) and data and mime_type is not None:
         return FileContent(data, mime_type)
-    return _unknown_part(part, path)
+    return _unknown_part(part)
 
 
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
-def _unknown_part(part: Object, path: str) -> UserContent:
+def _unknown_part(part: Object) -> UserContent:
     return TextContent(f"({part['type']} omitted)")
 
 
-_PARTS: dict[str, Callable[[Object, str], UserContent]] = {
+_PARTS: dict[str, Callable[[Object], UserContent]] = {
     "text": _text_part,
     "refusal": _text_part,
     "image_url": _image_part,
@@ -246,19 +263,19 @@ def _readable(entry: Object) -> str:
 # -- calls and tools -------------------------------------------------------------------------------------------------
 
 
-def _call(value: Any, path: str) -> tuple[ToolCall, bool]:
+def _call(value: Any) -> tuple[ToolCall, bool]:
     """The call, and whether its arguments had to be wrapped in an object."""
-    call = as_object(value, path)
+    call = as_object(value)
     if call.get("type") == "custom":
-        custom = as_object(call.get("custom"), f"{path}.custom")
+        custom = as_object(call.get("custom"), "custom")
         arguments = {"input": custom.get("input", "")}
-        name = text_in(custom, "name", f"{path}.custom")
-        return ToolCall(optional_text(call, "id", path), name, arguments, kind="custom"), False
-    function = as_object(call.get("function"), f"{path}.function")
+        name = text_in(custom, "name", "custom")
+        return ToolCall(optional_text(call, "id"), name, arguments, kind="custom"), False
+    function = as_object(call.get("function"), "function")
     read = _arguments(function.get("arguments"))
     kept = {"arguments": function.get("arguments")} if read is None else read
-    name, signature = text_in(function, "name", f"{path}.function"), attached(call.get(EXTRA))
-    return tool_call(optional_text(call, "id", path), name, kept, signature), read is None
+    name, signature = text_in(function, "name", "function"), attached(call.get(EXTRA))
+    return tool_call(optional_text(call, "id"), name, kept, signature), read is None
 
 
 def _arguments(value: Any) -> Object | None:

@@ -12,8 +12,8 @@ from ..common.options import (
     add_cache_key,
     limited_tokens,
     nearest_level,
+    number_within,
     one_call_at_a_time,
-    top_p_within,
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import OPENAI, named_format, wanted_format
@@ -152,7 +152,7 @@ def _add_limits(out: Out, body: Body) -> None:
             out.drop_option("temperature", "this model has a fixed temperature")  # OAC-14, KIM-09
     if options.top_p is not None and not dialect.sampling:
         out.drop_option("top_p", "this model does not accept it")  # OAC-14
-    elif (top_p := top_p_within(out)) is not None:
+    elif (top_p := number_within(out, "top_p", 0, 1)) is not None:
         body["top_p"] = top_p
     if one_call_at_a_time(out, "tools" in body):
         body["parallel_tool_calls"] = False

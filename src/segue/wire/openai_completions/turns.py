@@ -163,7 +163,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
         elif state.last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
-            self._grow(self.turns[-1], content)
+            self._grow(self.last(), content)
             return
         self.turns.append(RoleMessage("user", content))
         self.state = State("user", state.queued, state.upstream)
@@ -310,7 +310,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
 
     def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
-        turn = self.turns[-1]
+        turn = self.last()
         if text and turn.content:
             self._grow(turn, text)
         elif text:

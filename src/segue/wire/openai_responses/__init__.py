@@ -22,7 +22,7 @@ def _path(model: Model, options: Options, body: Body) -> str:
 
 
 def _headers(model: Model, options: Options) -> dict[str, str]:
-    return {"content-type": "application/json"}
+    return {}
 
 
 def _sdk_kwargs(body: Body, model: Model, options: Options) -> dict[str, Any]:

@@ -133,13 +133,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         self.turns.append(Message("user", [InputText(title), *blocks]))
 
     def add_answer(self, message: AssistantMessage) -> None:
-        self._custom = []
         if _are_items(message.content) and same_origin(message, self.out.model):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
         if self._custom or self.state.custom:
             self.state = State(self.state.ids, tuple(self._custom))
+            self._custom = []
 
     def back(self, mark: Mark) -> None:
         super().back(mark)

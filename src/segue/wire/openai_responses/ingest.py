@@ -7,6 +7,7 @@ in the body. An item of a hosted tool is kept as it is; the definition of a host
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,8 +28,9 @@ from ...types import (
     ToolResultMessage,
     UserContent,
     UserMessage,
+    plain_text,
 )
-from ..common.reading import answer, result_message, text_in, tool_call, user_message
+from ..common.reading import answers, place, result_message, text_in, tool_call, user_message
 from .parts import blocks, texts
 from .replay import message_signature, reasoning_signature
 from .server_tools import OUTPUTS, readable
@@ -86,21 +88,14 @@ def _read_input(reader: "_Reader", body: dict[str, Any]) -> None:
         return
     if not isinstance(items, list):
         raise FormatError("input must be a string or a list of items", path="input")
-    for at, item in enumerate(items):
-        path = f"input[{at}]"
-        if not isinstance(item, dict):
-            raise FormatError("an item must be an object", path=path)
-        kind = kind_of(item)
-        if not isinstance(kind, str):
-            raise FormatError("an item must have a type or a role", path=path)
-        _ITEMS.get(kind, _other)(reader, item, path)
+    reader.read(items)
 
 
 class _Reader:
     """The messages read so far. Consecutive items of the model form one answer."""
 
     def __init__(self, model: Model | None, now: int) -> None:
-        self.model, self.now = model, now
+        self.now = now
         self.system: list[str] = []
         self.messages: list[Message] = []
         self.tools: list[ToolDefinition] = []
@@ -108,6 +103,18 @@ class _Reader:
         self._blocks: list[AssistantContent] = []
         self._diagnostics: list[Diagnostic] = []
         self._with_ids: bool | None = None  # whether the items of the open answer have ids
+        self._answer = answers(NAME, model, now)
+        self._path: Callable[[], str] = str  # of the item that is being read
+
+    def read(self, items: list[Any]) -> None:
+        """Read the items of the input."""
+        rest = iter(items)
+        self._path = partial(place, "input", items, rest)
+        try:
+            for item in rest:
+                _ITEMS.get(_kind(item), _other)(self, item)
+        except FormatError as error:
+            raise error.below(self._path()) from None
 
     def answer(self, found: list[AssistantContent], with_id: bool | None) -> None:
         """Add blocks to the open answer; ``with_id`` is ``None`` for items that may be without an id beside others."""
@@ -118,8 +125,10 @@ class _Reader:
             self._with_ids = with_id
         self._blocks += found
 
-    def repaired(self, path: str) -> None:
-        note = Diagnostic(type="arguments-repaired", timestamp=self.now, message=f"{path}: not a JSON object")
+    def repaired(self) -> None:
+        """Note that the arguments of the call that is being read are not an object."""
+        message = f"{self._path()}.arguments: not a JSON object"
+        note = Diagnostic(type="arguments-repaired", timestamp=self.now, message=message)
         self._diagnostics.append(note)
 
     def user(self, found: list[UserContent], injected: bool = False) -> None:
@@ -133,27 +142,34 @@ class _Reader:
     def close(self) -> None:
         """End the open answer, if there is one."""
         if self._blocks:
-            self.messages.append(answer(NAME, self.model, self._blocks, self.now, self._diagnostics))
-        self._blocks, self._diagnostics, self._with_ids = [], [], None
+            self.messages.append(self._answer(self._blocks, self._diagnostics))
+            self._blocks, self._diagnostics = [], []
+        self._with_ids = None
 
 
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-def _message(reader: _Reader, item: Item, path: str) -> None:
+def _kind(item: Any) -> str:
+    """The type of an item."""
+    if not isinstance(item, dict):
+        raise FormatError("an item must be an object")
+    kind = kind_of(item)
+    if not isinstance(kind, str):
+        raise FormatError("an item must have a type or a role")
+    return kind
+
+
+def _message(reader: _Reader, item: Item) -> None:
     role, content = item.get("role"), item.get("content")
     if not isinstance(role, str) or role not in ROLES:
-        raise FormatError(f"role {role!r} is none of {', '.join(sorted(ROLES))}", path=f"{path}.role")
+        raise FormatError(f"role {role!r} is none of {', '.join(sorted(ROLES))}", path="role")
     if role == "user":
-        reader.user(blocks(content, f"{path}.content"))
+        reader.user(blocks(content, "content"))
     elif role == "assistant":
-        found = texts(content, f"{path}.content")
-        parts = content if isinstance(content, list) else [None] * len(found)
-        cited = [part.get("annotations") if isinstance(part, dict) else None for part in parts]
-        signed = [TextContent(text, message_signature(item, True, of)) for text, of in zip(found, cited, strict=True)]
-        reader.answer([*signed], isinstance(item.get("id"), str))
+        reader.answer(_signed_texts(item, content), isinstance(item.get("id"), str))
     else:
-        instruction = "\n\n".join(texts(content, f"{path}.content"))
+        instruction = "\n\n".join(texts(content, "content"))
         reader.close()
         if reader.messages:
             reader.user([TextContent(LATER_INSTRUCTION.format(role=role) + instruction)], injected=True)
@@ -161,18 +177,30 @@ def _message(reader: _Reader, item: Item, path: str) -> None:
             reader.system.append(instruction)
 
 
-def _reasoning(reader: _Reader, item: Item, path: str) -> None:
+def _signed_texts(item: Item, content: Any) -> list[AssistantContent]:
+    """The texts of an answer. Each has the id and the phase of the message, and its own annotations."""
+    found, signature = texts(content, "content"), message_signature(item)
+    parts = content if isinstance(content, list) else [content]
+    made: list[AssistantContent] = []
+    for text, part in zip(found, parts, strict=True):
+        cited = part.get("annotations") if isinstance(part, dict) else None
+        own = message_signature(item, True, cited) if cited else signature
+        made.append(plain_text(text) if own is None else TextContent(text, own))
+    return made
+
+
+def _reasoning(reader: _Reader, item: Item) -> None:
     """Read reasoning; the signature is the whole item, if it can be sent back."""
-    found = [text for name in ("summary", "content") if item.get(name) for text in texts(item[name], f"{path}.{name}")]
+    found = [text for name in ("summary", "content") if item.get(name) for text in texts(item[name], name)]
     thinking = ThinkingContent("\n\n".join(found), reasoning_signature(item))
     reader.answer([thinking], isinstance(item.get("id"), str))
 
 
-def _call(reader: _Reader, item: Item, path: str) -> None:
-    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
+def _call(reader: _Reader, item: Item) -> None:
+    call_id, name = text_in(item, "call_id"), text_in(item, "name")
     arguments = _arguments(item.get("arguments"))
     if arguments is None:
-        reader.repaired(f"{path}.arguments")
+        reader.repaired()
         arguments = {"arguments": item.get("arguments")}
     reader.names[call_id] = name
     item_id = item.get("id")
@@ -200,39 +228,39 @@ def _arguments(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _custom_call(reader: _Reader, item: Item, path: str) -> None:
+def _custom_call(reader: _Reader, item: Item) -> None:
     """Read a call with free text."""
-    call_id, name = text_in(item, "call_id", path), text_in(item, "name", path)
+    call_id, name = text_in(item, "call_id"), text_in(item, "name")
     reader.names[call_id] = name
     item_id = item.get("id")
     signature = item_id if isinstance(item_id, str) else None
-    arguments = {"input": text_in(item, "input", path)}
+    arguments = {"input": text_in(item, "input")}
     call = ToolCall(call_id, name, arguments, signature, "custom", _namespace(item))
     reader.answer([call], signature is not None)
 
 
-def _result(reader: _Reader, item: Item, path: str) -> None:
+def _result(reader: _Reader, item: Item) -> None:
     call_id = item.get("call_id")
     if not isinstance(call_id, str):
         call_id = ""
     name = reader.names.get(call_id) or item.get("name")
-    content = blocks(item.get("output"), f"{path}.output")
+    content = blocks(item.get("output"), "output")
     reader.result(result_message(call_id, name if isinstance(name, str) else "", content))
 
 
-def _more_tools(reader: _Reader, item: Item, path: str) -> None:
-    for at, value in enumerate(_list(item, "tools", path)):
-        reader.tools += _tools(value, f"{path}.tools[{at}]")
+def _more_tools(reader: _Reader, item: Item) -> None:
+    for at, value in enumerate(_list(item, "tools")):
+        reader.tools += _tools(value, f"tools[{at}]")
 
 
-def _other(reader: _Reader, item: Item, path: str) -> None:
+def _other(reader: _Reader, item: Item) -> None:
     """Read an item that has no block of its own: as it is if only the API can read it, otherwise as a text."""
     kind = str(kind_of(item))
     if kind in MADE_BY_MODEL or kind in KEPT:
         try:
             kept = ProviderContent(item, kind, readable(item))
         except (FormatError, RecursionError, TypeError, OverflowError) as error:
-            raise FormatError(str(error), path=path) from None
+            raise FormatError(str(error)) from None
         reader.answer([kept], True if isinstance(item.get("id"), str) else None)
         return
     name = item.get("id") if kind == "item_reference" else None
@@ -243,7 +271,7 @@ KEPT = frozenset(output for output, _ in OUTPUTS.values()) | {"compaction"}
 """Items that the model did not make, and that belong to its answer."""
 
 
-_ITEMS: dict[str, Callable[[_Reader, Item, str], None]] = {
+_ITEMS: dict[str, Callable[[_Reader, Item], None]] = {
     "message": _message,
     "reasoning": _reasoning,
     "function_call": _call,

@@ -7,10 +7,9 @@ from ..common.options import (
     add_cache_key,
     limited_tokens,
     nearest_level,
+    number_within,
     one_call_at_a_time,
-    temperature_within,
     tool_choice,
-    top_p_within,
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import OPENAI, named_format, wanted_format
@@ -22,6 +21,7 @@ Body = dict[str, Any]
 MIN_TOKENS = 16
 # SDK openai 3.49.0: 16 pairs, keys of at most 64 and values of at most 512 characters; safety_identifier at most 128.
 MAX_PAIRS, MAX_KEY, MAX_VALUE, MAX_USER = 16, 64, 512, 128
+_HIGHEST = {"temperature": 2, "top_p": 1}
 _TTL = {"short": "30m", "long": "12h"}
 
 
@@ -30,8 +30,7 @@ def add_options(out: Out, body: Body) -> None:
     _add_max_tokens(out, body)
     _add_reasoning(out, body)
     _add_tool_choice(out, body)
-    _add_temperature(out, body)
-    _add_top_p(out, body)
+    _add_sampling(out, body)
     _add_format(out, body)
     if out.options.stop:
         out.drop_option("stop", "the protocol has no stop sequences")
@@ -79,20 +78,15 @@ def _add_tool_choice(out: Out, body: Body) -> None:
         body["parallel_tool_calls"] = False
 
 
-def _add_temperature(out: Out, body: Body) -> None:
-    if out.options.temperature is not None and not out.dialect.sampling:
-        out.drop_option("temperature", "this model does not accept it")
-        return
-    temperature = temperature_within(out, 0, 2)
-    if temperature is not None:
-        body["temperature"] = temperature
-
-
-def _add_top_p(out: Out, body: Body) -> None:
-    if out.options.top_p is not None and not out.dialect.sampling:
-        out.drop_option("top_p", "this model does not accept it")
-    elif (top_p := top_p_within(out)) is not None:
-        body["top_p"] = top_p
+def _add_sampling(out: Out, body: Body) -> None:
+    for option, highest in _HIGHEST.items():
+        wanted: float | None = getattr(out.options, option)
+        if wanted is None:
+            continue
+        if not out.dialect.sampling:
+            out.drop_option(option, "this model does not accept it")
+        elif number_within(out, option, 0, highest) is not None:
+            body[option] = wanted
 
 
 def _add_format(out: Out, body: Body) -> None:

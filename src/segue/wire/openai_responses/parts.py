@@ -7,6 +7,7 @@ from typing import Any
 from ...errors import FormatError
 from ...types import FileContent, ImageContent, TextContent, UserContent, plain_text
 from ...types.media import UNKNOWN_TYPE, is_address, type_of_address, type_of_name
+from ..common.reading import place
 
 Part = dict[str, Any]
 
@@ -21,7 +22,11 @@ def blocks(content: Any, path: str) -> list[UserContent]:
         return [plain_text(content)]
     if not isinstance(content, list):
         raise FormatError("content must be a string or a list of parts", path=path)
-    return [_block(part, f"{path}[{at}]") for at, part in enumerate(content)]
+    rest = iter(content)
+    try:
+        return [_block(part) for part in rest]
+    except FormatError as error:
+        raise error.below(place(path, content, rest)) from None
 
 
 def texts(content: Any, path: str) -> list[str]:
@@ -29,27 +34,27 @@ def texts(content: Any, path: str) -> list[str]:
     return [block.text if type(block) is TextContent else _WORDS[type(block)] for block in blocks(content, path)]
 
 
-def _block(part: Any, path: str) -> UserContent:
+def _block(part: Any) -> UserContent:
     if isinstance(part, str):
         return plain_text(part)
     kind = part.get("type") if isinstance(part, dict) else None
     if not isinstance(kind, str):
-        raise FormatError("a part must be an object with a type", path=path)
+        raise FormatError("a part must be an object with a type")
     read = _PARTS.get(kind)
-    return TextContent(f"({kind})") if read is None else read(part, path)
+    return TextContent(f"({kind})") if read is None else read(part)
 
 
-def _text(name: str) -> Callable[[Part, str], TextContent]:
-    def read(part: Part, path: str) -> TextContent:
+def _text(name: str) -> Callable[[Part], TextContent]:
+    def read(part: Part) -> TextContent:
         text = part.get(name)
         if not isinstance(text, str):
-            raise FormatError(f"{name} must be a string", path=f"{path}.{name}")
+            raise FormatError(f"{name} must be a string", path=name)
         return plain_text(text)
 
     return read
 
 
-def _image(part: Part, path: str) -> TextContent | ImageContent:
+def _image(part: Part) -> TextContent | ImageContent:
     url = part.get("image_url")
     if isinstance(url, dict):  # as in chat completions
         url = url.get("url")
@@ -63,10 +68,10 @@ def _image(part: Part, path: str) -> TextContent | ImageContent:
     file = part.get("file_id")
     if isinstance(file, str):
         return TextContent(f"(image file {file})")
-    raise FormatError("an image must have an image_url or a file_id", path=path)
+    raise FormatError("an image must have an image_url or a file_id")
 
 
-def _file(part: Part, path: str) -> TextContent | FileContent:
+def _file(part: Part) -> TextContent | FileContent:
     """Read a file with data or an address. Its data is a data URL; bare base64 is accepted if the name tells its type.
     A file that only the provider has becomes a text."""
     name, data, url = part.get("filename"), part.get("file_data"), part.get("file_url")
@@ -90,14 +95,14 @@ def _file(part: Part, path: str) -> TextContent | FileContent:
 _AUDIO = {"wav": "audio/wav", "mp3": "audio/mpeg"}
 
 
-def _audio(part: Part, path: str) -> TextContent | FileContent:
+def _audio(part: Part) -> TextContent | FileContent:
     sound = part.get("input_audio")
     sound = sound if isinstance(sound, dict) else {}
     data, mime_type = sound.get("data"), _AUDIO.get(str(sound.get("format")))
     return FileContent(data, mime_type) if isinstance(data, str) and data and mime_type else TextContent("(audio)")
 
 
-_PARTS: dict[str, Callable[[Part, str], UserContent]] = {
+_PARTS: dict[str, Callable[[Part], UserContent]] = {
     "input_text": _text("text"),
     "output_text": _text("text"),
     "text": _text("text"),

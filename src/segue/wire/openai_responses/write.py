@@ -133,6 +133,8 @@ class Writer(StreamWriter):
         final = {} if block is None else item_of(self.head, number, block)
         if number in self.continued:  # the final content is in several items
             final = {name: final[name] for name in ("phase", "encrypted_content") if name in final}
+        if self.is_cut:  # "One of `in_progress`, `completed`, or `incomplete`" (SDK, all three kinds of items)
+            final = {"status": "incomplete"}
         if item["type"] == "reasoning":
             self._end_part()
             done = {"summary": [_summary_part(text) for text in self._summary], "encrypted_content": None} | final
