@@ -100,10 +100,10 @@ SDKS = (
 
 def _candidates(sdk: Sdk) -> dict[str, Callable[[], object]]:
     answer, headers = json.dumps(sdk.answer).encode(), {"content-type": "application/json"}
-    captured: list[httpx2.Request] = []
+    last: list[httpx2.Request] = []
 
     def respond(request: httpx2.Request) -> httpx2.Response:
-        captured.append(request)
+        last[:] = [request]
         return httpx2.Response(200, headers=headers, stream=httpx2.ByteStream(answer))
 
     below = httpx2.MockTransport(respond)
@@ -114,7 +114,7 @@ def _candidates(sdk: Sdk) -> dict[str, Callable[[], object]]:
     def requests(context: Context, length: int) -> Iterator[httpx2.Request]:
         """The HTTP request that the SDK makes, as the first one of many conversations."""
         sdk.call(plain, _begun(_kwargs(context, sdk, length), protocol_of(sdk.protocol).history))
-        return map(partial(_numbered, captured[-1]), range(CALLS))
+        return map(partial(_numbered, last[0]), range(CALLS))
 
     def sender(made: Iterator[httpx2.Request], through: httpx2.BaseTransport) -> Callable[[], object]:
         made = iter(list(made))

@@ -3,8 +3,10 @@ busy: a test that fails only here depends on timing. `make busy`, or:
 
     python scripts/busy.py --rounds 10 --busy 20 [TEST …]
 
-The tests are collected once, and each of them runs that many times in a row. All child processes end with this process,
-even if it is killed: each child reads from a pipe that is closed then.
+A first run without busy processes finds these tests: it notes which of them start a process or a thread, open a socket,
+run an event loop or sleep (tests/support/busy.py). Their names are kept in build/busy-tests.txt; delete it after tests
+were added. Then each of them runs that many times. All child processes end with this process, even if it is killed:
+each child reads from a pipe that is closed then.
 """
 
 import argparse
@@ -17,14 +19,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[1]
-TESTS = [
-    *("agent", "bulk", "cli", "client", "gateway", "healing", "router", "session", "studio", "telemetry", "testing"),
-    *("tools", "transport", "catalog/test_refreshed.py", "wire/*/test_answers.py"),
-    *("test_docs.py", "test_first_minutes.py", "test_leftovers.py", "test_tour.py"),
-]
-"""Paths in tests/ of tests that use the network, wait, or start processes. All others do not depend on the load."""
+FOUND = ROOT / "build" / "busy-tests.txt"
+"""The names of the tests that depend on more than the processor. All others do not depend on the load."""
 
 BUSY = """
 import os, threading
@@ -49,13 +48,13 @@ sys.exit(pytest.main(sys.argv[1:]))
 
 
 @contextmanager
-def child(code: str, *arguments: str, rounds: int = 1, output: int | None = None) -> Iterator["subprocess.Popen[str]"]:
+def child(code: str, *arguments: str, output: int | None = None, **variables: str) -> Iterator["subprocess.Popen[str]"]:
     """A Python process that ends when its standard input is closed."""
     command = [sys.executable, "-c", code, *arguments]
     with subprocess.Popen(
         command,
         cwd=ROOT,
-        env={**os.environ, "SEGUE_BUSY": str(rounds)},  # fewer examples of each property: the rounds repeat them
+        env={**os.environ, **variables},
         stdin=subprocess.PIPE,
         stdout=output,
         text=True,
@@ -69,10 +68,12 @@ def child(code: str, *arguments: str, rounds: int = 1, output: int | None = None
             process.wait()
 
 
-def failures_in(rounds: int, arguments: list[str]) -> Counter[str]:
-    """Run the tests, and return how often each of them failed."""
+def run_tests(mode: str, names: Path, arguments: list[str]) -> Counter[str]:
+    """Run pytest in a mode of tests/support/busy.py, and return how often each test failed."""
     failed: Counter[str] = Counter()
-    with child(PYTEST, *arguments, rounds=rounds, output=subprocess.PIPE) as tests:
+    # With this variable there are fewer examples of each property: the rounds repeat them.
+    variables = {"SEGUE_BUSY": mode, "SEGUE_BUSY_TESTS": str(names)}
+    with child(PYTEST, "-q", "-rfE", *arguments, output=subprocess.PIPE, **variables) as tests:
         assert tests.stdout is not None
         for line in tests.stdout:
             print(line, end="", flush=True)
@@ -83,26 +84,44 @@ def failures_in(rounds: int, arguments: list[str]) -> Counter[str]:
     return failed
 
 
+def find() -> Counter[str]:
+    """Run the tests once, and keep the names of those that depend on the load."""
+    FOUND.parent.mkdir(exist_ok=True)
+    with TemporaryDirectory(dir=FOUND.parent) as folder:
+        names = Path(folder) / "names"
+        failures = run_tests("find", names, ["-n", "2"])
+        if not failures:
+            FOUND.write_text("\n".join(sorted(set(names.read_text().split()))))
+    return failures
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--rounds", type=int, default=10, help="how often to run each test (10)")
     parser.add_argument("--busy", type=int, default=20, help="processes that keep the machine busy (20)")
     parser.add_argument("--workers", type=int, default=16, help="processes that run tests (16)")
-    parser.add_argument(
-        "tests", nargs="*", metavar="TEST", help="tests, as arguments of pytest; by default those listed in TESTS"
-    )
+    parser.add_argument("tests", nargs="*", metavar="TEST", help="files or folders of tests; all by default")
     args = parser.parse_args()
-    tests = args.tests or [str(path) for name in TESTS for path in sorted((ROOT / "tests").glob(name))]
-    workers = ["-n", str(args.workers)] if args.workers > 1 else []
+    if not FOUND.exists() and (failures := find()):
+        return report("the first run", failures)
+    files = sorted({name.partition("::")[0] for name in FOUND.read_text().split()})
+    chosen = [each for each in files if not args.tests or any(Path(each).is_relative_to(test) for test in args.tests)]
+    if not chosen:
+        parser.error(f"no test of these uses processes, threads, sockets or time: {' '.join(args.tests)}")
     with ExitStack() as stack:
         for _ in range(args.busy):
             stack.enter_context(child(BUSY))
         began = time.monotonic()
-        failures = failures_in(args.rounds, ["-q", "-rfE", *workers, *tests])
+        failures = run_tests(str(args.rounds), FOUND, ["-n", str(args.workers), *chosen])
         took, load = time.monotonic() - began, os.getloadavg()[0]
-    print(f"{args.rounds} rounds: {took:.0f} s, load {load:.0f} at the end, {failures.total()} failures")
+    return report(f"{args.rounds} rounds: {took:.0f} s, load {load:.0f} at the end", failures)
+
+
+def report(what: str, failures: Counter[str]) -> int:
+    """Print the result, and return the status of the process."""
+    print(f"{what}, {failures.total()} failures")
     for name, times in failures.most_common():
-        print(f"failed in {times} of {args.rounds} rounds: {name}")
+        print(f"failed {times} times: {name}")
     return 1 if failures else 0
 
 

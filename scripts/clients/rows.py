@@ -32,7 +32,7 @@ FAMILIES = {
     "anthropic": Family("Anthropic", "anthropic/claude-sonnet-4-5", "anthropic-messages"),
     "openai": Family("OpenAI", "openai/gpt-5.1", "openai-responses"),
     "google": Family("Google", "google/gemini-2.5-pro", "google-generative-ai"),
-    "deepseek": Family("DeepSeek", "deepseek/deepseek-reasoner", "openai-completions"),
+    "deepseek": Family("DeepSeek", "deepseek/deepseek-v4-flash", "openai-completions"),
 }
 CHAT = Family("Qwen", "dashscope/qwen3.6-plus", "openai-completions")
 """Of the providers that speak Chat Completions, one whose models think and see."""

@@ -24,7 +24,6 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
-from segue.wire.common.writing import input_of
 
 
 class Form(NamedTuple):
@@ -268,10 +267,7 @@ def _block(block: Block, protocol: str, own: bool = False) -> Plain:
         return ("image", block.data, block.mime_type if block.url is None else None, block.url)
     if isinstance(block, ToolCall):
         signature = None if protocol == "openai-completions" else block.thought_signature
-        arguments = block.arguments
-        if block.kind is not None and protocol in ("openai-responses", "openai-completions"):
-            arguments = {"input": input_of(block)}  # a free-text call has only a text
-        return ("call", block.id, _name(block), json.dumps(arguments, sort_keys=True), signature)
+        return ("call", block.id, _name(block), json.dumps(block.arguments, sort_keys=True), signature)
     if isinstance(block, FileContent):
         return ("file", block.data, block.mime_type, block.url, block.name if FORMS[protocol].file_names else None)
     if isinstance(block, ProviderContent):

@@ -13,6 +13,12 @@ def built_in() -> Catalog:
 
 
 @cache
+def every() -> tuple[Model, ...]:
+    """Every model that has a row, once for each protocol of its provider. Thousands: resolving them takes a second."""
+    return tuple(built_in().resolve_all())
+
+
+@cache
 def distinct() -> dict[str, Model]:
     """Every combination of the fields that projection reads, by the name of the first model that has it."""
     return _distinct(tuple(name for name in Dialect.__struct_fields__ if not name.startswith("schema_")))
@@ -41,7 +47,7 @@ def of_every_provider(protocol: str) -> dict[str, Model]:
 
 @cache
 def _spoken(protocol: str) -> list[Model]:
-    return [model for model in built_in().resolve_all() if model.protocol == protocol]
+    return [model for model in every() if model.protocol == protocol]
 
 
 def _unknown(protocol: str) -> list[Model]:
@@ -56,7 +62,7 @@ def spread(examples: int) -> int:
 
 def _distinct(fields: tuple[str, ...]) -> dict[str, Model]:
     found: dict[tuple[object, ...], Model] = {}
-    for model in built_in().resolve_all():
+    for model in every():
         read = tuple(getattr(model.dialect, name) for name in fields)
         found.setdefault((model.protocol, model.input, *read), model)
     return {f"{model.ref} ({model.protocol})": model for model in found.values()}

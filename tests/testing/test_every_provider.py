@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.journeys import ORIGINS, TOOLS, journey
-from support.targets import built_in
+from support.targets import built_in, every
 
 import segue
 from segue import Connection, Options, Retries
@@ -32,7 +32,7 @@ def calling() -> dict[tuple[str, str], Model]:
     """One model that calls tools for each provider and protocol: the first that has a row, or one without a row where
     only the owner of a server knows its models."""
     found: dict[tuple[str, str], Model] = {}
-    for model in built_in().resolve_all():
+    for model in every():
         if model.tools and getattr(model.dialect, "tools", True):
             found.setdefault((model.provider, model.protocol), model)
     for provider in built_in().providers.values():

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import msgspec
 import pytest
 from support.journeys import IMAGE
-from support.targets import built_in
+from support.targets import built_in, every
 
 import segue
 from segue import Connection, Options, Retries
@@ -37,7 +37,7 @@ TOOLS = [
 def all_models() -> list[Model]:
     """Up to four models of each provider and protocol, as different as possible."""
     kinds: dict[tuple[str, str], dict[Dialect, Model]] = {}
-    for model in built_in().resolve_all():
+    for model in every():
         kinds.setdefault((model.provider, model.protocol), {})[model.dialect] = model
     for provider in built_in().providers.values():
         for protocol in provider.protocols:
