@@ -521,3 +521,23 @@ def test_wrong_settings_are_errors() -> None:
 
 
 assert set(SYNC) == set(PROVIDERS)
+
+
+@pytest.mark.parametrize("torn", [False, True])
+def test_half_a_character_is_replaced_and_reported(torn: bool) -> None:
+    """JSON with it can be written (JavaScript does), but no provider parses it."""
+    turns: list[dict[str, Any]] = [{"role": "user", "content": "Cut: \ud83d"}]
+    if torn:
+        call = {"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}
+        turns += [{"role": "assistant", "content": [call]}, {"role": "user", "content": "Go on."}]
+    body = {"max_tokens": 9, "model": CLAUDE, "messages": turns, "tools": [TOOL]}
+    seen: list[Repaired] = []
+    with StandIn("anthropic") as server, segue.transport.client(on_changes=seen.append, facts=Facts()) as http:
+        headers = {"x-api-key": server.key, "anthropic-version": "2023-06-01", "content-type": "application/json"}
+        answer = http.post(f"{server.url}/v1/messages", content=json.dumps(body).encode(), headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert "Cut: \ufffd" in json.dumps(server.requests[0], ensure_ascii=False)
+        assert torn or server.requests[0] == body | {"messages": [{"role": "user", "content": "Cut: \ufffd"}]}
+    [repaired] = seen
+    assert ("result-synthesized" in {each.code for each in repaired.changes}) == torn
+    assert "text-sanitized" in {each.code for each in repaired.changes}

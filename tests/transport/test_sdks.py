@@ -225,6 +225,9 @@ def test_boto3_sends_clean_arguments_unchanged_and_torn_ones_repaired() -> None:
         events = client.converse_stream(**kwargs)["stream"]
         assert list(events)
         assert server.requests[2] == server.requests[0] and seen == []
+        client.converse(**kwargs | {"messages": [{"role": "user", "content": [{"text": "Cut: \ud83d"}]}]})
+        assert server.requests[3]["messages"] == [{"role": "user", "content": [{"text": "Cut: \ufffd"}]}]
+        assert [each.code for each in seen.pop().changes] == ["text-sanitized"]
         asked = 0
         for conversation in CORPUS:
             try:

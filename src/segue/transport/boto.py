@@ -11,8 +11,9 @@ import msgspec
 from ..catalog import Catalog
 from ..errors import ModelError
 from ..types import Options
+from ..types.text import scrub_json
 from ..wire import protocol_of
-from .conversations import Body
+from .conversations import HALVES, Body
 from .repair import Passage, Repairer
 
 PROVIDER, PROTOCOL = "amazon-bedrock", "bedrock-converse"
@@ -37,13 +38,13 @@ class BedrockHooks:
             model = Catalog.default().resolve(f"{PROVIDER}/{name}", PROTOCOL).replace(base_url=self._base_url)
         except ModelError:
             return
-        body = msgspec.json.encode({key: value for key, value in params.items() if key != "modelId"})
-        passage = self._repairer.passage(Body(body), model)
+        body = _body({key: value for key, value in params.items() if key != "modelId"})
+        passage = self._repairer.passage(body, model)
         if passage is None:
             return
         if context is not None:
             context[_KEY] = passage
-        if passage.body is not body:
+        if passage.body is not body.data or body.changes:
             changed = protocol_of(PROTOCOL).sdk_kwargs(msgspec.json.decode(passage.body), model, Options())
             params.update({key: changed[key] for key in CONTENT if key in changed})
 
@@ -53,6 +54,13 @@ class BedrockHooks:
         if isinstance(passage, Passage) and "output" in parsed:
             answer = {key: value for key, value in parsed.items() if key != "ResponseMetadata"}
             passage.answered(msgspec.json.encode(answer))
+
+
+def _body(arguments: dict[str, Any]) -> Body:
+    try:
+        return Body(msgspec.json.encode(arguments))
+    except UnicodeEncodeError:
+        return Body(msgspec.json.encode(scrub_json(arguments)), [HALVES])
 
 
 def register(client: Any, repairer: Repairer) -> None:

@@ -13,7 +13,8 @@ from msgspec import Raw
 from ..errors import SegueError
 from ..projection import Policy
 from ..render import Ledger, Renderer, Request
-from ..types import AssistantMessage, Context, Fold, Message, Model, Options, TextContent, ToolCall
+from ..types import AssistantMessage, Change, Context, Fold, Message, Model, Options, TextContent, ToolCall
+from ..types.text import has_surrogate_escapes, scrub_escapes
 from ..wire import MALFORMED, protocol_of
 
 MOST = 64
@@ -21,6 +22,7 @@ MOST = 64
 _split = msgspec.json.Decoder(dict[str, Raw]).decode
 _value = msgspec.json.Decoder().decode
 
+HALVES = Change("text-sanitized", detail="half characters replaced in the body")
 UNKNOWN = "unknown"
 """The provider of an answer whose origin is not known and not trusted."""
 
@@ -47,13 +49,17 @@ class Known:
 
 
 class Body:
-    """A body of a request, split into its fields, which are decoded when they are needed."""
+    """A body of a request, split into its fields, which are decoded when they are needed.
 
-    __slots__ = ("data", "fields")
+    ``changes`` reports half characters that were replaced in ``data``: no provider can parse them.
+    """
 
-    def __init__(self, data: bytes) -> None:
+    __slots__ = ("changes", "data", "fields")
+
+    def __init__(self, data: bytes, changes: list[Change] | None = None) -> None:
         self.data = data
         self.fields = _split(data)
+        self.changes = changes or []
 
     def value(self, name: str) -> Any:
         """The value of a field; ``None`` if there is none."""
@@ -67,8 +73,15 @@ class Body:
 
 def read_body(data: bytes) -> Body | None:
     """The body, if it is a JSON object."""
+    if data[:1] != b"{":
+        return None
     try:
-        return Body(data) if data[:1] == b"{" else None
+        return Body(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        if not has_surrogate_escapes(data):
+            return None
+    try:
+        return Body(scrub_escapes(data), [HALVES])
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -220,8 +220,9 @@ class _Written(Struct, frozen=True):
 
 def _written(original: Body, request: Request, fields: frozenset[str], *, off: bool = False) -> _Written:
     """The body to send. ``fields`` were learnt; ``off``: reasoning is turned off."""
-    changes = [each for each in request.changes if each.code != "option-dropped"]
-    made = [each for each in changes if each.code not in UNCOUNTED]
+    rendered = [each for each in request.changes if each.code != "option-dropped"]
+    made = [each for each in rendered if each.code not in UNCOUNTED]
+    changes = [*original.changes, *rendered]
     if request.added:
         made.append(PLACEHOLDERS)
         changes.append(PLACEHOLDERS)
