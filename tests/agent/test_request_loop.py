@@ -66,6 +66,9 @@ class Notebook:
         self.messages.append(message)
         return message
 
+    def healed(self, request: segue.Request) -> None:
+        self.notes.append("healed")
+
     def receive(self, events: Sequence[Event]) -> None:
         for event in events:
             self.emit(event)

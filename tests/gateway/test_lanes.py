@@ -69,6 +69,14 @@ class TestForwarding:
         report = served.report(answer)
         assert report["lane"] == "forwarded" and report["changes"] == []
 
+    @pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES])
+    def test_half_a_character_is_replaced_and_reported(self, served: Served, target: str) -> None:
+        """JSON with it can be written (JavaScript does), but no provider parses it."""
+        answer = post(served, "/v1/messages", messages(target, "Cut: \ud83d"))
+        assert answer.status_code == 200, answer.text
+        assert "Cut: \ufffd" in written(served[target].requests[-1])
+        assert "text-sanitized" in [change["code"] for change in served.report(answer)["changes"]]
+
     def test_headers_of_the_client_are_forwarded_but_not_its_key(self, served: Served) -> None:
         answer = post(
             served, "/v1/messages", messages(ANTHROPIC, "hi"),

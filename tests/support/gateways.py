@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import anthropic
@@ -48,10 +49,18 @@ class Provider(StandIn):
 class Served:
     """A gateway in a thread. Each of ``models`` has a stand-in, and a route with its name leads to it."""
 
-    def __init__(self, folder: Path, names: Iterable[str] = (), models: Mapping[str, Model] = MODELS, **settings: Any):
+    def __init__(
+        self,
+        folder: Path,
+        names: Iterable[str] = (),
+        models: Mapping[str, Model] = MODELS,
+        quirks: Mapping[str, Any] = MappingProxyType({}),  # more settings of each stand-in
+        **settings: Any,
+    ):
         self.models = {name: models[name] for name in names or models}
         self.standins = {
-            name: Provider(model.provider, protocol=model.protocol, account=name) for name, model in self.models.items()
+            name: Provider(model.provider, protocol=model.protocol, account=name, **quirks)
+            for name, model in self.models.items()
         }
         self._stack = ExitStack()
         self._folder, self._settings = folder, settings

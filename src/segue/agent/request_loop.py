@@ -52,6 +52,9 @@ class RequestJournal(Protocol):
     async def answered(self, model: Model, message: AssistantMessage) -> AssistantMessage:
         """Record an answer, and return it as it is recorded."""
 
+    def healed(self, request: Request) -> None:
+        """Record that the request was refused, and that this one was sent in its place."""
+
     def receive(self, events: Sequence[Event]) -> None:
         """Report events of the answer, as they arrive together."""
 
@@ -112,12 +115,16 @@ class RequestLoop:
     async def _send(self, first: bool) -> tuple[AssistantMessage, ProviderError | None]:
         """Send the conversation once. ``first``: this member was not asked before in this request."""
         found = self.journal.reach(self.model)
-        stream = send(await self._request(found.model, first), found)
+        request = await self._request(found.model, first)
+        stream = send(request, found)
         self._span = self._span or self._new_span(found)
         stream.share(self._span)
         async with stream:
             try:
                 while events := await stream.arrived():
+                    if stream.request is not request:
+                        request = stream.request
+                        self.journal.healed(request)
                     self.journal.receive(events)
             finally:
                 self.arriving = stream.message

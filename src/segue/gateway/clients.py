@@ -35,8 +35,6 @@ class ClientProtocol(Struct, frozen=True, kw_only=True):
     echoed: tuple[str, ...] = ()
     # The field, or its parent, with the name of the model in answers.
     model_at: tuple[tuple[str, ...], ...] = (("model",),)
-    # A field of the request with a `type` that some models of the protocol do not accept.
-    typed_field: str | None = None
     # The header with the version of the protocol, for the route that several protocols share.
     marker: str | None = None
 
@@ -53,7 +51,6 @@ CLIENTS: dict[str, ClientProtocol] = {
         name=ANTHROPIC,
         call_prefix="toolu_",
         model_at=(("message", "model"), ("model",)),
-        typed_field="thinking",  # "`thinking.type.enabled` is not supported for this model" (newer models of Claude)
         marker="anthropic-version",
     ),
     CHAT: ClientProtocol(name=CHAT, call_prefix="call_", breaks_off=True, echoed=("stream_options",)),

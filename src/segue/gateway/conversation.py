@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from ..errors import FormatError
 from ..render import Renderers, read_request
+from ..rules import quirks, run
 from ..transport import FRAMES, Body, begins_answer
-from ..types import Change, Context, Message, Options, ToolCall, ToolDefinition, UserMessage
+from ..types import Change, Context, Message, Model, Options, ToolCall, ToolDefinition, UserMessage
 from ..wire import protocol_of
 from .recall import Found
 from .traces import EMPTY, digest
@@ -32,6 +33,14 @@ _FIRST = re.compile(r"[A-Za-z_]+")
 _INDEX = re.compile(r"\[(\d+)\]")
 
 
+class Accepted(Struct, frozen=True):
+    """What a model accepts as it is: with these options, so many items of a conversation."""
+
+    model: Model
+    options: dict[str, bytes]
+    items: int
+
+
 class Known:
     """A conversation: the bytes of its items, and what was made of them."""
 
@@ -41,6 +50,7 @@ class Known:
         self.history = b""
         self.ends: list[int] = []  # where each item ends in the history
         self.begins: list[bool] = []  # whether an item begins an answer
+        self.asks: list[bool] = []  # whether an item is a message of the user
         self.counts: list[int] = []  # the number of messages before each item
         self.prompt: str | None = None
         self.tools: list[ToolDefinition] = []
@@ -54,6 +64,7 @@ class Known:
         self.begun = False  # whether the last item is one of the model
         self._ids: dict[str, int] = {}  # the ids of calls, and the message of each
         self._searched = 0  # the number of messages whose ids are known
+        self._accepted: dict[str, Accepted] = {}
 
     @property
     def context(self) -> Context:
@@ -75,6 +86,34 @@ class Known:
         """The number of typed user messages."""
         return sum(1 for message in self.messages if type(message) is UserMessage and not message.injected)
 
+    def is_accepted_by(self, model: Model, body: Body) -> bool:
+        """Whether ``model`` accepts the body as its client has written it: no rule that other models of the protocol do
+        not have finds something. Items that were accepted before are not judged again."""
+        protocol = protocol_of(self.protocol)
+        history = protocol.history
+        options = {name: bytes(raw) for name, raw in body.fields.items() if name not in (*FRAMES, history)}
+        before = self._accepted.get(model.ref)
+        if before is not None and before.model != model:
+            before = None
+        same = before is not None and before.options == options  # the frame is the same as well
+        judged: dict[str, Any] = {
+            name: body.value(name) for name in (options if same else body.fields) if name != history
+        }
+        judged[history] = self._values(0 if before is None else before.items) if self.ends else body.value(history)
+        if any(finding.severity == "error" for finding in run(quirks(protocol.rules, model), judged, model)):
+            return False
+        self._accepted[model.ref] = Accepted(model, options, len(self.ends))
+        return True
+
+    def _values(self, start: int) -> list[Any]:
+        """The items from one on, after the last message of the user before them."""
+        values = [_value(raw) for raw in _after(self, self.history, start)]
+        asked = next((at for at in range(start - 1, -1, -1) if self.asks[at]), None)
+        if asked is None:
+            return values
+        begin = self.ends[asked - 1] if asked else 1
+        return [_value(self.history[begin : self.ends[asked]].lstrip().removeprefix(b",")), *values]
+
     def cut(self, item: int) -> None:
         """Forget everything from an item on."""
         count = self.counts[item] if item < len(self.counts) else len(self.messages)
@@ -84,7 +123,8 @@ class Known:
         while self._ids and next(reversed(self._ids.values())) >= count:
             self._ids.popitem()
         self._searched = min(self._searched, count)
-        del self.ends[item:], self.begins[item:], self.counts[item:]
+        del self.ends[item:], self.begins[item:], self.asks[item:], self.counts[item:]
+        self._accepted = {ref: replace(each, items=min(each.items, item)) for ref, each in self._accepted.items()}
 
 
 _EMPTY = Context(messages=[])
@@ -177,7 +217,9 @@ class Conversations:
 
 def _after(known: Known, history: bytes, item: int) -> list[Raw]:
     """The items of a history after the first ``item``, which are known."""
-    rest = history[known.ends[item - 1] :].lstrip() if item else b""
+    if not item:
+        return _items(history)
+    rest = history[known.ends[item - 1] :].lstrip()
     return _items(b"[" + rest.removeprefix(b",")) if rest[:1] == b"," else []
 
 
@@ -215,6 +257,7 @@ def _add_items(
         begins = begins_answer(value)
         known.ends.append(offset)
         known.begins.append(begins and not previous and count is not None)
+        known.asks.append(isinstance(value, dict) and value.get("role") == "user")
         known.counts.append(-1 if count is None else count)
         previous = begins
     known.history, known.begun = history, previous

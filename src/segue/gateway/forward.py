@@ -46,6 +46,12 @@ class Forwarded(Request):
         made.headers = {**request.headers, **headers}
         return made
 
+    @property
+    def body(self) -> dict[str, Any]:
+        """The body of the client."""
+        found: dict[str, Any] = msgspec.json.decode(self._data)
+        return found
+
     def pieces(self) -> list[bytes | memoryview]:
         return [self._data]
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from ..agent import TurnEvent
@@ -117,7 +116,7 @@ class Ask:
         self._returned: Mapping[str, str] = {}  # the headers of the last answer
         self._sealer, self._policy, self._strict, self._forwards = sealer, policy, strict, forwards
         self._remember, self._refuse, self._cut = remember, refuse, cut
-        self._requests: dict[str, Request] = {}
+        self._dropped: list[Change] = []  # what was left out for the present target before rendering
         self._reset()
 
     @property
@@ -158,13 +157,25 @@ class Ask:
         rendered = request.changes
         self.report.model = model.ref
         self._raw = False
-        forwarded = self._forward(request, model) if not rendered and not dropped else None
-        self.report.lane = "forwarded" if forwarded is not None else "rendered"
-        self.report.changes = [] if forwarded is not None else [*self.reading.changes, *dropped, *rendered]
+        self._dropped = [*self.incoming.body.changes, *dropped]
+        forwarded = self._forward(request, model) if not rendered else None
+        if forwarded is None:
+            self._report_changes(request)
+            return request
+        self.report.lane, self.report.changes = "forwarded", []
+        return forwarded
+
+    def healed(self, request: Request) -> None:
+        """The answer is to a request that was rendered, even if the client's own bytes were refused before."""
+        self._reset()
+        self._report_changes(request)
+
+    def _report_changes(self, request: Request) -> None:
+        self.report.lane = "rendered"
+        self.report.changes = [*self.reading.changes, *self._dropped, *request.changes]
         lossy = [change for change in self.report.changes if change.lossy]
         if self._strict and lossy:
             raise Lossy(lossy)
-        return request if forwarded is None else forwarded
 
     def _context(self, model: Model) -> tuple[Context, list[Change]]:
         """The conversation for a target, without what is meant for another one."""
@@ -190,9 +201,9 @@ class Ask:
 
     def _forward(self, request: Request, model: Model) -> Request | None:
         """The client's own bytes, if the target speaks its protocol and made every answer that is known."""
-        if model.protocol != self.client.name or request.added or self.incoming.parent:
+        if model.protocol != self.client.name or request.added or self.incoming.parent or self._dropped:
             return None
-        if getattr(model.dialect, "surface", None) == HOSTED:
+        if getattr(model.dialect, "surface", None) == HOSTED or model.learnt:
             return None
         headers = self._forwards(model)
         origin = Origin.of(model)
@@ -202,20 +213,11 @@ class Ask:
         ):
             return None
         data = with_model(self.incoming.body, model.id)
-        if data is None or self._has_other_type(request):
+        if data is None or not self.reading.known.is_accepted_by(model, self.incoming.body):
             return None
         self._raw = True
         self._renamer = Renamer(self.client, self.incoming.model, self.incoming.streams)
         return Forwarded.of(request, data, self.incoming.query, headers)
-
-    def _has_other_type(self, request: Request) -> bool:
-        """Whether the target needs another ``type`` of a field than the client has sent."""
-        name = self.client.typed_field
-        asked = None if name is None else self.incoming.body.value(name)
-        if name is None or not isinstance(asked, dict):
-            return False
-        made = request.fields(name).get(name)
-        return made is not None and msgspec.json.decode(made).get("type") != asked.get("type")
 
     def overflows(self, model: Model, request: Request | None) -> bool:
         return False  # the router prefers a member that fits, and the provider decides
@@ -245,6 +247,7 @@ class Ask:
     async def answered(self, model: Model, message: AssistantMessage) -> AssistantMessage:
         """Remember the answer before its last byte is sent, so that the client's next request finds it."""
         self.error = None
+        self.report.healed = next((each.message or "" for each in message.diagnostics if each.type == REPORT), "")
         kept = message if self._raw else self._call_ids().applied(message)
         self.message, self.report.usage = kept, message.usage
         await self._remember(kept, self.settings)

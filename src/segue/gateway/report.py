@@ -20,6 +20,7 @@ class RequestReport:
         self.model = ""
         self.attempts = 0
         self.failures: list[str] = []
+        self.healed = ""
         self.changes: Sequence[Change] = ()
         self.turn = ""
         self.lane = ""
@@ -65,6 +66,7 @@ class RequestReport:
             "turn": self.turn,
             "attempts": self.attempts,
             "failures": self.failures,
+            "healed": self.healed,
             "changes": [
                 {"code": each.code, "message": each.message, "lossy": each.lossy, "detail": _place(each)}
                 for each in self.changes[:MOST_CHANGES]

@@ -6,7 +6,7 @@ from .cure_readers import CELLS as CELLS
 from .cures import CURES as CURES
 from .overflow import Phrase as Phrase, is_context_overflow, is_overflow_text as is_overflow_text
 from .refusal import Refused as Refused
-from .rule import Check as Check, Fault as Fault, Finding, Rule, Severity as Severity, run as run
+from .rule import Check as Check, Fault as Fault, Finding, Rule, Severity as Severity, quirks as quirks, run as run
 from .treat import Diagnosis as Diagnosis, treat as treat
 from .walks import shared as shared
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..types import Model
 from .walks import Document
@@ -53,6 +54,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     # Whether the rule applies to a model; None: to every model of the protocol. Without a model, a violation of a rule
     # for some models is a warning.
     only: Callable[[Model], bool] | None = None
+    # Whether `check` looks at the model, although the rule applies to all.
+    by_model: bool = False
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -65,6 +68,22 @@ class Finding(Struct, frozen=True, kw_only=True):
     answers: str
     source: str
     prevented_by: str
+
+
+UNKNOWN = frozenset({"unknown", "unknown inside", "value"})
+"""Sorts of faults that are perhaps none: a field or a value may be newer than our tables."""
+
+
+def quirks(rules: Sequence[Rule], model: Model) -> list[Rule]:
+    """The rules by which ``model`` refuses what other models of its protocol accept, as far as that is certain."""
+    found = [
+        rule for rule in rules
+        if rule.severity == "error" and (rule.by_model if rule.only is None else rule.only(model))
+    ]  # fmt: skip
+    return [
+        rule if UNKNOWN.isdisjoint(rule.sorts) else replace(rule, sorts=tuple(set(rule.sorts) - UNKNOWN))
+        for rule in found
+    ]
 
 
 def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Finding]:

@@ -310,6 +310,7 @@ MESSAGES: tuple[Rule, ...] = (
         source=f"claude-code#73821, 2026-07; {PROBED}; sources of litellm, pydantic-ai and bifrost, 2026",
         prevented_by=ENCODER,
         check=_system_messages,
+        by_model=True,
     ),
     Rule(
         number="ANT-18",

@@ -176,6 +176,7 @@ REQUEST: tuple[Rule, ...] = (
         "anthropic 2.8.0, 2026-11",
         prevented_by="wire/anthropic_messages/media.py",
         check=_images,
+        by_model=True,
     ),
     Rule(
         number="ANT-44b",
@@ -185,6 +186,7 @@ REQUEST: tuple[Rule, ...] = (
         source="claude-code#46656; charmbracelet/crush#3810, 2026-09",
         prevented_by="render/preview.py",
         check=_pixels,
+        by_model=True,
     ),
     Rule(
         number="ANT-45",
@@ -235,6 +237,7 @@ REQUEST: tuple[Rule, ...] = (
         source="SDK anthropic 2.8.0, 2026-11",
         prevented_by=OPTIONS,
         check=_limit,
+        by_model=True,
     ),
     Rule(
         number="ANT-51",

@@ -135,6 +135,7 @@ THINKING: tuple[Rule, ...] = (
         source="SDK anthropic 2.8.0, 2026-11; recorded answers of pydantic-ai, 2026",
         prevented_by=OPTIONS,
         check=_config,
+        by_model=True,
     ),
     Rule(
         number="ANT-42",

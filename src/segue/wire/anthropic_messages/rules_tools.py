@@ -314,6 +314,7 @@ TOOLS: tuple[Rule, ...] = (
         source="can1357/oh-my-pi#333; source of pydantic-ai, 2026",
         prevented_by="wire/anthropic_messages/options.py",
         check=_choice,
+        by_model=True,
     ),
     Rule(
         number="ANT-28",

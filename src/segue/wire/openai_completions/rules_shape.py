@@ -53,8 +53,9 @@ def _unknown_sort(path: str, dialect: OpenAICompletions) -> str:
     wrong field, or a field inside a message or tool."""
     if "." not in path:
         return "of openai" if path in load(_HERE / _FILES["openai"]).records["Body"].fields else "unknown"
-    named = path.rpartition(".")[2] in FIELDS and dialect.reasoning_field is not None
-    return "unknown name of reasoning" if named else "unknown inside"
+    if path.rpartition(".")[2] in FIELDS and dialect.reasoning_field is not None:
+        return "unknown name of reasoning"
+    return "unknown inside" if dialect.sdk == "openai" else "not in its SDK"
 
 
 @cache
@@ -120,7 +121,7 @@ RULES: tuple[Rule, ...] = (
         "openai 3.49.0 (OpenAI's own text for a field inside a message was not seen)",
         prevented_by=_TURNS,
         shape=_shape,
-        sorts=("unknown inside",),
+        sorts=("unknown inside", "not in its SDK"),
         only=_is_strict,
     ),
     Rule(

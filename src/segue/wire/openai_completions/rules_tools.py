@@ -84,6 +84,7 @@ RULES: tuple[Rule, ...] = (
         source="error texts of OpenAI, measured by a third party 2026-09; Groq ha-groq-cloud-api#25",
         prevented_by=_TOOLS,
         check=_tools,
+        by_model=True,
     ),
     Rule(
         number="OAC-13",

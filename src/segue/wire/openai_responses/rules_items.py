@@ -221,6 +221,7 @@ SHAPES: tuple[Rule, ...] = (
         source="querymt#976 and newo-ether/Agora#141, 2026-09; cockpit-tools#2012, zai-org/feedback#682; " + SDK,
         prevented_by=REPLAY,
         check=_reasoning_shape,
+        by_model=True,
     ),
     Rule(
         number="OAR-12",

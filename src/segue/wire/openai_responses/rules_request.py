@@ -111,7 +111,6 @@ def _parameters(body: Body, model: Model | None) -> Found:
     reasoning = body.get("reasoning")
     if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # the types still have it
         yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
-    yield from _capabilities(body, model)
 
 
 def _capabilities(body: Body, model: Model | None) -> Found:
@@ -145,16 +144,26 @@ REQUEST: tuple[Rule, ...] = (
         source=PROBED,
         prevented_by=ENCODER + ", projection/passes/names.py",
         check=_tools,
+        by_model=True,
     ),
     Rule(
         number="OAR-15",
-        title="Only parameters that the protocol and the model have",
-        answers="Unknown parameter: '…'. / Unsupported parameter: '…' is not supported with this model.",
+        title="Only parameters that the protocol has",
+        answers="Unknown parameter: '…'.",
         source=PROBED,
         prevented_by=OPTIONS,
         check=_parameters,
         shape=shape,
         sorts=("unknown", "value"),
+    ),
+    Rule(
+        number="OAR-15b",
+        title="Only parameters that the model has",
+        answers="Unsupported parameter: '…' is not supported with this model.",
+        source=PROBED,
+        prevented_by=OPTIONS,
+        check=_capabilities,
+        only=lambda model: isinstance(model.dialect, OpenAIResponses),
     ),
     Rule(
         number="OAR-16",
