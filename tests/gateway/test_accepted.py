@@ -85,8 +85,9 @@ def test_a_conversation_that_grows_is_judged_like_one_that_is_new(protocol: str)
             known, split = read(conversations, part, protocol, name)
             fresh, _ = read(Conversations(), part, protocol, name)
             for model in models:
-                verdict = known.is_accepted_by(model, split)
-                assert verdict == fresh.is_accepted_by(model, split), (model.ref, name, count)
+                own = quirks(protocol_of(protocol).rules, model)
+                verdict = known.is_accepted_by(model, own, split)
+                assert verdict == fresh.is_accepted_by(model, own, split), (model.ref, name, count)
                 verdicts.add(verdict)
     assert verdicts == {True, False}
 
@@ -107,7 +108,8 @@ def test_another_option_is_judged_with_the_tools() -> None:
     tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
     body = {"model": "m", "messages": [{"role": "user", "content": "Hi."}], "tools": [tool]}
     conversations = Conversations()
+    own = quirks(protocol_of(model.protocol).rules, model)
     known, split = read(conversations, body | {"reasoning_effort": "none"}, model.protocol, "name")
-    assert known.is_accepted_by(model, split)
+    assert known.is_accepted_by(model, own, split)
     known, split = read(conversations, body | {"reasoning_effort": "high"}, model.protocol, "name")
-    assert not known.is_accepted_by(model, split)
+    assert not known.is_accepted_by(model, own, split)

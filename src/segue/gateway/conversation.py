@@ -8,7 +8,7 @@ costs what a request without a cache costs. A conversation is taken out of the c
 import re
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import KeysView, Mapping
+from collections.abc import KeysView, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ..errors import FormatError
 from ..render import Renderers, read_request
-from ..rules import quirks, run
+from ..rules import Rule, run
 from ..transport import FRAMES, Body, begins_answer
 from ..types import Change, Context, Message, Model, Options, ToolCall, ToolDefinition, UserMessage
 from ..wire import protocol_of
@@ -86,11 +86,10 @@ class Known:
         """The number of typed user messages."""
         return sum(1 for message in self.messages if type(message) is UserMessage and not message.injected)
 
-    def is_accepted_by(self, model: Model, body: Body) -> bool:
-        """Whether ``model`` accepts the body as its client has written it: no rule that other models of the protocol do
-        not have finds something. Items that were accepted before are not judged again."""
-        protocol = protocol_of(self.protocol)
-        history = protocol.history
+    def is_accepted_by(self, model: Model, rules: Sequence[Rule], body: Body) -> bool:
+        """Whether ``model`` accepts the body as its client has written it: none of its ``rules``, which other models of
+        the protocol do not have, finds something. Items that were accepted before are not judged again."""
+        history = protocol_of(self.protocol).history
         options = {name: bytes(raw) for name, raw in body.fields.items() if name not in (*FRAMES, history)}
         before = self._accepted.get(model.ref)
         if before is not None and before.model != model:
@@ -100,7 +99,7 @@ class Known:
             name: body.value(name) for name in (options if same else body.fields) if name != history
         }
         judged[history] = self._values(0 if before is None else before.items) if self.ends else body.value(history)
-        if any(finding.severity == "error" for finding in run(quirks(protocol.rules, model), judged, model)):
+        if any(finding.severity == "error" for finding in run(rules, judged, model)):
             return False
         self._accepted[model.ref] = Accepted(model, options, len(self.ends))
         return True

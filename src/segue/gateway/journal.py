@@ -112,6 +112,7 @@ class Ask:
         self.begun = False
         self._situation = situation
         self._targets = {id(target.model): target for target in targets}
+        self._target = targets[0]
         self._poster = poster
         self._returned: Mapping[str, str] = {}  # the headers of the last answer
         self._sealer, self._policy, self._strict, self._forwards = sealer, policy, strict, forwards
@@ -140,10 +141,10 @@ class Ask:
         return replace(self._situation, now=time.monotonic())
 
     def reach(self, model: Model) -> Reach:
-        target = self._targets.get(id(model)) or next(
+        self._target = self._targets.get(id(model)) or next(
             each for each in self._targets.values() if each.model == model or each.model.ref == model.ref
         )
-        return target.reach.renewed(self)
+        return self._target.reach.renewed(self)
 
     def request(self, model: Model) -> Request:
         """The request to ``model``; the client's own bytes, if nothing has to be changed for it."""
@@ -213,7 +214,7 @@ class Ask:
         ):
             return None
         data = with_model(self.incoming.body, model.id)
-        if data is None or not self.reading.known.is_accepted_by(model, self.incoming.body):
+        if data is None or not self.reading.known.is_accepted_by(model, self._target.quirks, self.incoming.body):
             return None
         self._raw = True
         self._renamer = Renamer(self.client, self.incoming.model, self.incoming.streams)

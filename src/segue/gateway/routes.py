@@ -17,7 +17,9 @@ from ..catalog import Catalog, Provider
 from ..client import Connection, Reach, Timeouts, reach
 from ..errors import ModelError, ModelNotFoundError, SettingError
 from ..router import Failover, Fixed, Patience, RoundRobin, Router, Situation, Weighted, luck
+from ..rules import Rule, quirks
 from ..types import Model
+from ..wire import protocol_of
 from .config import Config, Member, ProviderSetting, RouteSetting
 
 
@@ -26,6 +28,8 @@ class Target(Struct, frozen=True):
 
     model: Model
     reach: Reach
+    # The rules that other models of its protocol do not have.
+    quirks: tuple[Rule, ...]
     weight: float = 1.0
 
 
@@ -185,7 +189,8 @@ class Routes:
             found = reach(model, connection)
         except SettingError as error:
             raise ModelNotFoundError(error.for_shell()) from None
-        return Target(model.replace(endpoint=found.model.endpoint), found, weight)
+        own = quirks(protocol_of(model.protocol).rules, model)
+        return Target(model.replace(endpoint=found.model.endpoint), found, tuple(own), weight)
 
     def has_key(self, provider: Provider) -> bool:
         """Whether the gateway can use a provider."""

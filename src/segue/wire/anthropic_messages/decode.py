@@ -90,19 +90,22 @@ class Reader:
         if draft is None and (draft := self.open_late(index, kind)) is None:
             return
         field = _DELTAS.get(kind)
-        if kind == "citations_delta" and type(draft) is TextDraft:
-            self.citations.setdefault(index, []).append(delta["citation"])
-        elif type(draft) is ProviderDraft:
-            if kind == "input_json_delta":
-                self.pieces.setdefault(index, []).append(str(delta.get("partial_json") or ""))
-            elif kind == "compaction_delta":
-                draft.set({**draft.raw, "content": delta.get("content")}, str(delta.get("content") or ""))
-            else:
-                self.answer.left_out(f"deltas of type {kind}")
+        if type(draft) is ProviderDraft:
+            self.provider_delta(index, kind, delta, draft)
         elif field is not None:
             draft.add(delta.get(field) or "")
+        elif kind == "citations_delta" and type(draft) is TextDraft:
+            self.citations.setdefault(index, []).append(delta["citation"])
         elif kind == "signature_delta" and type(draft) is ThinkingDraft:
             draft.sign(delta.get("signature"))
+        else:
+            self.answer.left_out(f"deltas of type {kind}")
+
+    def provider_delta(self, index: Any, kind: Any, delta: Mapping[str, Any], draft: ProviderDraft) -> None:
+        if kind == "input_json_delta":
+            self.pieces.setdefault(index, []).append(str(delta.get("partial_json") or ""))
+        elif kind == "compaction_delta":
+            draft.set({**draft.raw, "content": delta.get("content")}, str(delta.get("content") or ""))
         else:
             self.answer.left_out(f"deltas of type {kind}")
 

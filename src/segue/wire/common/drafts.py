@@ -91,15 +91,15 @@ class Draft:
 
     def add(self, delta: str) -> None:
         """Add text to the block, or JSON text to the arguments of a call."""
-        if delta:
-            if type(delta) is not str:
-                raise TypeError(f"expected text, not {type(delta).__name__}")
-            if self._half or not delta.isascii():
-                delta = self._whole(delta)
-            if delta:
-                self._chunks.append(delta)
-                self._block = None
-                self._emit(self._delta(self.index, delta, self._answer))
+        if not delta:
+            return
+        if type(delta) is not str:
+            raise TypeError(f"expected text, not {type(delta).__name__}")
+        if (self._half or not delta.isascii()) and not (delta := self._whole(delta)):
+            return
+        self._chunks.append(delta)
+        self._block = None
+        self._emit(self._delta(self.index, delta, self._answer))
 
     def _whole(self, delta: str) -> str:
         """The whole characters of the held half and ``delta``; a half at the end is held back."""

@@ -7,7 +7,12 @@ event, because Google ends a failed stream with one ("When API returns an error 
 it comes line by line", google-genai 3.1.0, _api_client.py; vercel/ai#5217, 2025-03).
 """
 
+import re
+
 from .frame import MAX_FRAME, BrokenStream, Frame
+
+_EVENT = re.compile(rb"(?:event: ([^\n]*)\n)?(data: [^\n]*)\n\n|((?s:.*?))\n\n")
+"""An event. Nearly all are one line of data, or a name and one line of data."""
 
 
 class ServerSentEvents:
@@ -34,10 +39,15 @@ class ServerSentEvents:
             if len(buffer) > MAX_FRAME:
                 raise BrokenStream(f"an event of more than {MAX_FRAME:,} bytes")
             return []
-        *blocks, rest = bytes(buffer).split(b"\n\n")
-        buffer[:] = rest
-        self._seen = max(len(rest) - 1, 0)
-        return [frame for frame in map(_frame, blocks) if frame is not None]
+        end = buffer.rfind(b"\n\n") + 2
+        done = bytes(buffer[:end])
+        del buffer[:end]
+        self._seen = max(len(buffer) - 1, 0)
+        frames = [
+            (name.decode("utf-8", "replace"), data[6:]) if data else _frame(other)
+            for name, data, other in _EVENT.findall(done)
+        ]
+        return [frame for frame in frames if frame is not None]
 
     def close(self) -> list[Frame]:
         """Return the last event, if its empty line is missing."""
@@ -55,17 +65,6 @@ class ServerSentEvents:
 
 
 def _frame(block: bytes) -> Frame | None:
-    # Nearly all events are one line of data, or a name and one line of data.
-    if block.startswith(b"data: ") and b"\n" not in block:
-        return "", block[6:]
-    if block.startswith(b"event: "):
-        end = block.find(b"\n")
-        if block.startswith(b"data: ", end + 1) and block.find(b"\n", end + 1) < 0:
-            return block[7:end].decode("utf-8", "replace"), block[end + 7 :]
-    return _any_frame(block)
-
-
-def _any_frame(block: bytes) -> Frame | None:
     if block.lstrip().startswith(b"{"):
         return "", block
     name = ""
