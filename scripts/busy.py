@@ -25,6 +25,9 @@ ROOT = Path(__file__).parents[1]
 FOUND = ROOT / "build" / "busy-tests.txt"
 """The names of the tests that depend on more than the processor. All others do not depend on the load."""
 
+GOOD = re.compile(r"tests/\S+ $|\[gw\d+\] \[ *(\d+)%\] (?:PASSED|SKIPPED)")
+"""Lines of `pytest -v`: the beginning of a test, and its good end."""
+
 BUSY = """
 import os, threading
 threading.Thread(target=lambda: (os.read(0, 1), os._exit(0)), daemon=True).start()
@@ -73,10 +76,14 @@ def run_tests(mode: str, names: Path, arguments: list[str]) -> Counter[str]:
     failed: Counter[str] = Counter()
     # With this variable there are fewer examples of each property: the rounds repeat them.
     variables = {"SEGUE_BUSY": mode, "SEGUE_BUSY_TESTS": str(names)}
-    with child(PYTEST, "-q", "-rfE", *arguments, output=subprocess.PIPE, **variables) as tests:
+    percents: set[str] = set()
+    with child(PYTEST, "-v", "-rfE", *arguments, output=subprocess.PIPE, **variables) as tests:
         assert tests.stdout is not None
         for line in tests.stdout:
-            print(line, end="", flush=True)
+            good = GOOD.match(line)
+            if good is None or good[1] not in (None, *percents):  # failures as they happen, and a line per percent
+                print(line, end="", flush=True)
+            percents |= {good[1]} if good and good[1] else set()
             if found := re.match(r"(?:FAILED|ERROR) (\S+)", line):
                 failed[re.sub(r"-?round\d+", "", found[1]).replace("[]", "")] += 1
     if tests.returncode and not failed:

@@ -34,7 +34,7 @@ from .failures import kind_of, kind_of_stop, request_id, retry_after
 from .pool import Pool
 from .post import Pieces
 from .reach import Reach
-from .transport import hidden_in_logs
+from .transport import HiddenInLogs
 
 T = TypeVar("T")
 logger = logging.getLogger("segue.client")
@@ -266,7 +266,7 @@ class Stream:
         Each await has its own cancel scope, because a scope must not be held across a yield.
         """
         deadline = anyio.current_time() + max(self._at_most(seconds), 0.0)
-        with hidden_in_logs(self._reach.secrets), anyio.CancelScope(deadline=deadline) as self._scope:
+        with HiddenInLogs(self._reach.secrets), anyio.CancelScope(deadline=deadline) as self._scope:
             if self._cancelled:
                 self._scope.cancel()
             return await act()

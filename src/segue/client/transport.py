@@ -121,18 +121,23 @@ LOGGERS = (
 _secrets: ContextVar[Secrets | None] = ContextVar("segue_secrets", default=None)
 
 
-@contextmanager
-def hidden_in_logs(secrets: Secrets) -> Iterator[None]:
+class HiddenInLogs:
     """Hide secrets in the log records of the transport while this context is active."""
-    token = _secrets.set(secrets)
-    try:
-        yield
-    finally:
-        _secrets.reset(token)
+
+    __slots__ = ("_before", "_hidden")
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._hidden = secrets
+
+    def __enter__(self) -> None:
+        self._before = _secrets.set(self._hidden)
+
+    def __exit__(self, *_: object) -> None:
+        _secrets.reset(self._before)
 
 
 def hide_in_logs(*values: str | None) -> None:
-    """Add secrets to the active ``hidden_in_logs``: values that were just fetched and may be logged before they are
+    """Add secrets to the active ``HiddenInLogs``: values that were just fetched and may be logged before they are
     sent."""
     secrets = _secrets.get()
     if secrets is not None:

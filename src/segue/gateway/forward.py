@@ -39,10 +39,9 @@ class Forwarded(Request):
         for name in Request.__slots__:
             setattr(made, name, getattr(request, name))
         made._data = data
-        path, _, own = request.path.partition("?")
         pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
-        query = urlencode(pairs) or own
-        made.path = f"{path}?{query}" if query else path
+        if pairs:
+            made.path = f"{request.path.partition('?')[0]}?{urlencode(pairs)}"
         made.headers = {**request.headers, **headers}
         return made
 

@@ -95,6 +95,7 @@ class Ask:
         situation: Situation,
         report: RequestReport,
         *,
+        send: Any,
         poster: Any,
         sealer: Sealer,
         policy: PolicyLike = None,
@@ -105,7 +106,7 @@ class Ask:
         cut: Callable[[Model], Awaitable[None]],
     ) -> None:
         self.incoming, self.reading, self.report = incoming, reading, report
-        self.output = Output()
+        self.output = Output(send)
         self.error: ProviderError | None = None
         self.message: AssistantMessage | None = None
         self.whole: tuple[int, dict[str, str], bytes] | None = None
@@ -293,8 +294,6 @@ class Ask:
 
     def keepalive(self) -> None:
         """Nothing was sent for a while: begin the stream, and keep the connection open."""
-        if not self.incoming.streams:
-            return
         if not self.output.status:
             self.output.start(200, {**self.report.headers(), "content-type": "text/event-stream"})
         self.output.push(AnswerWriter(self.client.name, self.settings(None)).keepalive())
@@ -382,7 +381,7 @@ class Ask:
         if self._held and self._has_content and not (self._raw and self._done is not None):
             self._begin()
             self._flush()
-        await self.output.room()
+        await self.output.flush()
 
     def _on_piece(self, data: bytes) -> None:
         if self._raw and self._renamer is not None:

@@ -1,84 +1,79 @@
-"""The answer on its way to a client: bytes that wait to be sent, at most some hundred kilobytes of them."""
+"""The answer on its way to a client. A client that reads slowly slows down whoever writes to it."""
 
 import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
-
-HIGH = 256 * 1024
-"""Bytes that may wait. Beyond that, nothing more is read from the provider."""
 
 Headers = Mapping[str, str]
 
 
 class Output:
-    """Connects the task that asks a model with the one that sends the answer."""
+    """Sends a streamed answer. What is pushed is sent by the next ``flush``; nothing is sent before ``start``."""
 
-    def __init__(self) -> None:
+    def __init__(self, send: Any) -> None:
         self.status = 0
         """The status, once the answer has begun."""
         self.headers: Headers = {}
-        self._waiting: deque[bytes] = deque()
-        self._size = 0
-        self._ended = self.broken = False
-        self._news, self._room = asyncio.Event(), asyncio.Event()
-        self._room.set()
+        self._send = send
+        self._waiting: list[bytes] = []
+        self._begun = self._ended = self.broken = False
+        self._sending = 0  # how many tasks are sending
+        self._sent = 0.0  # when something was sent last
 
     def start(self, status: int, headers: Headers) -> None:
-        """Begin the answer; it is not sent before this."""
+        """Begin the answer."""
         self.status, self.headers = status, headers
-        self._news.set()
 
     def push(self, data: bytes) -> None:
         """Add bytes."""
         if data:
             self._waiting.append(data)
-            self._size += len(data)
-            if self._size > HIGH:
-                self._room.clear()
-            self._news.set()
 
     def end(self, broken: bool = False) -> None:
         """End the answer; ``broken``: the connection is closed without a proper end."""
         self._ended, self.broken = True, broken
-        self._news.set()
 
-    async def room(self) -> None:
-        """Wait until the client has read enough."""
-        if not self._room.is_set():
-            await self._room.wait()
+    async def flush(self) -> None:
+        """Send what was pushed, and return when the client has read enough of it."""
+        if not self.status or not (self._waiting or self._ended):
+            return
+        self._sending += 1
+        try:
+            await self._send_all()
+        finally:
+            self._sending -= 1
+            self._sent = asyncio.get_running_loop().time()
 
-    async def send(self, send: Any, seconds: float, keepalive: Callable[[], None]) -> None:
-        """Send everything until the end. ``keepalive`` is called whenever nothing was sent for ``seconds``."""
-        begun = False
-        while True:
-            if not self._waiting and not self._ended and (begun or not self.status):
-                self._news.clear()
-                try:
-                    async with asyncio.timeout(seconds):
-                        await self._news.wait()
-                except TimeoutError:
-                    keepalive()
-                    continue
-            if not self.status:
-                if self._ended:
-                    return
-                continue
-            if not begun:
-                begun = True
-                await send({"type": "http.response.start", "status": self.status, "headers": encoded(self.headers)})
-            data = b"".join(self._waiting)
-            self._waiting.clear()
-            self._size = 0
-            self._room.set()
-            if self._ended and self.broken:
-                if data:
-                    await send({"type": "http.response.body", "body": data, "more_body": True})
-                return  # without the last message, the server closes the connection
-            if data or self._ended:
-                await send({"type": "http.response.body", "body": data, "more_body": not self._ended})
-            if self._ended:
-                return
+    async def _send_all(self) -> None:
+        data = b"".join(self._waiting)
+        self._waiting.clear()
+        if not self._begun:
+            self._begun = True
+            await self._send({"type": "http.response.start", "status": self.status, "headers": encoded(self.headers)})
+        if self._ended and self.broken:
+            if data:
+                await self._send({"type": "http.response.body", "body": data, "more_body": True})
+            return  # without the last message, the server closes the connection
+        await self._send({"type": "http.response.body", "body": data, "more_body": not self._ended})
+
+    @contextmanager
+    def kept_alive(self, seconds: float, keepalive: Callable[[], None]) -> Iterator[None]:
+        """Call ``keepalive``, and send what it pushes, whenever nothing was sent for ``seconds``."""
+        self._sent = asyncio.get_running_loop().time()
+        self._look(seconds, keepalive)
+        try:
+            yield
+        finally:
+            self._timer.cancel()
+
+    def _look(self, seconds: float, keepalive: Callable[[], None]) -> None:
+        loop = asyncio.get_running_loop()
+        left = self._sent + seconds - loop.time()
+        if left <= 0 and not self._sending and not self._ended:
+            keepalive()
+            self._task = loop.create_task(self.flush())
+        self._timer = loop.call_later(left if left > 0 else seconds, self._look, seconds, keepalive)
 
 
 def encoded(headers: Headers) -> list[tuple[bytes, bytes]]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import nullcontext
 from typing import Any
 
 import msgspec
@@ -61,7 +62,7 @@ class Pipeline:
 
     # -- preparing ---------------------------------------------------------------------------------------------------
 
-    async def prepare(self, incoming: Incoming, report: RequestReport) -> tuple[Ask, Router, Reading]:
+    async def prepare(self, incoming: Incoming, report: RequestReport, send: Any = None) -> tuple[Ask, Router, Reading]:
         """Read a request, recall what is missing in it, and find out which models may answer."""
         route = self.routes.resolve(incoming.model, incoming.client.name)
         session = session_of(incoming.body, incoming.headers)
@@ -99,7 +100,7 @@ class Pipeline:
         policy, strict = self._policy(incoming)
         ask = Ask(
             incoming, reading, targets, situation, report,
-            poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy, strict=strict,
+            send=send, poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy, strict=strict,
             forwards=lambda model: self._forwarded(incoming), remember=remember, refuse=refuse, cut=cut,
         )  # fmt: skip
         return ask, router, reading
@@ -204,22 +205,17 @@ class Pipeline:
     async def answer(self, incoming: Incoming, report: RequestReport, send: Any, gone: Any) -> AssistantMessage | None:
         """Answer a request. ``gone`` waits until the client has disconnected. Return the answer, if there is one."""
         try:
-            ask, router, reading = await self.prepare(incoming, report)
+            ask, router, reading = await self.prepare(incoming, report, send)
         except (SegueError, msgspec.MsgspecError) as error:
             await self._send_error(send, incoming.client.name, error, report)
             return None
         work = asyncio.create_task(self._work(ask, router, reading))
         watch = asyncio.create_task(gone())
-
-        def leave(_: Any) -> None:
-            work.cancel()
-            ask.output.end(broken=True)
-
-        watch.add_done_callback(leave)
+        watch.add_done_callback(lambda _: work.cancel())
+        seconds = self.config.gateway.keepalive
         try:
-            if incoming.streams:
-                await ask.output.send(send, self.config.gateway.keepalive, ask.keepalive)
-            await work
+            with ask.output.kept_alive(seconds, ask.keepalive) if incoming.streams else nullcontext():
+                await work
         except asyncio.CancelledError:
             report.status, report.error = 499, "the client has disconnected"
             if not watch.done():
@@ -259,6 +255,7 @@ class Pipeline:
             written = write_error(ask.error, protocol)
             ask.refuse(written.status, written.headers, written.json())
         ask.output.end(ask.output.broken)
+        await ask.output.flush()
 
     def _refuse_losses(self, ask: Ask, found: Lossy) -> None:
         losses = "; ".join(dict.fromkeys(f"{each.code}: {each.detail}" for each in found.changes))[:2000]

@@ -6,7 +6,7 @@ of a step finds which passes these are.
 """
 
 from collections.abc import Callable, Sequence
-from operator import attrgetter, is_
+from operator import is_
 from typing import Any
 
 from msgspec import Struct
@@ -21,6 +21,7 @@ from ..types import (
     ToolDefinition,
     ToolKey,
     ToolResultMessage,
+    UserMessage,
 )
 from .frame import Frame
 from .passes.arguments import Arguments
@@ -58,15 +59,8 @@ PASSES: tuple[type[Pass], ...] = (
 Apply = Callable[[Step, Any], None]
 
 
-class _Concerned(dict[int, list[Apply]]):
-    """By the bits of a step, the methods to apply to it, in the order of the passes."""
-
-    def __init__(self, passes: Sequence[Pass], concerns: str, method: str) -> None:
-        self._passes, self._concerns, self._method = passes, attrgetter(concerns), attrgetter(method)
-
-    def __missing__(self, has: int) -> list[Apply]:
-        found = self[has] = [self._method(each) for each in self._passes if self._concerns(each) & has]
-        return found
+USER, OTHERS, OWN = 1 << 30, 2 << 30, 3 << 30
+"""Kinds of steps, above the bits of ``scan``: user messages, answers of other models, answers of the target."""
 
 
 class Mark(Struct, frozen=True):
@@ -104,11 +98,9 @@ class Rendering:
         self._target = target = Target(model, policy)
         self.report = target.report
         self._steps = Steps(messages, target)
-        self._passes = [kind(target) for kind in PASSES if kind.applies_to(model)] if policy.passes else []
-        self._remembering = [each for each in self._passes if each.remembers]
-        self._on_user = _Concerned(self._passes, "concerns", "user")
-        self._on_others = _Concerned(self._passes, "concerns", "answer")
-        self._on_own = _Concerned(self._passes, "concerns_own", "answer")
+        self._passes: list[Pass] = []  # made when the first step concerns one of them
+        self._remembering: list[Pass] = []
+        self._applies: dict[int, list[Apply]] = {}
         self.frame = self._new_frame()
         if model.dialect.prefix_bound and checks_prefix and policy.passes:
             target.prefix = Prefix(self.frame.system_prompt, self.frame.tools)
@@ -191,10 +183,10 @@ class Rendering:
 
     def _pass(self, step: Step) -> None:
         """Apply the passes that the step concerns, and append the result to the rendered messages."""
-        if type(step.message) is AssistantMessage:
-            applies = self._on_own[step.has] if step.own else self._on_others[step.has]
-        else:
-            applies = self._on_user[step.has]
+        kind = USER if type(step.message) is UserMessage else OWN if step.own else OTHERS
+        applies = self._applies.get(kind | step.has)
+        if applies is None:
+            applies = self._concerned(kind, step.has)
         for apply in applies:
             apply(step, step.message)
             if step.dropped:
@@ -214,6 +206,18 @@ class Rendering:
                     self._target.prefix.add(each)
         self.report.end_step()
 
+    def _concerned(self, kind: int, has: int) -> list[Apply]:
+        """The methods to apply to a step of this kind with these bits, in the order of the passes."""
+        if not self._passes:
+            self._passes = [each(self._target) for each in PASSES if each.applies_to(self._target.model)]
+            self._remembering = [each for each in self._passes if each.remembers]
+        found = self._applies[kind | has] = [
+            each.user if kind == USER else each.answer
+            for each in self._passes
+            if (each.concerns_own if kind == OWN else each.concerns) & has
+        ]
+        return found
+
     # -- going back --------------------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
@@ -231,6 +235,8 @@ class Rendering:
         self.messages, self.sources = self.messages[: mark.rendered], self.sources[: mark.rendered]
         self.thinned = {at for at in self.thinned if at < mark.rendered}
         self.report.back(mark.changes)
+        if len(mark.passes) < len(self._remembering):  # they were made later
+            self._passes, self._remembering, self._applies = [], [], {}
         for each, state in zip(self._remembering, mark.passes, strict=True):
             each.back(state)
         self._target.prefix = None if mark.prefix is None else mark.prefix.copy()

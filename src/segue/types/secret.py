@@ -10,6 +10,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -44,7 +45,12 @@ _GROWTH = 12
 
 def is_secret_header(name: str, value: str = "") -> bool:
     """Whether a header of this name and value holds a secret."""
-    return bool(_NAME.search(name) or _SCHEME.match(value))
+    return _is_secret_name(name) or _SCHEME.match(value) is not None
+
+
+@lru_cache(maxsize=1024)
+def _is_secret_name(name: str) -> bool:
+    return _NAME.search(name) is not None
 
 
 def shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
