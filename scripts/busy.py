@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[1]
 FOUND = ROOT / "build" / "busy-tests.txt"
 """The names of the tests that depend on more than the processor. All others do not depend on the load."""
 
-GOOD = re.compile(r"tests/\S+ $|\[gw\d+\] \[ *(\d+)%\] (?:PASSED|SKIPPED)")
+GOOD = re.compile(r"tests/.* $|\[gw\d+\] \[ *(\d+)%\] (?:PASSED|SKIPPED)")
 """Lines of `pytest -v`: the beginning of a test, and its good end."""
 
 BUSY = """

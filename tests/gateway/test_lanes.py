@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import re
 import threading
 from typing import Any
@@ -306,12 +307,13 @@ class TestFailover:
         again = post(served, path, body | {"stream": True})
         assert "Elsewhere." in again.text and again.headers["x-segue-model"] == "mistral/mistral-large-latest"
 
-    def test_a_cut_chat_stream_breaks_the_connection(self, served: Served) -> None:
-        """So that SDKs raise, rather than take it for an answer."""
+    def test_a_cut_chat_stream_breaks_the_connection(self, served: Served, caplog: pytest.LogCaptureFixture) -> None:
+        """So that SDKs raise, rather than take it for an answer. It is not an error of the server."""
         served[ANTHROPIC].say(Fault("cut", Reply([TextContent("Half of an answer, and more of it.")])))
         body = {"model": ANTHROPIC, "messages": [{"role": "user", "content": "Cut chat"}], "stream": True}
         with pytest.raises(httpx2.RemoteProtocolError):
             post(served, "/v1/chat/completions", body)
+        assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
     def test_an_overflow_is_the_protocols_own(self, served: Served) -> None:
         served[RESPONSES].say(Fault("overflow"))

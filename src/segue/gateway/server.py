@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import socket
 from typing import Any
 
@@ -15,6 +16,16 @@ MOST_HEAD = 64 * 1024
 """Bytes of the head of a request."""
 HEAD_TIMEOUT = 30.0
 """Seconds for the head of a request."""
+
+
+class _WithoutCuts(logging.Filter):
+    """Leaves out what uvicorn logs when a stream is broken off on purpose (``Output.end``): the access log has it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.msg != "ASGI callable returned without completing response."
+
+
+_WITHOUT_CUTS = _WithoutCuts()
 
 
 class Connection(HttpToolsProtocol):
@@ -62,6 +73,7 @@ class Connection(HttpToolsProtocol):
 def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
     """A server for one process."""
     settings = gateway.config.gateway
+    logging.getLogger("uvicorn.error").addFilter(_WITHOUT_CUTS)
     return uvicorn.Server(
         uvicorn.Config(
             App(gateway),
