@@ -8,7 +8,14 @@ import pytest
 from support.providers import CONTEXT, reach
 
 import segue
+from segue.client import retiring
 from segue.testing import StandIn
+
+@pytest.fixture(autouse=True)
+def _nothing_warned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a new process."""
+    monkeypatch.setattr(retiring, "_warned", set())
+
 
 SHIPPED = segue.get_model("openai/gpt-5.6-terra")
 

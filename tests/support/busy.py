@@ -65,8 +65,10 @@ class Repeater:
         metafunc.fixturenames.append("_round")
         metafunc.parametrize("_round", range(self._rounds), ids=[f"round{at}" for at in range(self._rounds)])
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [each for each in items if name_of(each) in self._found]
+    def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
+        """One round after the other, so that servers and stores which the tests of a file share are new in each."""
+        found = [each for each in items if name_of(each) in self._found]
+        items[:] = sorted(found, key=lambda item: item.callspec.params["_round"])
 
     @pytest.fixture
     def _round(self) -> None:
