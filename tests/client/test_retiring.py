@@ -11,6 +11,7 @@ import segue
 from segue.client import retiring
 from segue.testing import StandIn
 
+
 @pytest.fixture(autouse=True)
 def _nothing_warned(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a new process."""

@@ -1,6 +1,7 @@
 """The tables of the gateway in both databases: what each method writes is what it reads, also beside others."""
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from functools import wraps
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from support.postgres import Postgres
 
 from segue.errors import SessionError
@@ -112,6 +114,38 @@ async def test_replicas_together_do_not_exceed_a_budget(where: str) -> None:
         assert await one.reserve(f"r{first}", "k", budget, 1.0, 600)
         await one.add_reports([], {}, f"r{first}")
         assert await other.reserve("next", "k", budget, 1.0, 600)
+
+
+@in_a_loop
+async def test_a_write_waits_for_a_file_that_is_locked_and_nothing_else_does(tmp_path: Path) -> None:
+    """Another process is writing. Writes are in their order afterwards, and the event loop went on."""
+    path = str(tmp_path / "gateway.db")
+    async with opened(path) as store:
+        await store.add_answers("t", [row("before")])
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        calls = [
+            asyncio.ensure_future(store.add_answers("t", [row("k")])),
+            asyncio.ensure_future(store.refuse_answer("t", "answer k")),
+        ]
+        assert await store.answer("t", "answer before") == MESSAGE
+        done, _ = await asyncio.wait(calls, timeout=0.1)
+        assert not done and await store.answer("t", "answer k") is None
+        other.execute("COMMIT")
+        await asyncio.gather(*calls)
+        assert await store.database.read("SELECT refused FROM segue_gateway_answers WHERE key = ?", "k") == [(1,)]
+        other.close()
+
+
+@pytest.mark.parametrize("size", [10, 200_000])
+@in_a_loop
+async def test_the_log_of_sqlite_does_not_grow_with_the_number_of_writes(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "gateway.db"
+    answer = AssistantMessage([TextContent("x" * size)], provider="p", protocol="c", model="m")
+    async with opened(str(path)) as store:
+        for at in range(3000 if size < 1000 else 100):
+            await store.add_answers("t", [replace(row(f"k{at}"), message=answer)])
+        assert Path(f"{path}-wal").stat().st_size < 10_000_000
 
 
 @in_a_loop

@@ -1,12 +1,14 @@
 """Two databases with one interface: statements with ``?``, reads at any time, and writes that are grouped.
 
-SQLite: reads run on the event loop (some microseconds from a file that is in memory), writes on one thread, and all
-that are waiting share a transaction. ``synchronous`` is NORMAL: what was acknowledged survives the death of the
-process, and a power cut may lose the last answers of recall, which then count as unknown. PostgreSQL: calls run on a
-few threads, each with a connection of its own.
+SQLite: reads and small writes run on the event loop, which takes some microseconds: a file in memory is read or
+appended to. Waking a thread would take ten times as long. Other writes, and those that find the file locked, run on one
+thread, and all that are waiting share a transaction. ``synchronous`` is NORMAL: what was acknowledged survives the
+death of the process, and a power cut may lose the last answers of recall, which then count as unknown. PostgreSQL:
+calls run on a few threads, each with a connection of its own.
 """
 
 import asyncio
+import logging
 import os
 import queue
 import sqlite3
@@ -23,12 +25,17 @@ from ..errors import SessionError
 from ..session import MAX_CONNECTIONS, PostgresConnections, Unreachable, is_postgres
 from .migrations import MIGRATIONS, TABLE, TYPES, Migration
 
+logger = logging.getLogger("segue.gateway")
 Row = tuple[Any, ...]
 Statement = tuple[str, Sequence[Any]]
 LOCK_TIMEOUT = 30.0
 AWAY_TIMEOUT = 30.0
 """Seconds that a call waits for a PostgreSQL server that cannot be reached: it may be restarting."""
 FIRST_PAUSE = 0.05
+SMALL = 64 * 1024
+"""Bytes of a write on the event loop, at most."""
+MOST_SMALL = 100
+"""After so many transactions on the event loop the thread has one: it empties the log of SQLite when that is long."""
 GROUP = 0.003
 """Seconds that a write waits for others while several arrive together: a transaction costs more than a row. (Like
 PostgreSQL's `commit_delay`.)"""
@@ -95,9 +102,15 @@ class SQLite:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._reader = _connect(path)
             _in_transaction(self._reader, lambda: _migrate(_SQLiteStatements(self._reader), "sqlite", path))
+            self._writer = _connect(path, timeout=0.0)
+            self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # it takes long, so the thread does it
         except (OSError, sqlite3.Error) as error:
             raise SessionError(f"{path}: the gateway's store cannot be opened: {error}") from None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._unfinished: set[_Job] = set()
+        self._soon: list[tuple[Sequence[Statement], asyncio.Future[bool]]] = []
+        self._several = False  # whether the last transaction on the event loop had several writes
+        self._small = 0  # transactions on the event loop since the last one on the thread
         self._thread = threading.Thread(target=self._work, name="segue gateway store", daemon=True)
         self._thread.start()
 
@@ -108,29 +121,58 @@ class SQLite:
             raise SessionError(f"{self.path}: {error}") from None
 
     async def write(self, *statements: Statement) -> None:
+        # Not while the thread has work, so that the order of writes is kept.
+        if not self._unfinished and self._small < MOST_SMALL and _size(statements) <= SMALL:
+            loop = asyncio.get_running_loop()
+            written: asyncio.Future[bool] = loop.create_future()
+            self._soon.append((statements, written))
+            if len(self._soon) == 1:
+                loop.call_later(GROUP if self._several else 0, self._write_soon)
+            if await written:
+                return
+
         def act(transaction: Statements) -> None:
             for sql, arguments in statements:
                 transaction.run(sql, *arguments)
 
         await self.change(act)
 
+    def _write_soon(self) -> None:
+        """Write what was collected, in one transaction."""
+        soon, self._soon = self._soon, []
+        self._small += 1
+        self._several = len(soon) > 1
+
+        def act() -> bool:
+            for statements, _ in soon:
+                for sql, arguments in statements:
+                    self._writer.execute(sql, arguments)
+            return True
+
+        good = False
+        with suppress(sqlite3.Error):  # the file is locked, or the thread reports what is wrong
+            good = _in_transaction(self._writer, act)
+        for _, written in soon:
+            if not written.done():
+                written.set_result(good)
+
     async def change(self, act: Callable[[Statements], Any]) -> Any:
         job = _Job(act, asyncio.get_running_loop())
+        self._unfinished.add(job)
+        self._small = 0
         self._jobs.put(job)
         return await job.done
 
     def close(self) -> None:
         self._jobs.put(None)
         self._thread.join(5)
+        self._writer.close()
         self._reader.close()
 
     def _work(self) -> None:
         connection = _connect(self.path)
         statements = _SQLiteStatements(connection)
-        jobs: list[_Job] = []
         while (job := self._jobs.get()) is not None:
-            if len(jobs) > 1:
-                time.sleep(GROUP)
             jobs = [job]
             with suppress(queue.Empty):
                 while len(jobs) < 256:
@@ -140,6 +182,7 @@ class SQLite:
                         break
                     jobs.append(following)
             _run_jobs(connection, statements, jobs)
+            self._unfinished.difference_update(jobs)
         connection.close()
 
 
@@ -205,8 +248,13 @@ def _in_transaction(connection: sqlite3.Connection, act: Callable[[], Any]) -> A
     return result
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
+def _size(statements: Sequence[Statement]) -> int:
+    """About how many bytes statements write."""
+    return sum(len(each) for _, arguments in statements for each in arguments if isinstance(each, str | bytes))
+
+
+def _connect(path: str, timeout: float = LOCK_TIMEOUT) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -281,7 +329,8 @@ class Postgres:
 
     async def _in_thread(self, act: Callable[[], Any]) -> Any:
         last = time.monotonic() + AWAY_TIMEOUT
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, act, last)
+        work = asyncio.get_running_loop().run_in_executor(self._threads, self._patiently, act, last)
+        return await asyncio.shield(work)
 
     def _patiently(self, act: Callable[[], Any], last: float) -> Any:
         """Call ``act``, again and again while the server is away, but not after ``last``."""
@@ -317,9 +366,12 @@ def _migrate(transaction: Statements, database: str, name: str) -> None:
         )
 
 
-async def within(seconds: float, *work: Awaitable[Any]) -> bool:
-    """Whether all ``work`` was done within ``seconds``; it continues otherwise."""
-    done, late = await asyncio.wait([asyncio.ensure_future(each) for each in work], timeout=seconds)
-    for task in late:
-        task.add_done_callback(lambda task: task.cancelled() or task.exception())
-    return not late and not any([task.cancelled() or task.exception() for task in done])
+async def within(seconds: float, work: Awaitable[Any]) -> bool:
+    """Whether ``work`` was done within ``seconds``. What a database has begun it completes in any case."""
+    try:
+        async with asyncio.timeout(seconds):
+            await work
+    except Exception as error:  # noqa: BLE001, the caller knows what it means
+        logger.debug("not done within %g seconds: %r", seconds, error)
+        return False
+    return True

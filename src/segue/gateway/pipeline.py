@@ -81,12 +81,14 @@ class Pipeline:
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
         )
 
-        async def remember(message: AssistantMessage, settings: Settings) -> None:
-            work = [self.recall.remember(place, incoming.id, message, bare)]
+        async def keep(message: AssistantMessage, settings: Settings) -> None:
+            await self.recall.remember(place, incoming.id, message, bare)
             if incoming.client.name == RESPONSES:
                 written = settings(message)
-                work.append(self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, written))
-            report.remembered = await within(REMEMBER, *work)
+                await self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, written)
+
+        async def remember(message: AssistantMessage, settings: Settings) -> None:
+            report.remembered = await within(REMEMBER, keep(message, settings))
             if not report.remembered:
                 logger.warning("%s: the answer could not be remembered", incoming.id)
 
