@@ -29,7 +29,7 @@ MODEL = "claude-sonnet-4-5"
 ROUNDS = 3
 PORT = 4710
 """The first of some ports that must be free."""
-SMALL_AT_ONCE, STREAMS_AT_ONCE, SINGLE = 16, 8, 30
+SMALL_AT_ONCE, STREAMS_AT_ONCE, SINGLE = 16, 8, 100
 MEMORY_REQUESTS = 10_000
 PATHS = {"Anthropic to Anthropic": "/v1/messages", "Chat Completions to Anthropic": "/v1/chat/completions"}
 ENDS = {"/v1/messages": b"message_stop", "/v1/chat/completions": b"[DONE]"}
@@ -78,19 +78,19 @@ def commands(folder: Path, provider: str) -> dict[str, tuple[list[str], dict[str
     found: dict[str, tuple[list[str], dict[str, str], int, int]] = {
         SEGUE: (
             [str(TESTS), "-m", "segue", "gateway", "--config", str(folder / "segue.toml"), "--port"],
-            {"x-api-key": KEY}, 600, 100,
+            {"x-api-key": KEY}, 1200, 400,
         ),
-        BARE: ([str(TESTS), "-m", "bench.gateway_provider", "bare", "PORT", provider], {}, 600, 100),
+        BARE: ([str(TESTS), "-m", "bench.gateway_provider", "bare", "PORT", provider], {}, 1200, 400),
     }  # fmt: skip
     litellm = PROXIES / "bin" / "litellm"
     if litellm.exists():
         command = [str(litellm), "--config", str(folder / "litellm.yaml"), "--host", "127.0.0.1", "--num_workers", "1"]
-        found[LITELLM] = ([*command, "--port"], {"authorization": f"Bearer {KEY}"}, 60, 12)
+        found[LITELLM] = ([*command, "--port"], {"authorization": f"Bearer {KEY}"}, 120, 40)
     portkey = PROXIES / "node_modules" / "@portkey-ai" / "gateway" / "build" / "start-server.js"
     if portkey.exists() and (node := shutil.which("node")):
         headers = {"x-portkey-provider": "anthropic", "x-portkey-custom-host": f"{provider}/v1"}
         headers |= {"authorization": "Bearer k", "anthropic-version": "2023-06-01"}
-        found[PORTKEY] = ([node, str(portkey), "--headless", "--port=PORT"], headers, 300, 50)
+        found[PORTKEY] = ([node, str(portkey), "--headless", "--port=PORT"], headers, 600, 100)
     return found
 
 

@@ -137,6 +137,15 @@ async def test_a_write_waits_for_a_file_that_is_locked_and_nothing_else_does(tmp
         other.close()
 
 
+@in_a_loop
+async def test_a_write_that_fails_is_an_error_of_its_caller_alone(where: str) -> None:
+    async with opened(where) as store:
+        calls = [store.add_answers("t", [row(key)]) for key in ("one", "\ud800", "two")]
+        one, other, two = await asyncio.gather(*calls, return_exceptions=True)
+        assert one is None and two is None and isinstance(other, Exception)
+        assert await store.answer("t", "answer one") == await store.answer("t", "answer two") == MESSAGE
+
+
 @pytest.mark.parametrize("size", [10, 200_000])
 @in_a_loop
 async def test_the_log_of_sqlite_does_not_grow_with_the_number_of_writes(tmp_path: Path, size: int) -> None:

@@ -150,7 +150,7 @@ class SQLite:
             return True
 
         good = False
-        with suppress(sqlite3.Error):  # the file is locked, or the thread reports what is wrong
+        with suppress(Exception):  # the file is locked, or the thread reports what is wrong
             good = _in_transaction(self._writer, act)
         for _, written in soon:
             if not written.done():

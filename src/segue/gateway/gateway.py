@@ -96,6 +96,7 @@ class Gateway:
         try:
             with gateway_span(report, incoming.headers):
                 answer = await self.pipeline.answer(incoming, report, send, gone)
+            await asyncio.sleep(0)  # uvloop sends at the end of its turn, so the rest waits until the answer has left
             if self.config.gateway.record:
                 self.records.add(incoming.id, incoming.body.data, answer)
         finally:
