@@ -190,12 +190,19 @@ class TestRecall:
         ],
         ids=["forwarded", "rendered", "responses"],
     )
+    @pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
     def test_an_answer_is_stored_before_its_end_is_sent(
-        self, served: Served, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, Any], end: bytes
+        self,
+        served: Served,
+        monkeypatch: pytest.MonkeyPatch,
+        path: str,
+        body: dict[str, Any],
+        end: bytes,
+        streams: bool,
     ) -> None:
         """Even if all of it arrives in one piece."""
         happened: list[bytes] = []
-        push, keep = Output.push, served.gateway.store.add_answers
+        make, keep = Output.__init__, served.gateway.store.add_answers
 
         async def whole(answer: _Answer) -> bytes | None:
             return await answer._response.read() if not answer._response.content.at_eof() else None
@@ -204,18 +211,21 @@ class TestRecall:
             await keep(*arguments)
             happened.append(b"stored")
 
-        def pushed(output: Output, data: bytes) -> None:
-            happened.append(data)
-            push(output, data)
+        def made(output: Output, send: Any) -> None:
+            async def noted(message: dict[str, Any]) -> None:
+                happened.append(message.get("body", b"head"))
+                await send(message)
+
+            make(output, noted)
 
         monkeypatch.setattr(_Answer, "piece", whole)
-        monkeypatch.setattr(Output, "push", pushed)
+        monkeypatch.setattr(Output, "__init__", made)
         monkeypatch.setattr(served.gateway.store, "add_answers", add_answers)
         served[body["model"]].say(Reply([ThinkingContent("Hm."), TextContent("In one piece.")]))
-        answer = post(served, path, body | {"stream": True})
-        assert end in answer.content
-        assert b"stored" in happened
-        assert end not in b"".join(happened[: happened.index(b"stored")])
+        answer = post(served, path, body | {"stream": streams})
+        assert (end if streams else b"In one piece.") in answer.content
+        before = happened[: happened.index(b"stored")]
+        assert end not in b"".join(before) if streams else before == []
 
     def test_a_forged_envelope_is_nobodys(self, served: Served) -> None:
         standin = served[RESPONSES]

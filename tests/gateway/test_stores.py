@@ -146,6 +146,21 @@ async def test_a_write_that_fails_is_an_error_of_its_caller_alone(where: str) ->
         assert await store.answer("t", "answer one") == await store.answer("t", "answer two") == MESSAGE
 
 
+@in_a_loop
+async def test_writes_share_a_transaction_while_many_requests_run(tmp_path: Path) -> None:
+    async with opened(str(tmp_path / "gateway.db")) as store:
+        sqlite = store.database
+        assert isinstance(sqlite, database.SQLite)
+        begun: list[str] = []
+        sqlite._writer.set_trace_callback(lambda sql: begun.append(sql) if sql.startswith("BEGIN") else None)
+        await store.add_answers("t", [row("alone")])
+        assert len(begun) == 1
+        sqlite.running = 20
+        await asyncio.gather(*[store.add_answers("t", [row(f"k{at}")]) for at in range(20)])
+        assert len(begun) == 2
+        assert all([await store.answer("t", f"answer k{at}") for at in range(20)])
+
+
 @pytest.mark.parametrize("size", [10, 200_000])
 @in_a_loop
 async def test_the_log_of_sqlite_does_not_grow_with_the_number_of_writes(tmp_path: Path, size: int) -> None:

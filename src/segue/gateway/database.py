@@ -36,14 +36,17 @@ SMALL = 64 * 1024
 """Bytes of a write on the event loop, at most."""
 MOST_SMALL = 100
 """After so many transactions on the event loop the thread has one: it empties the log of SQLite when that is long."""
-GROUP = 0.003
-"""Seconds that a write waits for others while several arrive together: a transaction costs more than a row. (Like
-PostgreSQL's `commit_delay`.)"""
+GROUP, SIBLINGS = 0.003, 5
+"""Seconds that a write waits for others while so many requests run: a transaction costs more than a row. (Like
+PostgreSQL's `commit_delay` and `commit_siblings`.)"""
 POSTGRESQL = "the PostgreSQL database"
 
 
 class Database(Protocol):
     """Where the gateway keeps its tables."""
+
+    running: int
+    """The requests that run now."""
 
     async def read(self, sql: str, *arguments: Any) -> list[Row]:
         """The rows of a query."""
@@ -97,6 +100,7 @@ class SQLite:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.running = 0
         try:
             Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -109,7 +113,6 @@ class SQLite:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._unfinished: set[_Job] = set()
         self._soon: list[tuple[Sequence[Statement], asyncio.Future[bool]]] = []
-        self._several = False  # whether the last transaction on the event loop had several writes
         self._small = 0  # transactions on the event loop since the last one on the thread
         self._thread = threading.Thread(target=self._work, name="segue gateway store", daemon=True)
         self._thread.start()
@@ -122,14 +125,9 @@ class SQLite:
 
     async def write(self, *statements: Statement) -> None:
         # Not while the thread has work, so that the order of writes is kept.
-        if not self._unfinished and self._small < MOST_SMALL and _size(statements) <= SMALL:
-            loop = asyncio.get_running_loop()
-            written: asyncio.Future[bool] = loop.create_future()
-            self._soon.append((statements, written))
-            if len(self._soon) == 1:
-                loop.call_later(GROUP if self._several else 0, self._write_soon)
-            if await written:
-                return
+        here = not self._unfinished and self._small < MOST_SMALL and _size(statements) <= SMALL
+        if here and await self._write_small(statements):
+            return
 
         def act(transaction: Statements) -> None:
             for sql, arguments in statements:
@@ -137,24 +135,37 @@ class SQLite:
 
         await self.change(act)
 
+    async def _write_small(self, statements: Sequence[Statement]) -> bool:
+        """Write on the event loop. Return whether it was possible."""
+        if self.running < SIBLINGS and not self._soon:
+            return self._write_now([statements])
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[bool] = loop.create_future()
+        self._soon.append((statements, written))
+        if len(self._soon) == 1:
+            loop.call_later(GROUP, self._write_soon)
+        return await written
+
     def _write_soon(self) -> None:
         """Write what was collected, in one transaction."""
         soon, self._soon = self._soon, []
-        self._small += 1
-        self._several = len(soon) > 1
-
-        def act() -> bool:
-            for statements, _ in soon:
-                for sql, arguments in statements:
-                    self._writer.execute(sql, arguments)
-            return True
-
-        good = False
-        with suppress(Exception):  # the file is locked, or the thread reports what is wrong
-            good = _in_transaction(self._writer, act)
+        good = self._write_now([statements for statements, _ in soon])
         for _, written in soon:
             if not written.done():
                 written.set_result(good)
+
+    def _write_now(self, several: list[Sequence[Statement]]) -> bool:
+        def act() -> None:
+            for statements in several:
+                for sql, arguments in statements:
+                    self._writer.execute(sql, arguments)
+
+        self._small += 1
+        try:
+            _in_transaction(self._writer, act)
+        except Exception:  # noqa: BLE001, the file is locked, or the thread reports what is wrong
+            return False
+        return True
 
     async def change(self, act: Callable[[Statements], Any]) -> Any:
         job = _Job(act, asyncio.get_running_loop())
@@ -280,6 +291,7 @@ class Postgres:
     """
 
     def __init__(self, dsn: str) -> None:
+        self.running = 0
         self._connections = PostgresConnections(dsn, "a row of the gateway")
         self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, "segue gateway store")
         self._closing = threading.Event()

@@ -93,14 +93,15 @@ class Gateway:
         """Answer a request for an answer."""
         report = RequestReport(incoming.id, incoming.client.name, incoming.model, incoming.key.name)
         self.metrics.running.inc()
+        self.store.database.running += 1
         try:
             with gateway_span(report, incoming.headers):
                 answer = await self.pipeline.answer(incoming, report, send, gone)
-            await asyncio.sleep(0)  # uvloop sends at the end of its turn, so the rest waits until the answer has left
             if self.config.gateway.record:
                 self.records.add(incoming.id, incoming.body.data, answer)
         finally:
             self.metrics.running.dec()
+            self.store.database.running -= 1
             self.metrics.count(report, time.time() - report.began)
             row = report.row()
             log_request(row, len(report.changes))

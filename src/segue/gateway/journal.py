@@ -109,7 +109,6 @@ class Ask:
         self.output = Output(send)
         self.error: ProviderError | None = None
         self.message: AssistantMessage | None = None
-        self.whole: tuple[int, dict[str, str], bytes] | None = None
         self.begun = False
         self._situation = situation
         self._targets = {id(target.model): target for target in targets}
@@ -273,10 +272,10 @@ class Ask:
         elif self._raw:
             assert self._renamer is not None
             headers = {**self._headers(), "content-type": "application/json"}
-            self.whole = 200, headers, b"".join(self._held) + self._renamer.close()
+            self.output.whole(200, headers, b"".join(self._held) + self._renamer.close())
         else:
             written = write_answer(message, self.client.name, self.settings(message), refused)
-            self.whole = written.status, {**self._headers(), **written.headers}, written.json()
+            self.output.whole(written.status, {**self._headers(), **written.headers}, written.json())
 
     def receive(self, events: Sequence[Event]) -> None:
         """Write events of the answer. Its last one is written when the answer is remembered."""
@@ -303,8 +302,7 @@ class Ask:
         if self.output.status:
             self._fail()
         else:
-            self.whole = status, {**self.report.headers(), **headers}, body
-            self.output.end()
+            self.output.whole(status, {**self.report.headers(), **headers}, body)
 
     def _fail(self) -> None:
         """End a stream that has begun."""

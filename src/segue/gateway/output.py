@@ -9,7 +9,7 @@ Headers = Mapping[str, str]
 
 
 class Output:
-    """Sends a streamed answer. What is pushed is sent by the next ``flush``; nothing is sent before ``start``."""
+    """Sends an answer. What is pushed is sent by the next ``flush``; nothing is sent before ``start``."""
 
     def __init__(self, send: Any) -> None:
         self.status = 0
@@ -34,6 +34,12 @@ class Output:
         """End the answer; ``broken``: the connection is closed without a proper end."""
         self._ended, self.broken = True, broken
 
+    def whole(self, status: int, headers: Headers, body: bytes) -> None:
+        """Begin and end the answer."""
+        self.start(status, {**headers, "content-length": str(len(body))})
+        self.push(body)
+        self.end()
+
     async def flush(self) -> None:
         """Send what was pushed, and return when the client has read enough of it."""
         if not self.status or not (self._waiting or self._ended):
@@ -51,11 +57,9 @@ class Output:
         if not self._begun:
             self._begun = True
             await self._send({"type": "http.response.start", "status": self.status, "headers": encoded(self.headers)})
-        if self._ended and self.broken:
-            if data:
-                await self._send({"type": "http.response.body", "body": data, "more_body": True})
-            return  # without the last message, the server closes the connection
-        await self._send({"type": "http.response.body", "body": data, "more_body": not self._ended})
+        more = self.broken or not self._ended  # without the last message, the server closes the connection
+        if data or not more:
+            await self._send({"type": "http.response.body", "body": data, "more_body": more})
 
     @contextmanager
     def kept_alive(self, seconds: float, keepalive: Callable[[], None]) -> Iterator[None]:
@@ -86,6 +90,6 @@ def encoded(headers: Headers) -> list[tuple[bytes, bytes]]:
 
 async def send_whole(send: Any, status: int, headers: Headers, body: bytes) -> None:
     """Send a whole answer."""
-    head = encoded({**headers, "content-length": str(len(body))})
-    await send({"type": "http.response.start", "status": status, "headers": head})
-    await send({"type": "http.response.body", "body": body})
+    output = Output(send)
+    output.whole(status, headers, body)
+    await output.flush()

@@ -227,9 +227,6 @@ class Pipeline:
             watch.cancel()
             work.cancel()
         report.status = report.status or ask.output.status
-        if ask.whole is not None:
-            report.status = ask.whole[0]
-            await send_whole(send, *ask.whole)
         return ask.message if ask.error is None else None
 
     async def _work(self, ask: Ask, router: Router, reading: Reading) -> None:

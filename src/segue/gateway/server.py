@@ -16,6 +16,8 @@ MOST_HEAD = 64 * 1024
 """Bytes of the head of a request."""
 HEAD_TIMEOUT = 30.0
 """Seconds for the head of a request."""
+YOUNG = 50_000
+"""New objects before the garbage collector looks at them: those of a request are freed without it."""
 
 
 class _WithoutCuts(logging.Filter):
@@ -108,6 +110,7 @@ def run_server(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
     """Serve on these sockets until a signal."""
     server = make_server(gateway, host="", port=0)
     gc.collect()
+    gc.set_threshold(YOUNG)
     gc.freeze()  # the catalog and the modules stay, and need not be searched for garbage
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(server.serve(sockets))
