@@ -197,12 +197,12 @@ class Rendering:
                 self.thinned.add(len(rendered))
             if step.content is not message.content:
                 message = replace(message, content=step.content)
-            added = [message, *step.results]
-            rendered += added
+            rendered.append(message)
+            rendered += step.results
             sources.append(step.index)
             sources += [step.index if at < 0 else at for at in step.sources] if step.has & TORN else step.sources
             if self._target.prefix is not None:
-                for each in added:
+                for each in (message, *step.results):
                     self._target.prefix.add(each)
         self.report.end_step()
 

@@ -79,18 +79,16 @@ def _is_plain(text: str) -> bool:
 
 def _are_plain(arguments: dict[str, Any]) -> bool:
     """Whether JSON can certainly represent these arguments."""
-    for value in arguments.values():
+    for name, value in arguments.items():
         if type(value) is str:
             if not value.isascii():
                 break
         elif type(value) not in PLAIN:
             break
+        if type(name) is not str or not name or not name.isascii():
+            break
     else:
-        try:
-            if "" not in arguments and "".join(arguments).isascii():
-                return True
-        except TypeError:  # a name that is not a text
-            pass
+        return True
     written = _written(arguments)
     # Null may be NaN or an infinity.
     return written is not None and b"null" not in written and EMPTY_KEY not in written

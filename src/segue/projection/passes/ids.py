@@ -4,6 +4,7 @@ An id depends only on what comes before it, so appending messages never changes 
 """
 
 import re
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -49,7 +50,7 @@ class Ids(Pass):
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
         wanted, taken = self._own if step.own else self._others, self._taken
-        places: list[int] = []  # of the calls; found when the first one is renamed
+        places: Sequence[int] = ()  # of the calls; found when the first one is renamed
         for number, call in enumerate(step.calls):
             stored = call.id
             sent = wanted[stored]

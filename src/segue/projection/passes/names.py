@@ -1,5 +1,7 @@
 """A tool name that the target refuses is replaced by one that depends only on the name, in tools and history alike."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from ...types import AssistantMessage
@@ -16,10 +18,16 @@ class Names(Pass):
         self._kept = target.names.kept
 
     def answer(self, step: Step, message: AssistantMessage) -> None:
-        kept = self._kept
-        places: list[int] = []  # of the calls; found when the first one is renamed
+        for call in step.calls:
+            if call.name not in self._kept:
+                self._rename(step)
+                break
+
+    def _rename(self, step: Step) -> None:
+        places: Sequence[int] = ()  # of the calls; found when the first one is renamed
         for number, call in enumerate(step.calls):
-            if call.name in kept or (name := self._names.rendered(call.name)) == call.name:
+            name = self._names.rendered(call.name)
+            if name == call.name:
                 continue
             places = places or step.places()
             at, result = places[number], step.results[number]

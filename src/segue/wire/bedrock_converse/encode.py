@@ -125,8 +125,9 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         self._add("user", self._result(message), self.dialect.tools, packed=True)
 
     def add_user(self, message: UserMessage) -> None:
+        taken = len(self._taken)
         blocks = self._shown(message.content)
-        if blocks and Text not in map(type, blocks) and any("document" in block for block in blocks):
+        if len(self._taken) > taken and Text not in map(type, blocks):  # there are documents
             blocks = self._documents_alone(blocks)
         self._add("user", blocks)
 

@@ -73,7 +73,7 @@ class Turns(Generic[D, S]):
         """Whether a turn has a placeholder that no stored message has, such as a signature that the target requires."""
         self.index = -1
         """Index of the rendered message that is being added, or was added last."""
-        self._own: Turn = None  # the last turn, if nothing else has it
+        self._shared = 0  # the number of turns at the beginning that a request or a mark may have, too
 
     # -- implemented by a protocol -------------------------------------------------------------------------------------
 
@@ -121,7 +121,7 @@ class Turns(Generic[D, S]):
         end = self.__class__.__new__(self.__class__)
         end.__dict__.update(self.__dict__)
         end.out, end.turns, end.held = out, list(self.turns), list(self.held)
-        end._own = self._own = None
+        end._shared = self._shared = len(self.turns)
         end.release()
         end.close()
         return end
@@ -161,25 +161,27 @@ class Turns(Generic[D, S]):
 
     def last(self) -> Turn:
         """The last turn, to be changed. A request or a mark may share it, so it is copied before its first change."""
-        if self.turns[-1] is not self._own:
-            self._own = self.turns[-1] = _copied(self.turns[-1])
-        return self._own
+        if len(self.turns) <= self._shared:
+            self.turns[-1] = _copied(self.turns[-1])
+            self._shared = len(self.turns) - 1
+        return self.turns[-1]
 
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
         final = self.turns[:-OPEN]
         del self.turns[:-OPEN]
+        self._shared = max(self._shared - len(final), 0)
         return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
-        self._own = None
+        self._shared = len(self.turns)
         return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
         self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
-        self._own = None
+        self._shared = len(self.turns)
         self.out.report.back(mark.changes)
 
     def _release(self, last: int) -> None:

@@ -156,12 +156,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def _add_items(self, message: AssistantMessage) -> None:
         """Add the items of an answer: all with their ids, or all without ids and reasoning (OAR-08, AZU-04)."""
         content = message.content
-        reasons = ThinkingContent in map(type, content)
         if self.index in self.out.rendered.thinned:
             # The ids of the items that are left refer to reasoning that was dropped: "Item 'fc_…' of type
             # 'function_call' was provided without its required 'reasoning' item: 'rs_…'." (OAR-08, pi#886)
             why = "a part of the answer was dropped"
-        elif reasons and self.dialect.own_reasoning == "none":
+        elif self.dialect.own_reasoning == "none" and ThinkingContent in map(type, content):
             why = "the model does not reason"  # OAR-11
         else:
             items = self._items(message)
@@ -178,9 +177,10 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def _note_items(self, message: AssistantMessage) -> None:
         """Remember the free-text calls, and report citations that the API does not accept."""
         for block in message.content:
-            if type(block) is ToolCall and block.kind is not None:
-                self._custom.append(block.id)
-            if type(block) is TextContent and has_annotations(block) and not annotations_of(block):
+            if type(block) is ToolCall:
+                if block.kind is not None:
+                    self._custom.append(block.id)
+            elif type(block) is TextContent and has_annotations(block) and not annotations_of(block):
                 self.note_uncited(block, "they are not annotations of this protocol")
 
     def _items(self, message: AssistantMessage) -> list[Item] | str:
@@ -205,8 +205,11 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
                     self.note_uncited(block, "a message without its id has no annotations")
                 items.append(item)
             elif type(block) is ToolCall:
-                items.append(_call(block))
-                if block.kind is not None:
+                if block.kind is None:
+                    arguments = to_json(block.arguments).decode()
+                    items.append(FunctionCall(block.id, block.name, arguments, block.namespace))
+                else:
+                    items.append(CustomCall(block.id, block.name, input_of(block), block.namespace))
                     self._custom.append(block.id)
             elif type(block) is ThinkingContent:
                 dropped = True
@@ -267,12 +270,6 @@ def _are_items(content: list[AssistantContent]) -> bool:
         else:
             assert_never(block)
     return False
-
-
-def _call(block: ToolCall) -> Item:
-    if block.kind is not None:
-        return CustomCall(block.id, block.name, input_of(block), block.namespace)
-    return FunctionCall(block.id, block.name, to_json(block.arguments).decode(), block.namespace)
 
 
 # -- tools -----------------------------------------------------------------------------------------------------------

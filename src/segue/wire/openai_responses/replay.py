@@ -48,9 +48,10 @@ def items_of(
                 return f"the item {item_id} is already in the request"  # OAR-07
             ids[item_id] = None
         items.append(item)
-    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last) or _is_interrupted(items):
+    provided = ProviderContent in map(type, message.content)
+    if not items or (items[-1]["type"] == "reasoning" and not reasoning_last) or (provided and _is_interrupted(items)):
         return "reasoning requires the item that followed it"  # OAR-08
-    if ProviderContent in map(type, message.content) and waiting(items):
+    if provided and waiting(items):
         return "an item of a tool has no output, or an output has no item"
     taken |= ids
     return items
