@@ -182,7 +182,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         if not self.dialect.signature_required and same_origin(message, self.out.model):
             dummy = None  # its answers without thinking have no signature
         readable = False
-        for at, block in enumerate(message.content):
+        provided = 0
+        for block in message.content:
             if type(block) is TextContent:
                 signature = block.text_signature
                 if signature is not None and block.citations:
@@ -211,7 +212,8 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 if signature is not None or (block.thinking and not block.thinking.isspace()):
                     parts.append(Thought(block.thinking, True, signature))
             elif type(block) is ProviderContent:
-                part = self._provided(message, at, block)
+                part = self._provided(message, block, provided)
+                provided += 1
                 if part is not None:
                     parts.append(part)
                     readable = True
@@ -219,13 +221,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                 assert_never(block)
         return parts if readable or not parts else self._thinking_alone(parts)
 
-    def _provided(self, message: AssistantMessage, at: int, block: ProviderContent) -> Part | None:
-        """A part as it came, or its text; ``None`` for what has no place in a request."""
+    def _provided(self, message: AssistantMessage, block: ProviderContent, number: int) -> Part | None:
+        """A part as it came, or its text; ``None`` for what has no place in a request. ``number``: how many blocks of
+        the provider are before it."""
         if is_source(block):
             self.note("provider-content-dropped", f"{block.kind}: the API has no place for it in requests")
             return None
         is_code = block.kind in ("executableCode", "codeExecutionResult")
-        part: Part = sent_back(block) if not is_code or at in paired(message.content) else None
+        part: Part = sent_back(block) if not is_code or number in paired(message.content) else None
         if part is None and (text := self.text_instead(block)):
             part = Text(text)
         return part

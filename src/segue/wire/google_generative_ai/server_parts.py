@@ -2,6 +2,7 @@
 back as they came."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +82,19 @@ def is_source(block: ProviderContent) -> bool:
 
 
 def paired(content: Sequence[AssistantContent]) -> set[int]:
-    """The positions of code with its output directly after it, and of those outputs. Neither goes back alone: no source
-    states that the API accepts it."""
+    """Code with its output directly after it, and those outputs, by their numbers among the blocks of the provider.
+    Neither goes back alone: no source states that the API accepts it."""
     found: set[int] = set()
-    for at, block in enumerate(content[:-1]):
-        after = content[at + 1]
+    number = -1
+    for block, after in pairwise((*content, None)):
+        if type(block) is not ProviderContent:
+            continue
+        number += 1
         if (
-            type(block) is ProviderContent
-            and type(after) is ProviderContent
+            type(after) is ProviderContent
             and (block.kind, after.kind) == ("executableCode", "codeExecutionResult")
             and sent_back(block) is not None
             and sent_back(after) is not None
         ):
-            found |= {at, at + 1}
+            found |= {number, number + 1}
     return found
