@@ -1,5 +1,6 @@
 """Files, stored sessions and pasted text are opened, listed and searched."""
 
+import html
 import json
 import threading
 
@@ -47,6 +48,7 @@ def test_text_that_is_not_a_conversation_is_an_error_on_the_page(studio: Running
     response = studio.paste(text)
     assert response.status_code == 422
     assert 'role="alert"' in response.text
+    assert f'rows="5">{text}</textarea>' in html.unescape(response.text)  # kept, to be corrected
 
 
 def test_a_side_file_of_a_tool_is_not_shown_as_a_conversation(studio: Running) -> None:

@@ -34,6 +34,8 @@ from .view import View, view_of
 
 LARGEST = 64 << 20
 """Bytes that can be pasted or dropped."""
+PASTED = "pasted text"
+"""The name of what has none."""
 LOOKS_EVERY = 0.4
 """Seconds between two looks at a session that may grow."""
 TYPES = {".css": "text/css", ".js": "text/javascript"}
@@ -100,7 +102,8 @@ class Studio:
         try:
             found = await asyncio.to_thread(self.shelf.add_text, text, name)
         except SegueError as error:
-            return HTMLResponse(page("", draw_error(error.for_shell())), 422)
+            pasted = text.decode("utf-8", "replace") if name == PASTED else ""
+            return HTMLResponse(page("", draw_error(error.for_shell(), pasted)), 422)
         return RedirectResponse(f"/c/{found[0].id}" if len(found) == 1 else "/", 303)
 
     # -- one conversation --------------------------------------------------------------------------------------------
@@ -271,8 +274,8 @@ def _posted(content_type: str, data: bytes) -> tuple[bytes, str]:
         for part in message.iter_parts():
             content = part.get_payload(decode=True)
             if isinstance(content, bytes) and content.strip():
-                return content, part.get_filename() or "pasted text"
-        return b"", "pasted text"
+                return content, part.get_filename() or PASTED
+        return b"", PASTED
     if content_type.startswith("application/x-www-form-urlencoded"):
-        return parse_qs(data.decode("utf-8", "replace")).get("text", [""])[0].encode(), "pasted text"
+        return parse_qs(data.decode("utf-8", "replace")).get("text", [""])[0].encode(), PASTED
     return data, "a file"

@@ -1,5 +1,6 @@
 """The head of each column: what the model is, how much it gets, what that costs, and what is lost."""
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import parse_qsl
@@ -18,7 +19,7 @@ from .rows import Sheet, draw_changes, draw_findings
 from .view import FREE, Target, View
 
 MOST_LISTED = 200
-"""Findings that a list shows; the keys reach all."""
+"""Lines of findings that a list shows; the keys reach all."""
 
 _LABELS = {
     "failed_turns": "failed turns",
@@ -200,19 +201,19 @@ def _controls(column: Column, number: int, opened: Opened, view: View, path: str
 
 
 def _findings(findings: dict[int | None, list[Finding]]) -> h.Renderable:
-    """All findings, each with a link to its message."""
+    """All findings, each with a link to its message; those that read the same are one line."""
     places = sorted(findings.items(), key=lambda item: -1 if item[0] is None else item[0])
     count = sum(map(len, findings.values()))
-    listed = islice(((index, finding) for index, found in places for finding in found), MOST_LISTED)
+    lines = Counter((index, one_line(each.message), each.rule) for index, found in places for each in found)
     items = [
         h.li[
             h.a(href=f"#m{index}")[f"message {index}"] if index is not None else "the request",
-            f": {one_line(finding.message)} ",
-            h.span(".detail")[finding.rule],
+            f": {text} ",
+            h.span(".detail")[rule, f", {times} times" if times > 1 else ""],
         ]
-        for index, finding in listed
+        for (index, text, rule), times in islice(lines.items(), MOST_LISTED)
     ]
-    more = h.li[f"and {count - MOST_LISTED} more"] if count > MOST_LISTED else None
+    more = h.li[f"and {len(lines) - MOST_LISTED} more"] if len(lines) > MOST_LISTED else None
     return h.details(".panel")[h.summary[f"findings ({count})"], h.ol[items, more]]
 
 

@@ -40,17 +40,18 @@ def draw_home(
     ]
 
 
-def draw_error(text: str) -> list[h.Node]:
-    """What was wrong with something that should be opened."""
-    return [h.div("#home")[h.h1["This cannot be shown"], h.p(".failure", role="alert")[one_line(text)], _open_form()]]
+def draw_error(text: str, pasted: str = "") -> list[h.Node]:
+    """What was wrong with something that should be opened. What was pasted is kept, to be corrected."""
+    failure = h.p(".failure", role="alert")[one_line(text)]
+    return [h.div("#home")[h.h1["This cannot be shown"], failure, _open_form(pasted)]]
 
 
-def _open_form() -> h.Renderable:
+def _open_form(pasted: str = "") -> h.Renderable:
     return h.form("#open", method="post", action="/open", enctype="multipart/form-data")[
         h.h2["Open a conversation"],
         h.label[
             "paste it here: a conversation, a request body, a list of messages, a transcript",
-            h.textarea(name="text", rows="5"),
+            h.textarea(name="text", rows="5")[pasted],
         ],
         h.p[h.label["or choose a file ", h.input(name="file", type="file")], " ", h.button["open"]],
     ]
