@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 from support import busy
 from support.leftovers import end_all_with_this_process
 from support.postgres import Postgres, running
+from support.waiting import wait_longer
 
 CERTIFICATE = Path(__file__).parent / "support" / "certificates" / "localhost.pem"
 SOAK = bool(os.environ.get("SEGUE_SOAK"))
@@ -40,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SEGUE_LEARN"] = "off"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, ("ignore:the last day of", os.environ.get("PYTHONWARNINGS"))))
     end_all_with_this_process()
+    wait_longer()
     repeating = busy.plugin()
     if repeating is not None:
         config.pluginmanager.register(repeating)

@@ -3,15 +3,14 @@
 import os
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 from support import left_behind
+from support.waiting import has_ended, until
 
-TIMEOUT = 300
-"""Seconds after which a test counts as hanging."""
 pytestmark = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
 
 
@@ -21,30 +20,31 @@ def test_a_killed_test_run_leaves_no_process_behind(tmp_path: Path, workers: int
     note = tmp_path / "note"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", left_behind.__file__]
     more = ["-n", str(workers)] if workers else ["-k", "1"]
-    run = subprocess.Popen(
+    variables = {name: value for name, value in os.environ.items() if name != "SEGUE_BUSY"}  # not repeated in there
+    with subprocess.Popen(
         [*command, *more, f"--basetemp={tmp_path / 'inner'}"],
-        env=os.environ | {"NOTE": str(note)},
+        env=variables | {"NOTE": str(note)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-    )
-    try:
-        numbers = started(run, [note.with_suffix(f".{each}") for each in range(1, max(workers, 1) + 1)])
-    finally:
-        run.kill()
-        run.wait()
-    assert run.stdout is not None
-    run.stdout.close()
-    _, alive = psutil.wait_procs([psutil.Process(each) for each in numbers if psutil.pid_exists(each)], TIMEOUT)
-    assert not [each.cmdline() for each in alive if each.status() != psutil.STATUS_ZOMBIE]
+    ) as run:
+        try:
+            found = started(run, [note.with_suffix(f".{each}") for each in range(1, max(workers, 1) + 1)])
+        finally:
+            run.kill()
+    until(lambda: all(not each.is_running() or has_ended(each.pid) for each in found))
 
 
-def started(run: "subprocess.Popen[bytes]", notes: list[Path]) -> list[int]:
-    """Wait until each test of the run has written its process ids, and return them all."""
-    until = time.monotonic() + TIMEOUT
-    while not all(note.exists() for note in notes):
+def started(run: "subprocess.Popen[bytes]", notes: list[Path]) -> list[psutil.Process]:
+    """Wait until each test of the run has written its process ids, and return all processes."""
+
+    def have_written() -> bool:
         assert run.poll() is None, run.stdout and run.stdout.read().decode()
-        assert time.monotonic() < until, "the inner run does not start"
-        time.sleep(0.02)
-    numbers = [int(line.split()[0]) for note in notes for line in note.read_text().splitlines()]
-    assert len(numbers) >= 10
-    return numbers
+        return all(note.exists() for note in notes)
+
+    until(have_written)
+    found: list[psutil.Process] = []
+    for line in "\n".join(note.read_text() for note in notes).splitlines():
+        with suppress(psutil.NoSuchProcess):  # a worker of PostgreSQL may have ended
+            found.append(psutil.Process(int(line.split()[0])))
+    assert len(found) >= 10
+    return found

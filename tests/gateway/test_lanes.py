@@ -355,7 +355,7 @@ class TestKeepalive:
         target = CHAT if "/v1/messages" in path else ANTHROPIC
         served[target].say(lambda context: (go.wait(60), "At last.")[1])
         text = ""
-        with httpx2.stream("POST", served.url + path, json=body, timeout=60) as answer:
+        with httpx2.stream("POST", served.url + path, json=body) as answer:
             assert answer.status_code == 200
             for piece in answer.iter_text():
                 text += piece
@@ -370,7 +370,7 @@ class TestLeaving:
     def test_a_client_that_leaves_in_mid_stream_leaves_nothing_behind(self, served: Served, path: str) -> None:
         served[ANTHROPIC].say(Fault("silence", Reply([TextContent("This is half of an answer, and here is more.")])))
         body = messages(ANTHROPIC, f"Leaving {path}?", stream=True)
-        with httpx2.stream("POST", served.url + path, json=body, timeout=60) as answer:
+        with httpx2.stream("POST", served.url + path, json=body) as answer:
             pieces = answer.iter_text()  # it would leave at its end
             assert any("half" in piece for piece in pieces)
             assert served.server.server_state.tasks

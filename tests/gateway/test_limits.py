@@ -6,13 +6,13 @@ import logging
 import socket
 import sqlite3
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 import zstandard
 from support.gateways import AnthropicTalk, Served, written
+from support.waiting import HANGS
 
 from segue.gateway.config import Budget, KeySetting, Limits, digest_of
 from segue.testing import Reply
@@ -26,13 +26,11 @@ KEYS = (
     KeySetting(name="slow", digest=digest_of(SECRETS["slow"]), limits=Limits(requests_per_minute=1)),
     KeySetting(name="poor", digest=digest_of(SECRETS["poor"]), budget=Budget(dollars=0.0001, per="day")),
 )
-FOLDERS: list[Path] = []
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("gateway")
-    FOLDERS.append(folder)
     settings = {"master_key": "the-master-key-0123", "max_body": 50_000}
     with Served(folder, [ANTHROPIC, RESPONSES], keys=KEYS, gateway=settings) as found:
         yield found
@@ -126,7 +124,7 @@ def test_malformed_and_oversized_bodies_get_the_protocols_error(
 
 def raw(served: Served, data: bytes) -> bytes:
     host, port = served.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=HANGS) as connection:
         connection.sendall(data)
         found = b""
         while piece := connection.recv(65536):
@@ -166,8 +164,7 @@ def test_no_key_and_no_content_is_in_logs_metrics_errors_or_reports(
         httpx2.get(served.url + path, headers=master).text for path in ("/metrics", "/segue/requests", "/segue/keys")
     ]
     rows: list[Any] = []
-    [file] = [folder / "gateway.db" for folder in FOLDERS]
-    with sqlite3.connect(file) as database:
+    with sqlite3.connect(served.folder / "gateway.db") as database:
         for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             found = [str(row) for row in database.execute(f"SELECT * FROM {name}").fetchall()]
             rows += found

@@ -85,7 +85,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def test_no_provider_refuses_what_is_valid_in_the_protocol_of_the_client(served: Served, name: str) -> None:
     lanes = {}
     for title, body in BODIES.items():
-        answer = httpx2.post(f"{served.url}/v1/chat/completions", json={"model": name, **body}, timeout=60)
+        answer = httpx2.post(f"{served.url}/v1/chat/completions", json={"model": name, **body})
         assert answer.status_code == 200, (title, answer.text)
         assert served[name].refused == [], title
         lanes[title] = served.report(answer)["lane"]
@@ -97,7 +97,7 @@ def test_what_was_said_in_another_spelling_is_rendered_as_long_as_the_conversati
     history = [{"role": "developer", "content": "Be brief."}, HI]
     for _ in range(3):
         asked = {"model": "deepseek", "messages": history, "prompt_cache_key": "long"}
-        answer = httpx2.post(f"{served.url}/v1/chat/completions", json=asked, timeout=60)
+        answer = httpx2.post(f"{served.url}/v1/chat/completions", json=asked)
         assert answer.status_code == 200 and served.report(answer)["lane"] == "rendered"
         history = [*history, answer.json()["choices"][0]["message"], HI]
     assert served["deepseek"].refused == []

@@ -25,7 +25,7 @@ class Running:
         self.shelf = shelf
         self.store = store
         self.base = f"http://127.0.0.1:{server.port}"
-        self.client = httpx2.Client(base_url=self.base, follow_redirects=True, timeout=60)
+        self.client = httpx2.Client(base_url=self.base, follow_redirects=True)
         self.client.get(server.url("/"))
 
     def get(self, path: str) -> httpx2.Response:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from .waiting import HANGS
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +28,7 @@ FLAGS = [
     # A name of another site that leads to this machine, as in an attack by DNS rebinding.
     "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ]
-PATIENCE = 120_000
+PATIENCE = 1_000 * HANGS
 """Milliseconds after which something that a page must show counts as missing: only tests that fail wait for it."""
 ROOT = Path(__file__).parents[2]
 

@@ -63,7 +63,7 @@ class Served:
             for name, model in self.models.items()
         }
         self._stack = ExitStack()
-        self._folder, self._settings = folder, settings
+        self.folder, self._settings = folder, settings
         self.config = Config()
 
     def __enter__(self) -> "Served":
@@ -79,7 +79,7 @@ class Served:
             for name, model in self.models.items()
         )
         gateway = GatewaySetting(
-            **{"listen": "127.0.0.1:0", "store": str(self._folder / "gateway.db")} | self._settings.get("gateway", {})
+            **{"listen": "127.0.0.1:0", "store": str(self.folder / "gateway.db")} | self._settings.get("gateway", {})
         )
         self.config = Config(
             gateway=gateway, routes=routes, providers=self.providers(), keys=self._settings.get("keys", ())

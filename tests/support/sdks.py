@@ -14,6 +14,8 @@ from mistralai.client import Mistral
 
 from segue.testing import StandIn
 
+from .waiting import HANGS
+
 Kwargs = dict[str, Any]
 Ask = Callable[[StandIn, Any, Kwargs, bool], Any]
 AsyncAsk = Callable[[StandIn, Any, Kwargs, bool], Coroutine[Any, Any, Any]]
@@ -140,5 +142,5 @@ ASYNC: dict[str, AsyncAsk] = {
 def bedrock(server: StandIn) -> Any:
     """A client of boto3 for a stand-in."""
     session = boto3.Session("AKIAIOSFODNN7EXAMPLE", "none-of-the-tests", None, "us-east-1")
-    config = Config(retries={"total_max_attempts": 1}, proxies={})
+    config = Config(retries={"total_max_attempts": 1}, proxies={}, connect_timeout=HANGS, read_timeout=HANGS)
     return session.client("bedrock-runtime", endpoint_url=server.url, config=config)

@@ -11,6 +11,8 @@ from itertools import count
 from random import Random
 from typing import Any
 
+import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -23,6 +25,13 @@ SHORT = 0.3
 LOOK = 0.01
 _WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 _PORTS = count(Random().randrange(2_000))
+
+
+def wait_longer() -> None:
+    """Give every HTTP client of a test as much time as that, unless it says otherwise; the default is 5 seconds."""
+    for library in (httpx, httpx2):
+        default = library._config.DEFAULT_TIMEOUT_CONFIG
+        default.connect = default.read = default.write = default.pool = HANGS
 
 
 def until(happened: Callable[[], object]) -> None:

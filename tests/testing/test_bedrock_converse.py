@@ -47,6 +47,7 @@ SESSION = boto3.Session("none", "none", "none", "us-east-1")
 @contextmanager
 def client_of(server: StandIn, **settings: Any) -> Iterator[Any]:
     # Signed, whatever the environment contains.
+    settings = {"connect_timeout": HANGS, "read_timeout": HANGS} | settings
     config = Config(retries={"total_max_attempts": 1}, proxies={}, signature_version="v4", **settings)
     client = SESSION.client("bedrock-runtime", endpoint_url=server.url, config=config)
     try:

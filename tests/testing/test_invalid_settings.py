@@ -16,6 +16,7 @@ from botocore.exceptions import ClientError
 from hypothesis import given, strategies as st
 from support.facts import SONNET
 from support.providers import CONTEXT, MODELS, reach
+from support.waiting import HANGS
 
 import segue
 from segue.cli import main
@@ -239,7 +240,8 @@ REQUEST: Any = {"modelId": SONNET, "messages": [{"role": "user", "content": [{"t
 
 
 def signing(server: StandIn, key: str, secret: str, token: str | None = None) -> Any:
-    config = Config(retries={"total_max_attempts": 1}, proxies={}, signature_version="v4")
+    patient = {"connect_timeout": HANGS, "read_timeout": HANGS}
+    config = Config(retries={"total_max_attempts": 1}, proxies={}, signature_version="v4", **patient)
     session = boto3.Session(key, secret, token, "us-east-1")
     return session.client("bedrock-runtime", endpoint_url=server.url, config=config)
 

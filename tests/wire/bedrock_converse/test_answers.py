@@ -14,6 +14,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from support.loopback import serve
 from support.streams import StreamCase, cases, decoded
+from support.waiting import HANGS
 
 import segue
 from segue.testing.eventstream import frame
@@ -39,7 +40,7 @@ SESSION = boto3.Session("none", "none", "none", "us-east-1")
 @contextmanager
 def bedrock(body: bytes, content_type: str, status: int = 200) -> Iterator[Any]:
     """A boto3 client for a server with this answer; it does not retry."""
-    config = Config(retries={"total_max_attempts": 1}, proxies={})
+    config = Config(retries={"total_max_attempts": 1}, proxies={}, connect_timeout=HANGS, read_timeout=HANGS)
     with serve(body, content_type, status) as url:
         client = SESSION.client("bedrock-runtime", endpoint_url=url, config=config)
         try:
