@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from support.gateways import CALL, AnthropicTalk, ChatTalk, GeminiTalk, ResponsesTalk, Served, written
 from support.waiting import until
 
+from segue.errors import SessionError
 from segue.gateway.config import Member, RouteSetting
 from segue.gateway.output import Output
 from segue.gateway.upstream import _Answer
@@ -226,6 +227,16 @@ class TestRecall:
         assert (end if streams else b"In one piece.") in answer.content
         before = happened[: happened.index(b"stored")]
         assert end not in b"".join(before) if streams else before == []
+
+    def test_a_response_is_stored_even_if_recall_fails(self, served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def fails(*_: Any) -> None:
+            raise SessionError("the disk is full")
+
+        monkeypatch.setattr(served.gateway.store, "add_answers", fails)
+        served[RESPONSES].say("Stored.")
+        answer = post(served, "/v1/responses", {"model": RESPONSES, "input": "Stored?"})
+        found = httpx2.get(f"{served.url}/v1/responses/{answer.json()['id']}")
+        assert found.status_code == 200 and "Stored." in found.text
 
     def test_a_forged_envelope_is_nobodys(self, served: Served) -> None:
         standin = served[RESPONSES]

@@ -2,8 +2,9 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from support.postgres import Postgres
+from support.waiting import HANGS
 
 from segue.errors import SessionError
 from segue.gateway import database
@@ -147,18 +149,48 @@ async def test_a_write_that_fails_is_an_error_of_its_caller_alone(where: str) ->
 
 
 @in_a_loop
-async def test_writes_share_a_transaction_while_many_requests_run(tmp_path: Path) -> None:
-    async with opened(str(tmp_path / "gateway.db")) as store:
-        sqlite = store.database
-        assert isinstance(sqlite, database.SQLite)
-        begun: list[str] = []
-        sqlite._writer.set_trace_callback(lambda sql: begun.append(sql) if sql.startswith("BEGIN") else None)
-        await store.add_answers("t", [row("alone")])
-        assert len(begun) == 1
-        sqlite.running = 20
-        await asyncio.gather(*[store.add_answers("t", [row(f"k{at}")]) for at in range(20)])
-        assert len(begun) == 2
-        assert all([await store.answer("t", f"answer k{at}") for at in range(20)])
+async def test_a_write_that_has_begun_is_kept_if_its_caller_is_cancelled(tmp_path: Path) -> None:
+    path = str(tmp_path / "gateway.db")
+    async with opened(path) as store:
+        await store.add_answers("t", [row("before")])
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        call = asyncio.ensure_future(store.add_answers("t", [row("k")]))
+        await asyncio.sleep(0)
+        call.cancel()
+        with suppress(asyncio.CancelledError):
+            await call
+        other.execute("COMMIT")
+        other.close()
+        await store.add_answers("t", [row("after")])
+        assert await store.answer("t", "answer k") == MESSAGE
+
+
+def test_several_event_loops_write_at_once(tmp_path: Path) -> None:
+    """And a loop that ended before leaves nothing that others wait for."""
+    store = Store(open_database(str(tmp_path / "gateway.db")))
+
+    async def write(name: int) -> None:
+        for at in range(50):
+            await store.add_answers("t", [row(f"{name}-{at}")])
+
+    threads = [threading.Thread(target=asyncio.run, args=(write(each),)) for each in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(HANGS)
+    assert not any(each.is_alive() for each in threads)
+    found = asyncio.run(store.database.read("SELECT count(*) FROM segue_gateway_answers"))
+    store.close()
+    assert found == [(200,)]
+
+
+@in_a_loop
+async def test_a_write_to_a_closed_store_is_an_error(tmp_path: Path) -> None:
+    store = Store(open_database(str(tmp_path / "gateway.db")))
+    store.close()
+    with pytest.raises(SessionError, match="closed"):
+        await store.add_answers("t", [row("k")])
 
 
 @pytest.mark.parametrize("size", [10, 200_000])

@@ -68,6 +68,13 @@ def test_what_no_message_caused_has_no_source() -> None:
     assert sources.messages("system[0]") == sources.messages("tools[0].name") == sources.messages("model") == ()
 
 
+def test_a_conversation_without_messages_has_no_sources() -> None:
+    request = segue.encode(
+        segue.Context(system_prompt="Be brief.", messages=[]), "anthropic/claude-opus-4-7", policy="off"
+    )
+    assert request.sources.parts == {}
+
+
 def test_images_that_are_moved_after_their_results_belong_to_the_result() -> None:
     pixel = segue.ImageContent(b"\x89PNG\r\n\x1a\n", "image/png")
     context = segue.Context(

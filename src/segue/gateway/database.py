@@ -1,4 +1,4 @@
-"""Two databases with one interface: statements with ``?``, reads at any time, and writes that are grouped.
+"""Two databases with one interface: statements with ``?``, reads at any time, and writes in their order.
 
 SQLite: reads and small writes run on the event loop, which takes some microseconds: a file in memory is read or
 appended to. Waking a thread would take ten times as long. Other writes, and those that find the file locked, run on one
@@ -36,17 +36,11 @@ SMALL = 64 * 1024
 """Bytes of a write on the event loop, at most."""
 MOST_SMALL = 100
 """After so many transactions on the event loop the thread has one: it empties the log of SQLite when that is long."""
-GROUP, SIBLINGS = 0.003, 5
-"""Seconds that a write waits for others while so many requests run: a transaction costs more than a row. (Like
-PostgreSQL's `commit_delay` and `commit_siblings`.)"""
 POSTGRESQL = "the PostgreSQL database"
 
 
 class Database(Protocol):
     """Where the gateway keeps its tables."""
-
-    running: int
-    """The requests that run now."""
 
     async def read(self, sql: str, *arguments: Any) -> list[Row]:
         """The rows of a query."""
@@ -100,19 +94,20 @@ class SQLite:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.running = 0
         try:
             Path(path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
             self._reader = _connect(path)
             _in_transaction(self._reader, lambda: _migrate(_SQLiteStatements(self._reader), "sqlite", path))
-            self._writer = _connect(path, timeout=0.0)
+            self._writer = _connect(path)
+            self._writer.execute("PRAGMA busy_timeout = 0")  # the thread waits
             self._writer.execute("PRAGMA wal_autocheckpoint = 0")  # it takes long, so the thread does it
         except (OSError, sqlite3.Error) as error:
             raise SessionError(f"{path}: the gateway's store cannot be opened: {error}") from None
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._unfinished: set[_Job] = set()
-        self._soon: list[tuple[Sequence[Statement], asyncio.Future[bool]]] = []
+        self._writing = threading.Lock()
+        self._closed = False
         self._small = 0  # transactions on the event loop since the last one on the thread
         self._thread = threading.Thread(target=self._work, name="segue gateway store", daemon=True)
         self._thread.start()
@@ -124,50 +119,33 @@ class SQLite:
             raise SessionError(f"{self.path}: {error}") from None
 
     async def write(self, *statements: Statement) -> None:
-        # Not while the thread has work, so that the order of writes is kept.
-        here = not self._unfinished and self._small < MOST_SMALL and _size(statements) <= SMALL
-        if here and await self._write_small(statements):
-            return
-
         def act(transaction: Statements) -> None:
             for sql, arguments in statements:
                 transaction.run(sql, *arguments)
 
-        await self.change(act)
+        if not self._is_small(statements) or not self._write_here(act):
+            await self.change(act)
 
-    async def _write_small(self, statements: Sequence[Statement]) -> bool:
-        """Write on the event loop. Return whether it was possible."""
-        if self.running < SIBLINGS and not self._soon:
-            return self._write_now([statements])
-        loop = asyncio.get_running_loop()
-        written: asyncio.Future[bool] = loop.create_future()
-        self._soon.append((statements, written))
-        if len(self._soon) == 1:
-            loop.call_later(GROUP, self._write_soon)
-        return await written
+    def _is_small(self, statements: Sequence[Statement]) -> bool:
+        """Whether to try a write on the event loop: not while the thread has work, so that their order is kept."""
+        return not self._unfinished and self._small < MOST_SMALL and _size(statements) <= SMALL
 
-    def _write_soon(self) -> None:
-        """Write what was collected, in one transaction."""
-        soon, self._soon = self._soon, []
-        good = self._write_now([statements for statements, _ in soon])
-        for _, written in soon:
-            if not written.done():
-                written.set_result(good)
-
-    def _write_now(self, several: list[Sequence[Statement]]) -> bool:
-        def act() -> None:
-            for statements in several:
-                for sql, arguments in statements:
-                    self._writer.execute(sql, arguments)
-
+    def _write_here(self, act: Callable[[Statements], None]) -> bool:
+        """Write on the event loop, unless another one does. Return whether it was possible."""
+        if not self._writing.acquire(blocking=False):
+            return False
         self._small += 1
         try:
-            _in_transaction(self._writer, act)
+            _in_transaction(self._writer, lambda: act(_SQLiteStatements(self._writer)))
         except Exception:  # noqa: BLE001, the file is locked, or the thread reports what is wrong
             return False
+        finally:
+            self._writing.release()
         return True
 
     async def change(self, act: Callable[[Statements], Any]) -> Any:
+        if self._closed:
+            raise SessionError(f"{self.path}: the gateway's store is closed")
         job = _Job(act, asyncio.get_running_loop())
         self._unfinished.add(job)
         self._small = 0
@@ -175,6 +153,7 @@ class SQLite:
         return await job.done
 
     def close(self) -> None:
+        self._closed = True
         self._jobs.put(None)
         self._thread.join(5)
         self._writer.close()
@@ -264,8 +243,8 @@ def _size(statements: Sequence[Statement]) -> int:
     return sum(len(each) for _, arguments in statements for each in arguments if isinstance(each, str | bytes))
 
 
-def _connect(path: str, timeout: float = LOCK_TIMEOUT) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+def _connect(path: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
@@ -291,7 +270,6 @@ class Postgres:
     """
 
     def __init__(self, dsn: str) -> None:
-        self.running = 0
         self._connections = PostgresConnections(dsn, "a row of the gateway")
         self._threads = ThreadPoolExecutor(MAX_CONNECTIONS, "segue gateway store")
         self._closing = threading.Event()

@@ -93,7 +93,6 @@ class Gateway:
         """Answer a request for an answer."""
         report = RequestReport(incoming.id, incoming.client.name, incoming.model, incoming.key.name)
         self.metrics.running.inc()
-        self.store.database.running += 1
         try:
             with gateway_span(report, incoming.headers):
                 answer = await self.pipeline.answer(incoming, report, send, gone)
@@ -101,7 +100,6 @@ class Gateway:
                 self.records.add(incoming.id, incoming.body.data, answer)
         finally:
             self.metrics.running.dec()
-            self.store.database.running -= 1
             self.metrics.count(report, time.time() - report.began)
             row = report.row()
             log_request(row, len(report.changes))

@@ -17,8 +17,8 @@ class Output:
         self.headers: Headers = {}
         self._send = send
         self._waiting: list[bytes] = []
-        self._begun = self._ended = self.broken = False
-        self._sending = 0  # how many tasks are sending
+        self._begun = self._ended = self._over = self.broken = False
+        self._sending = asyncio.Lock()
         self._sent = 0.0  # when something was sent last
 
     def start(self, status: int, headers: Headers) -> None:
@@ -42,24 +42,21 @@ class Output:
 
     async def flush(self) -> None:
         """Send what was pushed, and return when the client has read enough of it."""
-        if not self.status or not (self._waiting or self._ended):
+        if not self.status:
             return
-        self._sending += 1
-        try:
-            await self._send_all()
-        finally:
-            self._sending -= 1
-            self._sent = asyncio.get_running_loop().time()
-
-    async def _send_all(self) -> None:
-        data = b"".join(self._waiting)
-        self._waiting.clear()
-        if not self._begun:
-            self._begun = True
-            await self._send({"type": "http.response.start", "status": self.status, "headers": encoded(self.headers)})
-        more = self.broken or not self._ended  # without the last message, the server closes the connection
-        if data or not more:
-            await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        async with self._sending:
+            if self._over or not (self._waiting or self._ended):
+                return
+            if not self._begun:
+                head = encoded(self.headers)
+                await self._send({"type": "http.response.start", "status": self.status, "headers": head})
+                self._begun = True
+            data, count, last = b"".join(self._waiting), len(self._waiting), self._ended
+            more = self.broken or not last  # without the last message, the server closes the connection
+            if data or not more:
+                await self._send({"type": "http.response.body", "body": data, "more_body": more})
+            del self._waiting[:count]  # not before: a cancelled task has sent nothing
+            self._over, self._sent = last, asyncio.get_running_loop().time()
 
     @contextmanager
     def kept_alive(self, seconds: float, keepalive: Callable[[], None]) -> Iterator[None]:
@@ -74,7 +71,7 @@ class Output:
     def _look(self, seconds: float, keepalive: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
         left = self._sent + seconds - loop.time()
-        if left <= 0 and not self._sending and not self._ended:
+        if left <= 0 and not self._sending.locked() and not self._ended:
             keepalive()
             self._task = loop.create_task(self.flush())
         self._timer = loop.call_later(left if left > 0 else seconds, self._look, seconds, keepalive)

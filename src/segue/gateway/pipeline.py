@@ -81,14 +81,13 @@ class Pipeline:
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
         )
 
-        async def keep(message: AssistantMessage, settings: Settings) -> None:
-            await self.recall.remember(place, incoming.id, message, bare)
-            if incoming.client.name == RESPONSES:
-                written = settings(message)
-                await self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, written)
-
         async def remember(message: AssistantMessage, settings: Settings) -> None:
-            report.remembered = await within(REMEMBER, keep(message, settings))
+            kept = within(REMEMBER, self.recall.remember(place, incoming.id, message, bare))
+            if incoming.client.name == RESPONSES:
+                work = self.responses.keep(incoming.body, incoming.parent, incoming.tenant, message, settings(message))
+                report.remembered = all(await asyncio.gather(kept, within(REMEMBER, work)))
+            else:
+                report.remembered = await kept
             if not report.remembered:
                 logger.warning("%s: the answer could not be remembered", incoming.id)
 

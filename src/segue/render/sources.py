@@ -6,6 +6,7 @@ Paths are those of findings: ``messages[3].content[1]``.
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
@@ -45,12 +46,13 @@ def trace(context: Context, count: int, policy: PolicyLike, model: Model, option
     out: Outgoing[Any] = Outgoing(growing, model, protocol.dialect, options, Report())
     turns = protocol.turns(out)
     made: dict[tuple[int, str], list[int]] = defaultdict(list)
-    following = [*rendering.messages[1:], None]
-    for message, source, following_one in zip(rendering.messages, rendering.sources, following, strict=True):
+    pairs = pairwise((*rendering.messages, None))
+    for (message, following), source in zip(pairs, rendering.sources, strict=True):
+        assert message is not None
         before = _sizes(turns)
         growing.messages.append(message)
         turns.extend()
-        if not isinstance(following_one, ToolResultMessage):
+        if not isinstance(following, ToolResultMessage):
             turns.release()
         for part in _added(turns, before):
             if source not in made[part]:
