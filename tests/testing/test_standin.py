@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from copy import deepcopy
+from itertools import count
 from typing import Any
 
 import httpx2
@@ -155,6 +156,9 @@ def test_a_request_without_a_model_is_refused(server: StandIn, post: Posting) ->
     assert post(body).status_code in (400, 422)
 
 
+NUMBERS = count()
+
+
 def test_a_model_without_a_row_is_served_without_a_warning(server: StandIn, post: Posting) -> None:
     """Warnings are errors in these tests. The client has already warned about the model."""
     name = MODELS[server.protocol].id
@@ -163,7 +167,7 @@ def test_a_model_without_a_row_is_served_without_a_warning(server: StandIn, post
     answer = post(body, path=request.path.replace(name, "nobody-knows-me"))
     assert answer.status_code in (200, 400, 422) and len(server.requests) == 1  # careful dialects refuse more
     with pytest.warns(segue.UnknownModelWarning):
-        segue.get_model(f"{server.provider}/nobody-knows-me-{server.protocol}")
+        segue.get_model(f"{server.provider}/nobody-knows-{next(NUMBERS)}")  # one warning per process
 
 
 # -- bodies of any shape ---------------------------------------------------------------------------------------------
