@@ -66,7 +66,9 @@ def test_a_file_is_chosen_and_something_else_is_refused_in_words(studio: Running
     assert "not.json" in page.get_by_role("alert").inner_text()
 
 
-DROP = """([name, text]) => {
+DROP = """async ([name, text]) => {
+    // The page that a file leads to is seen before its script runs.
+    if (document.readyState !== "complete") await new Promise((loaded) => addEventListener("load", loaded));
     const data = new DataTransfer();
     data.items.add(new File([text], name));
     document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
