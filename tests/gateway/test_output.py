@@ -13,7 +13,7 @@ def bodies(sent: Sent) -> bytes:
 
 
 class Client:
-    """A client that reads only while it is told to."""
+    """A client that reads nothing before ``reads`` is set."""
 
     def __init__(self) -> None:
         self.sent: Sent = []

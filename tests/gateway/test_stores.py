@@ -3,8 +3,8 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,15 @@ async def opened(where: str) -> AsyncIterator[Store]:
         yield store
     finally:
         store.close()
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Another connection is writing to the file."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("COMMIT")
 
 
 def row(key: str, history: str = "h", conversation: str = "c") -> AnswerRow:
@@ -124,19 +133,16 @@ async def test_a_write_waits_for_a_file_that_is_locked_and_nothing_else_does(tmp
     path = str(tmp_path / "gateway.db")
     async with opened(path) as store:
         await store.add_answers("t", [row("before")])
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        calls = [
-            asyncio.ensure_future(store.add_answers("t", [row("k")])),
-            asyncio.ensure_future(store.refuse_answer("t", "answer k")),
-        ]
-        assert await store.answer("t", "answer before") == MESSAGE
-        done, _ = await asyncio.wait(calls, timeout=0.1)
-        assert not done and await store.answer("t", "answer k") is None
-        other.execute("COMMIT")
+        with locked(path):
+            calls = [
+                asyncio.ensure_future(store.add_answers("t", [row("k")])),
+                asyncio.ensure_future(store.refuse_answer("t", "answer k")),
+            ]
+            assert await store.answer("t", "answer before") == MESSAGE
+            done, _ = await asyncio.wait(calls, timeout=0.1)
+            assert not done and await store.answer("t", "answer k") is None
         await asyncio.gather(*calls)
         assert await store.database.read("SELECT refused FROM segue_gateway_answers WHERE key = ?", "k") == [(1,)]
-        other.close()
 
 
 @in_a_loop
@@ -152,16 +158,12 @@ async def test_a_write_that_fails_is_an_error_of_its_caller_alone(where: str) ->
 async def test_a_write_that_has_begun_is_kept_if_its_caller_is_cancelled(tmp_path: Path) -> None:
     path = str(tmp_path / "gateway.db")
     async with opened(path) as store:
-        await store.add_answers("t", [row("before")])
-        other = sqlite3.connect(path, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        call = asyncio.ensure_future(store.add_answers("t", [row("k")]))
-        await asyncio.sleep(0)
-        call.cancel()
-        with suppress(asyncio.CancelledError):
-            await call
-        other.execute("COMMIT")
-        other.close()
+        with locked(path):
+            call = asyncio.ensure_future(store.add_answers("t", [row("k")]))
+            await asyncio.sleep(0)
+            call.cancel()
+            with suppress(asyncio.CancelledError):
+                await call
         await store.add_answers("t", [row("after")])
         assert await store.answer("t", "answer k") == MESSAGE
 

@@ -157,6 +157,7 @@ def test_a_request_without_a_model_is_refused(server: StandIn, post: Posting) ->
 
 
 NUMBERS = count()
+"""For names of models: each unknown model is warned about only once per process."""
 
 
 def test_a_model_without_a_row_is_served_without_a_warning(server: StandIn, post: Posting) -> None:
@@ -167,7 +168,7 @@ def test_a_model_without_a_row_is_served_without_a_warning(server: StandIn, post
     answer = post(body, path=request.path.replace(name, "nobody-knows-me"))
     assert answer.status_code in (200, 400, 422) and len(server.requests) == 1  # careful dialects refuse more
     with pytest.warns(segue.UnknownModelWarning):
-        segue.get_model(f"{server.provider}/nobody-knows-{next(NUMBERS)}")  # one warning per process
+        segue.get_model(f"{server.provider}/unknown-{next(NUMBERS)}")
 
 
 # -- bodies of any shape ---------------------------------------------------------------------------------------------
