@@ -198,7 +198,7 @@ def test_every_frame_fits_the_service_model(client: Any, stop: Any) -> None:
     frames = EventStream().feed(b"".join(server.voice.events(answer)))
     members = service.operation_model("ConverseStream").output_shape.members["stream"].members
     for name, payload in frames:
-        assert_fits(members[name], json.loads(payload), more=("p",))
+        assert_fits(members[name.decode()], json.loads(payload), more=("p",))
     assert [name for name, _ in frames].count("contentBlockStop") == len(CALLS)
     assert {name for name, _ in frames} == {name for name in members if not name.endswith("Exception")}
 

@@ -20,8 +20,6 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 _FORWARDED = re.compile(r"anthropic-.*|openai-beta|user-agent")
 _RETURNED = re.compile(r"retry-after|.*ratelimit.*|request-id|x-request-id|anthropic-organization-id|openai-.*")
 _CREDENTIALS = ("authorization", "x-api-key", "x-goog-api-key")
-_ENDS = (b"\n\n", b"\n\r\n")
-"""How an event ends."""
 _MARK = b'"model'
 """In every event that has the name of the model."""
 
@@ -98,7 +96,9 @@ class Renamer:
         if not self._streamed:
             self._rest = data
             return b""
-        last = max(data.rfind(end) + len(end) if end in data else 0 for end in _ENDS)
+        last = data.rfind(b"\n\n") + 2 if b"\n\n" in data else 0
+        if b"\r" in data and b"\n\r\n" in data:  # looked for only where it may be: it takes long
+            last = max(last, data.rfind(b"\n\r\n") + 3)
         done, self._rest = data[:last], data[last:]
         return self._lines(done)
 

@@ -122,7 +122,7 @@ class Decoder:
         try:
             self._reader.end(marked)
         except MALFORMED as error:
-            self._misread("", b"[DONE]" if marked else b"", error)
+            self._misread(b"", b"[DONE]" if marked else b"", error)
 
     def _read_whole(self, data: bytes) -> None:
         try:
@@ -132,15 +132,15 @@ class Decoder:
             else:  # without alt=sse, Gemini streams an array of events
                 for item in body:
                     if self._answer.finished is None:  # nothing is emitted after an error
-                        self._reader.event("", item)
+                        self._reader.event(b"", item)
                 self._reader.end(marked=False)
         except (*UNREADABLE, *MALFORMED) as error:
-            self._misread("", data, error)
+            self._misread(b"", data, error)
         self._answer.break_off("the answer is not complete")
 
-    def _misread(self, name: str, data: bytes, error: Exception) -> None:
-        shown = self._answer.secrets.shown(data.decode("utf-8", "replace"), longest=200)
-        self._answer.break_off(f"the provider sent an invalid event ({type(error).__name__}): {name} {shown}")
+    def _misread(self, name: bytes, data: bytes, error: Exception) -> None:
+        event, shown = name.decode("utf-8", "replace"), self._answer.secrets.shown(data.decode("utf-8", "replace"), 200)
+        self._answer.break_off(f"the provider sent an invalid event ({type(error).__name__}): {event} {shown}")
 
     def _new_events(self) -> list[Event]:
         events = self._answer.events[:]

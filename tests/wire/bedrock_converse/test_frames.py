@@ -65,11 +65,11 @@ def test_frames_are_read_as_botocore_reads_them_however_they_are_cut(frames_in: 
             headers = {key: value for key, value in message.headers.items() if isinstance(value, str)}
             kind = headers.get(":message-type")
             if kind == "exception":
-                assert name == f"exception:{headers.get(':exception-type', '')}"
+                assert name.decode() == f"exception:{headers.get(':exception-type', '')}"
             elif kind == "error":
-                assert name == f"error:{headers.get(':error-code', '')}"
+                assert name.decode() == f"error:{headers.get(':error-code', '')}"
             else:
-                assert name == headers.get(":event-type", "")
+                assert name.decode() == headers.get(":event-type", "")
 
 
 @given(headers)
@@ -99,7 +99,7 @@ def test_a_changed_bit_anywhere_is_found_by_both_and_earlier_frames_are_kept(dat
 
 def test_damage_is_raised_at_the_next_call_and_all_later_calls() -> None:
     stream = EventStream()
-    assert stream.feed(frame("messageStart", b"{}") + b"\xff" * 20) == [("messageStart", b"{}")]
+    assert stream.feed(frame("messageStart", b"{}") + b"\xff" * 20) == [(b"messageStart", b"{}")]
     for _ in range(2):
         with pytest.raises(BrokenStream, match="checksum"):
             stream.feed(frame("messageStop", b"{}"))
@@ -148,7 +148,7 @@ def test_any_buffer_of_bytes_may_be_fed() -> None:
 def test_headers_are_not_collected_without_end() -> None:
     stream = EventStream()
     for number in range(1_000):
-        assert stream.feed(frame(f"event{number}", b"1")) == [(f"event{number}", b"1")]
+        assert stream.feed(frame(f"event{number}", b"1")) == [(f"event{number}".encode(), b"1")]
     assert len(stream._kinds) < 100
 
 

@@ -22,7 +22,7 @@ def frames(pieces: Pieces) -> list[Frame]:
 
 def with_text(pieces: Pieces) -> list[tuple[str, str]]:
     """Name and text of each event that says anything."""
-    return [(name, data.decode()) for name, data in frames(pieces) if name or data]
+    return [(name.decode(), data.decode()) for name, data in frames(pieces) if name or data]
 
 
 # -- judges ----------------------------------------------------------------------------------------------------------
@@ -110,27 +110,32 @@ def test_any_bytes_at_all_can_be_read(pieces: Pieces) -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"data: a\n\n", [("", b"a")]),
-        (b"data:a\n\n", [("", b"a")]),
-        (b"data:  a\n\n", [("", b" a")]),
-        (b"data: a\r\n\r\n", [("", b"a")]),
-        (b"data: a\r\r", [("", b"a")]),
-        (b"data: a\r\n\n", [("", b"a")]),
-        (b"event: x\ndata: a\n\n", [("x", b"a")]),
-        (b"data: a\nevent: x\n\n", [("x", b"a")]),
-        (b"event: x\nevent: y\ndata: a\n\n", [("y", b"a")]),
-        (b"event: x\ndata: a\ndata: b\n\n", [("x", b"a\nb")]),
-        (b"data: {\ndata: }\n\n", [("", b"{\n}")]),
-        (b"data\n\n", [("", b"")]),
-        (b"event: ping\n\n", [("ping", b"")]),
+        (b"data: a\n\n", [(b"", b"a")]),
+        (b"data:a\n\n", [(b"", b"a")]),
+        (b"data:  a\n\n", [(b"", b" a")]),
+        (b"data: a\r\n\r\n", [(b"", b"a")]),
+        (b"data: a\r\r", [(b"", b"a")]),
+        (b"data: a\r\n\n", [(b"", b"a")]),
+        (b"event: x\ndata: a\n\n", [(b"x", b"a")]),
+        (b"data: a\nevent: x\n\n", [(b"x", b"a")]),
+        (b"event: x\nevent: y\ndata: a\n\n", [(b"y", b"a")]),
+        (b"event: x\ndata: a\ndata: b\n\n", [(b"x", b"a\nb")]),
+        (b"data: {\ndata: }\n\n", [(b"", b"{\n}")]),
+        (b"data: a\n\nevent: x\ndata: b\n\n", [(b"", b"a"), (b"x", b"b")]),
+        (b"event: x\ndata: a\n\ndata: b\n\n", [(b"x", b"a"), (b"", b"b")]),
+        (b"event: x\ndata: a\nevent: y\ndata: b\n\n", [(b"y", b"a\nb")]),
+        (b"eventevent: x\ndata: a\n\n", [(b"", b"a")]),
+        (b"event: xevent: y\ndata: a\n\n", [(b"xevent: y", b"a")]),
+        (b"data\n\n", [(b"", b"")]),
+        (b"event: ping\n\n", [(b"ping", b"")]),
         (b": heartbeat\n\n:\n\n\n\n", []),
         (b"id: 1\nretry: 10\n\n", []),
-        (b"id: 1\ndata: a\n\n", [("", b"a")]),
-        (b"data: a\n\n\n\ndata: b\n\n", [("", b"a"), ("", b"b")]),
-        (b"\n\ndata: a\n\n", [("", b"a")]),
-        ("data: é\u2028✓\n\n".encode(), [("", "é\u2028✓".encode())]),
-        (b"data: a\x0bb\x1cc\x85\n\n", [("", b"a\x0bb\x1cc\x85")]),
-        (b"event: \xff\ndata: \xff\n\n", [("\ufffd", b"\xff")]),
+        (b"id: 1\ndata: a\n\n", [(b"", b"a")]),
+        (b"data: a\n\n\n\ndata: b\n\n", [(b"", b"a"), (b"", b"b")]),
+        (b"\n\ndata: a\n\n", [(b"", b"a")]),
+        ("data: é\u2028✓\n\n".encode(), [(b"", "é\u2028✓".encode())]),
+        (b"data: a\x0bb\x1cc\x85\n\n", [(b"", b"a\x0bb\x1cc\x85")]),
+        (b"event: \xff\ndata: \xff\n\n", [(b"\xff", b"\xff")]),
     ],
 )
 def test_events_are_parsed(data: bytes, expected: list[Frame]) -> None:
@@ -140,10 +145,10 @@ def test_events_are_parsed(data: bytes, expected: list[Frame]) -> None:
 
 @pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n"])
 def test_the_last_event_is_returned_without_its_empty_line(end: bytes) -> None:
-    assert frames([b"data: a\n\nevent: x\ndata: b" + end]) == [("", b"a"), ("x", b"b")]
+    assert frames([b"data: a\n\nevent: x\ndata: b" + end]) == [(b"", b"a"), (b"x", b"b")]
     parser = ServerSentEvents()
     parser.feed(b"data: b" + end)
-    assert parser.close() == [("", b"b")] and parser.close() == []
+    assert parser.close() == [(b"", b"b")] and parser.close() == []
 
 
 def test_an_event_that_never_ends_breaks_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,8 @@ class Reader:
         self.stop: str | None = None
         self.why = ""
 
-    def event(self, name: str, data: Any) -> None:
-        act = _EVENTS.get(data.get("type") or name)
+    def event(self, name: bytes, data: Any) -> None:
+        act = _EVENTS.get(data.get("type") or name.decode("utf-8", "replace"))
         if act is not None:
             act(self, data)
         elif data.get("error"):  # from proxies that leave the type out

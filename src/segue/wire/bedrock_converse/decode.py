@@ -40,12 +40,12 @@ class Reader:
         self.stop: str | None = None
         self.why = ""
 
-    def event(self, name: str, data: Any) -> None:
+    def event(self, name: bytes, data: Any) -> None:
         act = _EVENTS.get(name)
         if act is not None:
             act(self, data)
-        elif ":" in name or name.endswith("Exception"):  # proxies send exceptions as events
-            self.failed(name.rpartition(":")[2], data)
+        elif b":" in name or name.endswith(b"Exception"):  # proxies send exceptions as events
+            self.failed(name.rpartition(b":")[2].decode("utf-8", "replace"), data)
         # `initial-response` and unknown events are ignored.
 
     def whole(self, body: Mapping[str, Any]) -> None:
@@ -254,13 +254,13 @@ def _joined(pieces: list[str]) -> str:
         return "".join(pieces)
 
 
-_EVENTS: dict[str, Callable[[Reader, Any], None]] = {
-    "messageStart": Reader.message_start,
-    "contentBlockStart": Reader.block_start,
-    "contentBlockDelta": Reader.block_delta,
-    "contentBlockStop": Reader.block_stop,
-    "messageStop": Reader.message_stop,
-    "metadata": Reader.metadata,
+_EVENTS: dict[bytes, Callable[[Reader, Any], None]] = {
+    b"messageStart": Reader.message_start,
+    b"contentBlockStart": Reader.block_start,
+    b"contentBlockDelta": Reader.block_delta,
+    b"contentBlockStop": Reader.block_stop,
+    b"messageStop": Reader.message_stop,
+    b"metadata": Reader.metadata,
 }
 
 # Other deltas belong to blocks that only the provider can read back: `toolResult` (of server tools), `image`.

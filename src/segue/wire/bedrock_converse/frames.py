@@ -38,7 +38,7 @@ class EventStream:
         self._buffer = bytearray()
         self._needed = _PRELUDE.size  # bytes in the buffer before the next frame can be read
         self._broken: BrokenStream | None = None
-        self._kinds: dict[bytes, tuple[str, bytes]] = {}  # by headers; most frames of a stream share a few
+        self._kinds: dict[bytes, tuple[bytes, bytes]] = {}  # by headers; most frames of a stream share a few
 
     def feed(self, data: bytes) -> list[Frame]:
         """Add bytes and return the frames that are now complete. A damaged frame raises after those before it."""
@@ -95,8 +95,9 @@ class EventStream:
         self._needed = _PRELUDE.size
         return at
 
-    def _remember(self, headers: bytes) -> tuple[str, bytes]:
-        kind = _kind(strings(headers))
+    def _remember(self, headers: bytes) -> tuple[bytes, bytes]:
+        name, data = _kind(strings(headers))
+        kind = name.encode(), data
         if len(self._kinds) < _KEPT:
             self._kinds[headers] = kind
         return kind

@@ -6,8 +6,8 @@ MAX_FRAME = 64 * 1024 * 1024
 """Limit for one event, and for a whole answer, in bytes. Larger ones are an attack or a mistake."""
 
 
-Frame = tuple[str, bytes]
-"""One event: its name, or an empty string, and its data."""
+Frame = tuple[bytes, bytes]
+"""One event: its name, which may be empty, and its data."""
 
 
 class BrokenStream(ValueError):

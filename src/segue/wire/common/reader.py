@@ -11,8 +11,8 @@ class Reader(Protocol):
 
     def __init__(self, answer: Answer) -> None: ...
 
-    def event(self, name: str, data: Any) -> None:
-        """Read one event of a stream: its name, or an empty string, and its JSON."""
+    def event(self, name: bytes, data: Any) -> None:
+        """Read one event of a stream: its name, which may be empty, and its JSON."""
 
     def whole(self, body: Mapping[str, Any]) -> None:
         """Read a whole answer, or the body of an error."""

@@ -11,8 +11,9 @@ import re
 
 from .frame import MAX_FRAME, BrokenStream, Frame
 
-_EVENT = re.compile(rb"(?:event: ([^\n]*)\n)?(data: [^\n]*)\n\n|((?s:.*?))\n\n")
-"""An event. Nearly all are one line of data, or a name and one line of data."""
+_NAMED = re.compile(rb"(?m)^event: (.*)\ndata: (.*)\n\n")
+_UNNAMED = re.compile(rb"(?m)^()data: (.*)\n\n")
+"""Events as nearly all streams have them: a name and one line of data, or one line of data."""
 
 
 class ServerSentEvents:
@@ -43,11 +44,7 @@ class ServerSentEvents:
         done = bytes(buffer[:end])
         del buffer[:end]
         self._seen = max(len(buffer) - 1, 0)
-        frames = [
-            (name.decode("utf-8", "replace"), data[6:]) if data else _frame(other)
-            for name, data, other in _EVENT.findall(done)
-        ]
-        return [frame for frame in frames if frame is not None]
+        return _frames(done)
 
     def close(self) -> list[Frame]:
         """Return the last event, if its empty line is missing."""
@@ -64,10 +61,19 @@ class ServerSentEvents:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
+def _frames(done: bytes) -> list[Frame]:
+    """The events in ``done``, which ends with an empty line."""
+    plain, lines = (_NAMED, 3) if done.startswith(b"event") else (_UNNAMED, 2)
+    frames: list[Frame] = plain.findall(done)
+    if done.count(b"\n") == lines * len(frames):  # all lines belong to events of this form
+        return frames
+    return [frame for block in done[:-2].split(b"\n\n") if (frame := _frame(block)) is not None]
+
+
 def _frame(block: bytes) -> Frame | None:
     if block.lstrip().startswith(b"{"):
-        return "", block
-    name = ""
+        return b"", block
+    name = b""
     data: list[bytes] = []
     for line in block.split(b"\n"):
         field, _, value = line.partition(b":")
@@ -75,6 +81,6 @@ def _frame(block: bytes) -> Frame | None:
         if field == b"data":
             data.append(value)
         elif field == b"event":
-            name = value.decode("utf-8", "replace")
+            name = value
         # `id`, `retry`, comments (no field name) and heartbeats are ignored.
     return (name, b"\n".join(data)) if data or name else None

@@ -56,7 +56,7 @@ class Reader:
         self.sources: dict[str, Any] = {}
         self.noted: set[str] = set()
 
-    def event(self, name: str, data: Any) -> None:
+    def event(self, name: bytes, data: Any) -> None:
         answer = self.answer
         if data.get("error"):
             answer.fail(_error(data["error"]))
@@ -83,7 +83,7 @@ class Reader:
         if not any(name in body for name in ("candidates", "promptFeedback", "usageMetadata")):
             self.answer.fail(_error(body.get("error") or body))
             return
-        self.event("", body)
+        self.event(b"", body)
         self.end(marked=False)
 
     def end(self, marked: bool) -> None:

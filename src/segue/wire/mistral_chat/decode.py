@@ -36,7 +36,7 @@ class Reader:
         self.references: list[Any] = []  # of the text
         self.stop: str | None = None
 
-    def event(self, name: str, data: Any) -> None:
+    def event(self, name: bytes, data: Any) -> None:
         if "choices" not in data or data.get("error"):
             self.read_other(name, data)
             return
@@ -77,9 +77,9 @@ class Reader:
         self.answer.response_model = data.get("model")
         self.answer.begin()
 
-    def read_other(self, name: str, data: Object) -> None:
+    def read_other(self, name: bytes, data: Object) -> None:
         """Read an event that is not a chunk: an error in one of its forms; anything else is ignored."""
-        if name == "error" or any(data.get(key) for key in ("error", "message", "detail")):
+        if name == b"error" or any(data.get(key) for key in ("error", "message", "detail")):
             self.answer.fail(error_text(data))
 
     def read_message(self, message: Object, read_calls: Callable[[Sequence[Object]], Any]) -> None:

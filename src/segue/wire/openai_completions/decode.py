@@ -77,7 +77,7 @@ class Reader:
         self.stop: str | None = None
         self.stop_detail = ""
 
-    def event(self, name: str, data: Any) -> None:
+    def event(self, name: bytes, data: Any) -> None:
         answer = self.answer
         if not answer.response_id:
             self.read_origin(data)
@@ -102,7 +102,7 @@ class Reader:
         if not body.get("choices"):
             self.answer.fail(_fault(body) or error_text(body))
             return
-        self.event("", body)
+        self.event(b"", body)
         self.end(marked=True)
 
     def end(self, marked: bool) -> None:
@@ -132,9 +132,9 @@ class Reader:
         if self.upstream_field is not None:
             answer.upstream = data.get(self.upstream_field) or answer.upstream
 
-    def read_other(self, name: str, data: Mapping[str, Any]) -> None:
+    def read_other(self, name: bytes, data: Mapping[str, Any]) -> None:
         """Read what is not in a choice: an error, usage, filter results, a heartbeat."""
-        fault = _fault(data) or (error_text(data) if name == "error" else "")
+        fault = _fault(data) or (error_text(data) if name == b"error" else "")
         groq = data.get("x_groq") or {}
         if fault or groq.get("error"):
             self.answer.fail(fault or error_text(groq["error"]))

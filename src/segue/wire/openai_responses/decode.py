@@ -45,8 +45,8 @@ class Reader:
         self.drops_ids = False  # an item could not be recorded: those after it are stored without ids (OAR-08)
         self.refused: Draft | None = None
 
-    def event(self, name: str, data: Any) -> None:
-        handle = _EVENTS.get(data.get("type") or name)
+    def event(self, name: bytes, data: Any) -> None:
+        handle = _EVENTS.get(data.get("type") or name.decode("utf-8", "replace"))
         if handle is not None:
             handle(self, data)
         elif data.get("error"):
