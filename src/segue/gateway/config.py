@@ -124,6 +124,8 @@ class GatewaySetting(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=T
     idle_timeout: Positive = 75.0
     body_timeout: Positive = 60.0
     shutdown_timeout: Positive = 60.0
+    # Seconds that a client may leave all of its answer unread.
+    unread_timeout: Positive = 240.0
     # How often a member is asked again, and the seconds that it rests after failing; None: as everywhere in segue.
     retries: Annotated[int, Meta(ge=0)] | None = None
     cooldown: Annotated[float, Meta(ge=0)] | None = None

@@ -73,6 +73,10 @@ class Cut(Exception):
     """The answer failed after its first content had been sent."""
 
 
+class Unread(Exception):
+    """The client does not read what is sent to it."""
+
+
 class Lossy(Exception):
     """The request would lose something, and the client or the operator does not allow that."""
 
@@ -379,7 +383,12 @@ class Ask:
         if self._held and self._has_content and not (self._raw and self._done is not None):
             self._begin()
             self._flush()
-        await self.output.flush()
+        try:
+            await self.output.flush()
+        except asyncio.CancelledError:  # a limit has ended the wait for the client, which is not the member's fault
+            if self._done is None:
+                raise Unread from None
+            raise
 
     def _on_piece(self, data: bytes) -> None:
         if self._raw and self._renamer is not None:

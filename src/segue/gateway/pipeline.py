@@ -33,7 +33,7 @@ from .database import within
 from .envelope import Sealer
 from .forward import forwarded_headers
 from .incoming import Incoming
-from .journal import Ask, Cut, Lossy, Settings
+from .journal import Ask, Cut, Lossy, Settings, Unread
 from .keys import Keys, reserve
 from .output import send_whole
 from .recall import Place, Recall
@@ -47,6 +47,8 @@ logger = logging.getLogger("segue.gateway")
 REMEMBER = 30.0
 """Seconds that the last event of an answer waits for the store."""
 STRICT = "strict"
+GONE = 499
+"""The status of a request whose client does not get its answer, as in nginx."""
 
 
 class Pipeline:
@@ -218,7 +220,7 @@ class Pipeline:
             with ask.output.kept_alive(seconds, ask.keepalive) if incoming.streams else nullcontext():
                 await work
         except asyncio.CancelledError:
-            report.status, report.error = 499, "the client has disconnected"
+            report.status, report.error = GONE, "the client has disconnected"
             if not watch.done():
                 raise
             return None
@@ -237,6 +239,9 @@ class Pipeline:
         except Cut:
             error = None
             ask.report.error = "cut"
+        except Unread:
+            ask.report.status, ask.report.error = GONE, "the client has not read its answer"
+            return
         except Lossy as found:
             self._refuse_losses(ask, found)
             error = None

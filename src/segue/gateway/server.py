@@ -31,16 +31,44 @@ _WITHOUT_CUTS = _WithoutCuts()
 
 
 class Connection(HttpToolsProtocol):
-    """A connection with limits on the size and the time of a request's head, which uvicorn does not have."""
+    """A connection with limits that uvicorn does not have: on the size and the time of a request's head, and on the
+    time that a client may leave its answer unread."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        app: Any = self.config.app
+        self._unread_timeout: float = app.gateway.config.gateway.unread_timeout
+        self._reading: asyncio.TimerHandle | None = None
         self._head: int | None = 0
         self._timer = self.loop.call_later(HEAD_TIMEOUT, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_watching()
+
+    def _watch(self, waiting: int) -> None:
+        """Look after some time whether the client has read something of what is ``waiting`` for it."""
+        self._reading = self.loop.call_later(self._unread_timeout, self._look, waiting)
+
+    def _stop_watching(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _look(self, before: int) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < before:
+            self._watch(waiting)
+        else:
+            self.transport.abort()  # to close it would wait for the client
 
     def data_received(self, data: bytes) -> None:
         if self._head is not None:
