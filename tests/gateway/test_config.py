@@ -44,9 +44,10 @@ model_list:
     litellm_params: {model: anthropic/claude-sonnet-4-5, api_key: sk-one}
   - model_name: big
     litellm_params: {model: gpt-5.1, api_key: sk-two, api_base: "https://example.com/v1"}
+    model_info: {mode: chat}
 router_settings:
   fallbacks: [{fast: [big]}]
-  model_group_alias: {quick: fast}
+  model_group_alias: {quick: {model: fast, hidden: true}}
   num_retries: 1
   routing_strategy: least-busy
 litellm_settings: {drop_params: true}
@@ -83,6 +84,58 @@ def test_all_faults_are_reported_at_once(tmp_path: Path) -> None:
         assert part in found
 
 
+BAD = """
+[gateway]
+listen = "nowhere"
+master_key = ""
+secret = ""
+keepalive = inf
+idle_timeout = nan
+[[routes]]
+name = "one"
+models = [
+    { model = "openai/gpt-5.4", wieght = 2, base_url = "x" },
+    { modle = "x" },
+    "nope/x",
+    5,
+]
+policy = "lucky"
+[providers.openai]
+base_url = "not an address"
+[[providers.openai.accounts]]
+name = "a"
+[[providers.openai.accounts]]
+api_key = "env:SEGUE_TEST_MISSING"
+[[keys]]
+name = "one"
+key = "same"
+budget = { dollars = inf, per = "year" }
+limits = { requests_per_minute = 0, tokens_per_hour = 5 }
+[[keys]]
+name = "two"
+key = "same"
+[[keys]]
+name = "three"
+key = " "
+"""
+PLACES = (
+    "gateway.listen: 'nowhere'", "gateway.master_key:", "gateway.secret:", "gateway.keepalive:",
+    "gateway.idle_timeout:",
+    "routes[0].models[0].wieght", "routes[0].models[1].modle", "routes[0].models[1]: model is missing", "'nope'",
+    "routes[0].models[3]", "route 'one': base_url", "routes[0].policy", "providers.openai.base_url",
+    "providers.openai.accounts[0]: api_key is missing", "SEGUE_TEST_MISSING", "accounts[1]: name is missing",
+    "keys[0].budget.dollars", "keys[0].budget.per", "keys[0].limits.requests_per_minute",
+    "keys[0].limits.tokens_per_hour", "keys: 'one' and 'two' are the same key", "keys[2].key: it is empty",
+)  # fmt: skip
+
+
+def test_so_are_those_of_tables_in_tables(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, BAD)
+    assert [part for part in PLACES if part not in "\n".join(caught.value.faults)] == []
+    assert len(caught.value.faults) == len(PLACES), caught.value.faults
+
+
 def test_litellms_file_is_read_and_every_unused_setting_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,7 +149,41 @@ def test_litellms_file_is_read_and_every_unused_setting_is_named(
         "router_settings.routing_strategy",
         "litellm_settings.drop_params",
         "model_list[0].litellm_params.timeout",
+        "model_list[2].model_info.mode",
+        "router_settings.model_group_alias.quick.hidden",
     ]
+
+
+BAD_LITELLM = """
+model_list:
+  - model_name: fast
+    litellm_params: {model: openai/gpt-5.1, api_key: os.environ/SEGUE_TEST_MISSING, weight: -1, api_base: nowhere}
+  - 5
+router_settings: {num_retries: 1.5, cooldown_time: soon, fallbacks: {fast: [big]}, model_group_alias: [a]}
+litellm_settings: [drop_params]
+general_settings: {master_key: [a]}
+environment_variables: x
+"""
+
+
+def test_all_faults_of_litellms_file_are_reported_at_once(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(tmp_path, BAD_LITELLM, "config.yaml")
+    found = "\n".join(caught.value.faults)
+    places = (
+        "SEGUE_TEST_MISSING", "model_list[0].litellm_params.weight", "'nowhere'", "model_list[1]",
+        "router_settings.num_retries", "router_settings.cooldown_time", "router_settings.fallbacks",
+        "router_settings.model_group_alias", "litellm_settings:", "environment_variables:",
+        "general_settings.master_key",
+    )  # fmt: skip
+    assert [part for part in places if part not in found] == []
+
+
+def test_a_store_is_found_from_the_file_not_from_the_working_directory(tmp_path: Path) -> None:
+    """A cloned repository may have a file of that name, with routes that lead the keys elsewhere."""
+    assert load(tmp_path, '[gateway]\nstore = "gateway.db"').gateway.store == str(tmp_path / "gateway.db")
+    for store in ("/var/lib/segue.db", "postgresql://segue@db/segue"):
+        assert load(tmp_path, f'[gateway]\nstore = "{store}"').gateway.store == store
 
 
 def test_a_public_address_needs_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
