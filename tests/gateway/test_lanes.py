@@ -451,6 +451,12 @@ class TestCounting:
         assert answer.status_code == 200 and answer.json()[field] > 0
         assert answer.headers["x-segue-tokens"] == "estimated"
 
+    def test_gemini_counts_what_a_whole_request_would_have(self, served: Served) -> None:
+        """``generateContentRequest`` holds it in place of ``contents`` (ai.google.dev/api/tokens, 2026-11)."""
+        url, body = f"/v1beta/models/{CHAT}:countTokens", {"contents": [{"parts": [{"text": "How long is this?"}]}]}
+        wrapped = {"generateContentRequest": body | {"model": f"models/{CHAT}"}}
+        assert post(served, url, wrapped).json() == post(served, url, body).json()
+
     def test_the_first_event_has_an_estimate_of_the_prompt(self, served: Served) -> None:
         """Clients that see 0 never compact."""
         answer = post(served, "/v1/messages", messages(RESPONSES, "word " * 400, stream=True))

@@ -81,7 +81,8 @@ async def usage(app: "App", call: "Call") -> None:
 
 def require_admin(app: "App", call: "Call") -> None:
     """Raise unless the caller may administrate."""
-    known = app.gateway.keys
-    if known.is_master(call.headers, call.query) or (not known.has_master and call.is_local and app.gateway.is_local):
+    known, gateway = app.gateway.keys, app.gateway
+    is_local = call.is_local and gateway.is_local and gateway.guard.is_local(call.headers)
+    if known.is_master(call.headers, call.query) or (not known.has_master and is_local):
         return
     raise AuthenticationError("this needs the master key" if known.has_master else "this works from loopback only")

@@ -8,23 +8,31 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..errors import AuthenticationError, InvalidRequestError, ModelNotFoundError, OverloadedError, ProviderError
+from ..errors import (
+    AuthenticationError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    OverloadedError,
+    ProviderError,
+    SegueError,
+)
 from ..render import write_error
 from ..transport import Body, read_body
+from ..types.codec import UNREADABLE
 from . import admin
 from .bodies import BodyError, Disconnected, read_bytes
 from .clients import ANTHROPIC, CHAT, CLIENTS, GEMINI, RESPONSES
-from .counting import WRITTEN
+from .counting import WRITTEN, request_in
 from .gateway import Gateway
 from .incoming import Incoming, fresh_id
 from .listing import format_for, listed, one
 from .output import send_whole
+from .pipeline import as_provider_error
 from .responses import Refused
 from .routes import is_allowed
 
@@ -94,8 +102,8 @@ class App:
             await self._dispatch(endpoint, call, path)
         except Disconnected:
             pass
-        except ProviderError as error:
-            await _refuse(call, error)
+        except (SegueError, *UNREADABLE) as error:
+            await _refuse(call, as_provider_error(error))
         except Refused as error:
             await call.reply(error.status, error.body)
         except BodyError as error:
@@ -146,6 +154,7 @@ class App:
     async def count(self, call: Call, model: str | None = None) -> None:
         """Answer a request for the number of tokens."""
         incoming = await self.incoming(call, model, False)
+        incoming = replace(incoming, body=request_in(incoming.body, incoming.client.name))
         tokens, is_exact = await self.gateway.pipeline.count(incoming)
         assert call.protocol is not None
         mark = {} if is_exact else {"x-segue-tokens": "estimated"}
@@ -185,13 +194,13 @@ def _headers(scope: Any) -> dict[str, str]:
 def _find(method: str, path: str) -> tuple[Endpoint | None, Mapping[str, str]]:
     for endpoint in ENDPOINTS:
         if endpoint.method == method and (found := endpoint.path.fullmatch(path)):
-            return endpoint, {name: unquote(value) for name, value in found.groupdict().items()}
+            return endpoint, found.groupdict()
     return None, {}
 
 
 async def _refuse(call: Call, error: ProviderError, status: int | None = None) -> None:
-    """Send an error in the client's protocol; where that is not known, in OpenAI's."""
-    written = write_error(error, call.protocol or CHAT, status)
+    """Send an error in the client's protocol; where that is not known, in that of its headers."""
+    written = write_error(error, call.protocol or format_for(call.headers), status)
     close = {"connection": "close"} if status in (408, 413) else {}
     await call.reply(written.status, written.json(), {**written.headers, **close})
 

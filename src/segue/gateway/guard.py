@@ -15,6 +15,10 @@ class Guard:
         self._public, self._any_host = public, not hosts and public
         self.has_keys = False
 
+    def is_local(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request is addressed to this machine, and did not come through a proxy, as far as headers say."""
+        return is_loopback(_name(headers.get("host", ""))) and not any(name in headers for name in FORWARDING)
+
     def problem(self, headers: Mapping[str, str]) -> str | None:
         """Why a request is refused, if it is."""
         origin = headers.get("origin")

@@ -5,8 +5,6 @@ import logging
 from contextlib import nullcontext
 from typing import Any
 
-import msgspec
-
 from ..agent import RequestLoop
 from ..client import Poster
 from ..errors import (
@@ -24,6 +22,7 @@ from ..projection import PRESETS
 from ..render import write_error
 from ..router import Failover, Router, Situation
 from ..types import AssistantMessage, Model, Origin
+from ..types.codec import UNREADABLE
 from .binding import bound_answer
 from .clients import RESPONSES
 from .config import Config
@@ -77,7 +76,8 @@ class Pipeline:
         situation, router, targets = self._choose(reading, route, conversation, cuts, report)
         self.keys.admit(incoming.key, incoming.model, situation.tokens)
         models = [target.model for target in targets]
-        await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
+        if send is not None:  # counting costs nothing
+            await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
         known, bare = reading.known, incoming.client.drops_ids
         place = Place(
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
@@ -198,7 +198,7 @@ class Pipeline:
             found = ask.reach(model)
             request = ask.request(found.model)
             tokens = await counted(request, found, self._poster)
-        except (SettingError, msgspec.MsgspecError, FormatError) as error:
+        except (SegueError, *UNREADABLE) as error:
             raise as_provider_error(error) from None
         self.conversations.put(reading)
         return (round(request.guessed()), False) if tokens is None else (tokens, True)
@@ -209,7 +209,7 @@ class Pipeline:
         """Answer a request. ``gone`` waits until the client has disconnected. Return the answer, if there is one."""
         try:
             ask, router, reading = await self.prepare(incoming, report, send)
-        except (SegueError, msgspec.MsgspecError) as error:
+        except (SegueError, *UNREADABLE) as error:
             await self._send_error(send, incoming.client.name, error, report)
             return None
         work = asyncio.create_task(self._work(ask, router, reading))
@@ -245,7 +245,7 @@ class Pipeline:
         except Lossy as found:
             self._refuse_losses(ask, found)
             error = None
-        except (SegueError, msgspec.MsgspecError) as found:
+        except (SegueError, *UNREADABLE) as found:
             error = found
         except Exception:
             logger.exception("%s: internal error", ask.report.id)
@@ -282,7 +282,7 @@ def as_provider_error(error: Exception) -> ProviderError:
         return NetworkError(error.for_shell())
     if isinstance(error, FormatError | ProjectionError | ModelError):
         return InvalidRequestError(error.for_shell())
-    return InvalidRequestError(str(error))
+    return InvalidRequestError(f"the body cannot be read: {error}")
 
 
 def member_name(model: Model) -> str:

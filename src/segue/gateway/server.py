@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import socket
+from math import ceil
 from typing import Any
 
 import uvicorn
@@ -40,6 +41,7 @@ class Connection(HttpToolsProtocol):
         self._unread_timeout: float = app.gateway.config.gateway.unread_timeout
         self._reading: asyncio.TimerHandle | None = None
         self._head: int | None = 0
+        self._tail = b""  # the last bytes of a head that is not complete
         self._timer = self.loop.call_later(HEAD_TIMEOUT, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -72,8 +74,12 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         if self._head is not None:
-            end = data.find(b"\r\n\r\n")
-            self._head += len(data) if end < 0 else end
+            tail, self._tail = self._tail, b""
+            joined = tail + data
+            end = joined.find(b"\r\n\r\n")
+            if end < 0:
+                end, self._tail = len(joined), joined[-3:]
+            self._head += end - len(tail)
             if self._head > MOST_HEAD:
                 self._refuse(b"HTTP/1.1 431 Request Header Fields Too Large")
                 return
@@ -119,8 +125,8 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            timeout_keep_alive=int(settings.idle_timeout),
-            timeout_graceful_shutdown=int(settings.shutdown_timeout),
+            timeout_keep_alive=ceil(settings.idle_timeout),
+            timeout_graceful_shutdown=ceil(settings.shutdown_timeout),
             backlog=2048,
         )
     )
