@@ -27,6 +27,8 @@ def bind(host: str, port: int) -> socket.socket:
 
 def run_workers(count: int, work: Callable[[], None]) -> None:
     """Run ``work`` in ``count`` processes until a signal; they end when this process does."""
+    from prometheus_client.multiprocess import mark_process_dead  # after DIRECTORY is set
+
     try:
         running: dict[int, float] = {}
         stopping = False
@@ -48,6 +50,7 @@ def run_workers(count: int, work: Callable[[], None]) -> None:
             except ChildProcessError:
                 return
             began = running.pop(process, 0.0)
+            mark_process_dead(process)  # type: ignore[no-untyped-call]  # what it was doing does not run any more
             if not stopping and time.monotonic() - began < TOO_FAST:
                 time.sleep(TOO_FAST)
     finally:
