@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from segue.errors import ConfigError
+from segue.errors import ConfigError, ModelNotFoundError
 from segue.gateway import check_start, load_config
 from segue.gateway.config import Config, GatewaySetting
 from segue.gateway.guard import Guard
@@ -216,3 +216,25 @@ def test_exact_names_come_before_patterns_and_those_before_the_catalog(monkeypat
     routes = Routes(Config())
     assert routes.resolve("gpt-5.4", "openai-responses").targets[0].model.ref == "openai/gpt-5.4"
     assert routes.resolve("openai/gpt-5.4", "openai-responses").targets[0].model.ref == "openai/gpt-5.4"
+
+
+def test_a_bare_name_is_that_of_its_vendor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if a cloud that hosts it has a key, too; without a key of the vendor, the cloud answers."""
+    monkeypatch.setenv("AZURE_API_KEY", "azure-key")
+    monkeypatch.setenv("AZURE_RESOURCE_NAME", "resource")
+    monkeypatch.setenv("XAI_API_KEY", "xai-key")
+    assert Routes(Config())._catalog_name("grok-4") == "xai/grok-4"
+    monkeypatch.delenv("XAI_API_KEY")
+    assert Routes(Config())._catalog_name("grok-4") == "azure/grok-4"
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_ones_each_once() -> None:
+    with pytest.raises(ModelNotFoundError) as caught:
+        Routes(Config()).resolve("nope-5", "openai-responses")
+    _, _, hint = str(caught.value).partition("did you mean ")
+    names = hint.rstrip("?").split(" or ")
+    assert len(names) == len(set(names)) > 1
+
+
+def test_the_model_behind_every_name_is_listed() -> None:
+    assert Routes(Config(), to="openai/gpt-5.4").names() == ["openai/gpt-5.4"]
