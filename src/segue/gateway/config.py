@@ -192,7 +192,7 @@ def read_config(document: Mapping[str, Any], faults: list[str]) -> Config:
     ]
     gateway = _read(GatewaySetting, document.get("gateway", {}), "gateway", faults) or GatewaySetting()
     routes = [_route(value, f"routes[{at}]", faults) for at, value in _entries(document, "routes", faults)]
-    keys = [_key(value, f"keys[{at}]", faults) for at, value in _entries(document, "keys", faults)]
+    keys = [read_key(value, f"keys[{at}]", faults) for at, value in _entries(document, "keys", faults)]
     providers = _providers(document.get("providers", {}), faults)
     config = Config(
         gateway=gateway,
@@ -366,7 +366,7 @@ def _providers(value: Any, faults: list[str]) -> dict[str, ProviderSetting]:
     return found
 
 
-def _key(value: Any, path: str, faults: list[str]) -> KeySetting | None:
+def read_key(value: Any, path: str, faults: list[str]) -> KeySetting | None:
     """Read a key. Only its digest is kept."""
     if isinstance(value, dict):
         value = dict(value)

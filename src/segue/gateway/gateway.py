@@ -88,6 +88,8 @@ class Gateway:
                 await act()
             except SegueError as error:
                 logger.warning("the store: %s", error)
+            except Exception:
+                logger.exception("the store")  # the next try must follow in any case
 
     async def answer(self, incoming: Incoming, send: Any, gone: Any) -> None:
         """Answer a request for an answer."""

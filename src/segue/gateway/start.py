@@ -68,6 +68,11 @@ def with_local(config: Config, models: Mapping[str, str | None]) -> Config:
     return replace(config, routes=(*config.routes, *routes))
 
 
+def url_of(host: str, port: int) -> str:
+    """The address that clients use."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def client_lines(url: str, model: str, key: str = "anything") -> list[str]:
     """The commands that point each client at the gateway."""
     settings = f'name="segue", base_url="{url}/v1", env_key="GATEWAY_KEY", wire_api="responses"'
