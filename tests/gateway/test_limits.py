@@ -20,7 +20,7 @@ from segue.errors import AuthenticationError
 from segue.gateway.config import Budget, KeySetting, Limits, digest_of
 from segue.gateway.keys import Keys
 from segue.gateway.server import Connection
-from segue.testing import Reply
+from segue.testing import Fault, Reply
 from segue.types import TextContent, ThinkingContent
 
 ANTHROPIC, RESPONSES = "anthropic-messages", "openai-responses"
@@ -201,6 +201,20 @@ def raw(served: Served, data: bytes) -> bytes:
 )
 def test_smuggled_and_oversized_heads_are_refused_and_closed(served: Served, head: bytes) -> None:
     assert raw(served, head).startswith((b"HTTP/1.1 400", b"HTTP/1.1 431"))
+
+
+def test_a_process_with_too_many_requests_still_lives(tmp_path: Path) -> None:
+    """Whoever restarts processes that seem to be dead must not do so because of load."""
+    with Served(tmp_path, [ANTHROPIC], gateway={"max_requests": 1}) as served:
+        body = {"model": ANTHROPIC, "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}], "stream": True}
+        served[ANTHROPIC].say(Fault("silence", Reply([TextContent("This is half of an answer, and here is more.")])))
+        with httpx2.stream("POST", f"{served.url}/v1/messages", json=body) as answer:
+            pieces = answer.iter_text()
+            assert any("half" in piece for piece in pieces)
+            over = httpx2.post(f"{served.url}/v1/messages", json=body)
+            assert over.status_code == 529 and int(over.headers["retry-after"]) > 0
+            for path in ("/health/live", "/health/ready", "/metrics"):
+                assert httpx2.get(served.url + path).status_code == 200
 
 
 def test_a_websocket_is_refused_with_426(served: Served) -> None:

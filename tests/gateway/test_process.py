@@ -2,7 +2,10 @@
 
 import os
 import signal
+import socket
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -16,7 +19,7 @@ from segue.catalog import Catalog
 from segue.cli.local_servers import SMALL
 from segue.cli.model_choice import is_installed
 from segue.testing import Fault, Reply
-from segue.types import TextContent
+from segue.types import Context, TextContent
 
 
 @pytest.mark.skipif(not is_installed(), reason="the small model is not installed")
@@ -30,6 +33,40 @@ def test_without_a_key_the_model_of_this_machine_is_served(tmp_path: Path) -> No
         body = {"model": SMALL, "max_tokens": 4, "messages": [{"role": "user", "content": "hi"}]}
         answer = httpx2.post(f"{url}/v1/messages", json=body, timeout=HANGS)
         assert answer.status_code == 200 and answer.headers["x-segue-model"] == SMALL
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_gateway_that_stops_finishes_its_streams_and_refuses_new_connections(tmp_path: Path, workers: str) -> None:
+    """Clients of a connection that is accepted and not served would wait until the last stream has ended."""
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(context: Context) -> str:
+        begun.set()
+        assert go.wait(HANGS)
+        return "At last."
+
+    with (
+        Provider("anthropic") as standin,
+        gateway(tmp_path, standin.url, standin.key, "--workers", workers) as (process, url),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        standin.say(slow)
+        turns = [{"role": "user", "content": "Slow?"}]
+        body = {"model": MODEL, "max_tokens": 9, "messages": turns, "stream": True}
+        answer = pool.submit(httpx2.post, f"{url}/v1/messages", json=body, timeout=HANGS)
+        assert begun.wait(HANGS)
+        process.send_signal(signal.SIGTERM)
+        host, port = url.removeprefix("http://").split(":")
+        until(lambda: not accepts(host, int(port)))
+        go.set()
+        assert "At last." in answer.result().text and "message_stop" in answer.result().text
+        process.wait(HANGS)
+
+
+def accepts(host: str, port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex((host, port)) == 0
 
 
 def running(url: str) -> float:

@@ -117,7 +117,7 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
         if args.workers == 1:
             work()
         else:
-            run_workers(args.workers, work)
+            run_workers(args.workers, work, listening)
     return 0
 
 

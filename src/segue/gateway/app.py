@@ -118,7 +118,7 @@ class App:
         elif endpoint is None:
             known = any(each.path.fullmatch(path) for each in ENDPOINTS)
             await _refuse(call, InvalidRequestError(f"there is no {call.method} {path} here"), 405 if known else 404)
-        elif self.running > self.gateway.config.gateway.max_requests:
+        elif endpoint.protocol is not None and self.running > self.gateway.config.gateway.max_requests:
             await _refuse(call, OverloadedError("the gateway has too many requests at once", retry_after=1.0))
         else:
             await endpoint.handler(self, call)
