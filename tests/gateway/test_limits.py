@@ -17,7 +17,7 @@ from support.waiting import HANGS
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from segue.errors import AuthenticationError
-from segue.gateway.config import Budget, KeySetting, Limits, digest_of
+from segue.gateway.config import Budget, KeySetting, Limits, Member, RouteSetting, digest_of
 from segue.gateway.keys import Keys
 from segue.gateway.server import Connection
 from segue.testing import Fault, Reply
@@ -268,3 +268,13 @@ def test_a_gateway_whose_last_key_was_revoked_is_not_open() -> None:
     assert keys.required
     with pytest.raises(AuthenticationError):
         keys.find({}, "")
+
+
+def test_routes_are_shown_without_keys(tmp_path: Path) -> None:
+    """The key of a member, and what is in its address."""
+    member = Member(model="openai/gpt-5.4", api_key="sk-of-a-provider", base_url="https://user:password@example.com/v1")
+    with Served(tmp_path, [ANTHROPIC], routes=(RouteSetting(name="fast", models=(member,)),)) as served:
+        [route] = httpx2.get(f"{served.url}/segue/routes").json()["routes"]
+    assert route["name"] == "fast" and route["models"][0]["model"] == "openai/gpt-5.4"
+    assert "example.com" in written(route)
+    assert "sk-of-a-provider" not in written(route) and "password" not in written(route)

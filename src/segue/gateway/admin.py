@@ -57,9 +57,13 @@ async def request(app: "App", call: "Call") -> None:
 
 
 async def routes(app: "App", call: "Call") -> None:
-    """The routes as they are now."""
+    """The routes as they are now, without keys."""
     require_admin(app, call)
-    await call.reply(200, {"routes": list(app.gateway.routes.settings.values())})
+    shown = [
+        {"name": each.name, "models": [dict(member.__rich_repr__()) for member in each.models], "policy": each.policy}
+        for each in app.gateway.routes.settings.values()
+    ]
+    await call.reply(200, {"routes": shown})
 
 
 async def keys(app: "App", call: "Call") -> None:
