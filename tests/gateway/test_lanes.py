@@ -300,6 +300,16 @@ class TestFailover:
         served.gateway.routes._file["both"] = route
         served.gateway.routes._made.clear()
 
+    def test_a_running_turn_whose_model_fails_is_rebound(self, served: Served) -> None:
+        served[ANTHROPIC].say(CALL, Fault("wrong-key"))
+        served["mistral-chat"].say("Warm, says the other.")
+        talk = AnthropicTalk(served.url)
+        talk.user("Weather in Rome, rebound?")
+        assert talk.ask("both", False) is None
+        assert talk.ask("both", False) == "Warm, says the other."
+        assert talk.headers["x-segue-turn"] == "rebound"
+        assert talk.headers["x-segue-model"] == "mistral/mistral-large-latest"
+
     @pytest.mark.parametrize("stream", [False, True])
     def test_before_the_first_content_another_member_answers(self, served: Served, stream: bool) -> None:
         served[ANTHROPIC].say(Fault("wrong-key"))

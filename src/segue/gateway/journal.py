@@ -161,6 +161,9 @@ class Ask:
             request = encode(context, model, options, self._policy)
         rendered = request.changes
         self.report.model = model.ref
+        bound = self._situation.bound
+        if bound is not None:
+            self.report.turn = "bound" if Origin.of(model) == Origin.of(bound) else "rebound"
         self._raw = False
         self._dropped = [*self.incoming.body.changes, *dropped]
         forwarded = self._forward(request, model) if not rendered else None
