@@ -13,7 +13,7 @@ import httpx2
 import pytest
 import zstandard
 from support.gateways import AnthropicTalk, Served, written
-from support.waiting import HANGS
+from support.waiting import HANGS, until
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from segue.errors import AuthenticationError
@@ -110,6 +110,23 @@ def test_administration_needs_the_master_key(served: Served) -> None:
         assert httpx2.get(served.url + path, headers={"x-api-key": "the-master-key-0123"}).status_code == 200
     assert httpx2.get(f"{served.url}/health/live").status_code == 200
     assert httpx2.get(f"{served.url}/health/ready").status_code == 200
+
+
+@pytest.mark.parametrize("leaves", [True, False], ids=["the client leaves", "the provider breaks off"])
+@pytest.mark.parametrize("target", [ANTHROPIC, RESPONSES])
+def test_an_answer_that_was_not_completed_is_counted(tmp_path: Path, target: str, leaves: bool) -> None:
+    """Otherwise a client could use up any budget for nothing, by leaving shortly before the end."""
+    half = Reply([TextContent("This is half of an answer, and here is the rest of it, which is as long.")])
+    with Served(tmp_path, [target]) as served:
+        served[target].say(Fault("silence" if leaves else "cut", half))
+        body = {"model": target, "max_tokens": 50, "messages": [{"role": "user", "content": "Half?"}], "stream": True}
+        with httpx2.stream("POST", f"{served.url}/v1/messages", json=body) as answer:
+            pieces = answer.iter_text()
+            assert any("half" in piece for piece in pieces)
+        usage = f"{served.url}/segue/usage"
+        until(lambda: httpx2.get(usage).json()["usage"])
+        [row] = httpx2.get(usage).json()["usage"]
+        assert row["input"] > 0 and row["output"] > 0 and row["dollars"] > 0
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])

@@ -20,7 +20,7 @@ from ..healing import REPORT
 from ..projection import PolicyLike
 from ..render import AnswerSettings, AnswerWriter, Request, encode, write_answer
 from ..router import Decision, Situation
-from ..tokens import guess_context
+from ..tokens import guess_context, guess_messages
 from ..types import AssistantMessage, Change, Context, Model, Options, Origin, ThinkingContent, UserMessage
 from ..types.events import (
     Done,
@@ -243,6 +243,7 @@ class Ask:
         self.report.failures.append(f"{model.ref}: {error.kind}, {decision.word}")
         logger.info("%s: %s failed (%s), %s", self.report.id, model.ref, error.kind, decision.word)
         if self.begun and not isinstance(error, RefusedError):
+            self.interrupted(model, message)
             await self._cut(model)
             self._fail()
             raise Cut
@@ -372,6 +373,16 @@ class Ask:
         if self._ids is None:
             self._ids = CallIds(self.client.call_prefix, self.reading.known.ids, self.incoming.id)
         return self._ids
+
+    def interrupted(self, model: Model, message: AssistantMessage) -> None:
+        """Count what an answer has used that was not completed: what the provider has reported, otherwise a guess."""
+        usage = message.usage
+        if not (message.content or usage.prompt):
+            return
+        sent = 0 if usage.prompt else self._situation.tokens
+        output = max(usage.output, int(guess_messages([message])))
+        used = replace(usage, input=usage.input + sent, output=output)
+        self.report.usage = replace(used, cost=model.cost.of(used))
 
     # -- bytes of the provider ---------------------------------------------------------------------------------------
 

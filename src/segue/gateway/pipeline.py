@@ -233,8 +233,10 @@ class Pipeline:
     async def _work(self, ask: Ask, router: Router, reading: Reading) -> None:
         """Ask the members; any failure ends in an answer of the client's protocol."""
         protocol = ask.client.name
+        loop: RequestLoop | None = None
         try:
-            await RequestLoop(router, ask).answer()
+            loop = RequestLoop(router, ask)
+            await loop.answer()
             error: Exception | None = ask.error
         except Cut:
             error = None
@@ -252,6 +254,8 @@ class Pipeline:
             error = NetworkError("the gateway failed; its log has the reason")
         finally:
             self.conversations.put(reading)
+            if loop is not None and loop.arriving is not None:
+                ask.interrupted(loop.model, loop.arriving)
         if error is not None:
             ask.error = as_provider_error(error)
             ask.report.error = ask.error.kind
