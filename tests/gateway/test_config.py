@@ -201,13 +201,14 @@ def test_a_public_address_needs_a_key(tmp_path: Path, monkeypatch: pytest.Monkey
         ({"host": "localhost"}, True),
         ({"host": "[::1]:4000"}, True),
         ({"host": "evil.example"}, False),
+        ({"host": "llm.example:8443"}, True),
         ({"host": "localhost", "origin": "https://evil.example"}, False),
         ({"host": "localhost", "origin": "https://good.example"}, True),
         ({"host": "localhost", "x-forwarded-for": "1.2.3.4"}, False),
     ],
 )
 def test_web_pages_and_proxies_are_not_local_clients(headers: dict[str, str], served: bool) -> None:
-    guard = Guard("127.0.0.1", (), ["https://good.example"], public=False)
+    guard = Guard("127.0.0.1", ["LLM.example:443"], ["https://good.example"], public=False)
     assert (guard.problem(headers) is None) == served
 
 

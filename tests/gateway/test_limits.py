@@ -234,6 +234,23 @@ def test_a_process_with_too_many_requests_still_lives(tmp_path: Path) -> None:
                 assert httpx2.get(served.url + path).status_code == 200
 
 
+def test_a_web_page_with_a_configured_origin_may_ask(tmp_path: Path) -> None:
+    """Its browser asks first, and shows it an answer only if that names the origin (fetch.spec.whatwg.org, 2026-11)."""
+    page, other = {"origin": "https://page.example"}, {"origin": "https://evil.example"}
+    wanted = {"access-control-request-method": "POST", "access-control-request-headers": "content-type,x-api-key"}
+    with Served(tmp_path, [ANTHROPIC], keys=KEYS[:1], gateway={"origins": ("https://page.example",)}) as served:
+        asked = httpx2.options(f"{served.url}/v1/messages", headers=page | wanted)
+        assert asked.status_code == 200
+        assert asked.headers["access-control-allow-headers"] == "content-type,x-api-key"
+        assert "POST" in asked.headers["access-control-allow-methods"]
+        for key, status in (("alice", 200), ("wrong", 401)):
+            answer = ask(served, key, **page)
+            assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (status, page["origin"])
+        refused = httpx2.options(f"{served.url}/v1/messages", headers=other | wanted)
+        assert refused.status_code == 403 and "access-control-allow-origin" not in refused.headers
+        assert "access-control-allow-origin" not in ask(served, "alice").headers
+
+
 def test_a_websocket_is_refused_with_426(served: Served) -> None:
     headers = {"upgrade": "websocket", "connection": "upgrade", "authorization": f"Bearer {SECRETS['alice']}"}
     assert httpx2.get(f"{served.url}/v1/responses", headers=headers).status_code == 426

@@ -31,7 +31,7 @@ from .counting import WRITTEN, request_in
 from .gateway import Gateway
 from .incoming import Incoming, fresh_id
 from .listing import format_for, listed, one
-from .output import send_whole
+from .output import encoded, send_whole
 from .pipeline import as_provider_error
 from .responses import Refused
 from .routes import is_allowed
@@ -92,6 +92,9 @@ class App:
         path, query = scope["path"], scope["query_string"].decode("latin-1")
         endpoint, found = _find(scope["method"], path)
         protocol = None if endpoint is None else endpoint.protocol
+        origin = headers.get("origin")
+        if origin is not None and self.gateway.guard.shares_with(origin):
+            send = _shared(send, origin)
         client = scope.get("client")
         call = Call(
             path=found, query=query, headers=headers, method=scope["method"], receive=receive, send=send,
@@ -115,6 +118,9 @@ class App:
         problem = self.gateway.guard.problem(call.headers)
         if problem is not None:
             await _refuse(call, AuthenticationError(problem), 403)
+        elif call.method == "OPTIONS" and "access-control-request-method" in call.headers:
+            allowed = {"access-control-allow-headers": call.headers.get("access-control-request-headers", "")}
+            await call.reply(200, b"", {"access-control-allow-methods": "GET, POST, DELETE", **allowed})
         elif endpoint is None:
             known = any(each.path.fullmatch(path) for each in ENDPOINTS)
             await _refuse(call, InvalidRequestError(f"there is no {call.method} {path} here"), 405 if known else 404)
@@ -189,6 +195,18 @@ LOOPBACK = ("127.0.0.1", "::1", "testclient")
 
 def _headers(scope: Any) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+
+
+def _shared(send: Any, origin: str) -> Any:
+    """``send``, with the headers without which a browser keeps an answer from the page of this origin."""
+    shared = encoded({"access-control-allow-origin": origin, "access-control-expose-headers": "*", "vary": "origin"})
+
+    async def act(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message = message | {"headers": [*message["headers"], *shared]}
+        await send(message)
+
+    return act
 
 
 def _find(method: str, path: str) -> tuple[Endpoint | None, Mapping[str, str]]:
