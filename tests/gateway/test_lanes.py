@@ -442,6 +442,21 @@ class TestStrict:
         lost = post(served, "/v1/messages", body)
         assert lost.status_code == 200 and lost.headers["x-segue-changes"].startswith("lost=1 ")
 
+    @pytest.mark.parametrize("model", [ANTHROPIC, RESPONSES])
+    def test_the_refusal_is_an_error_of_the_protocol(self, served: Served, model: str) -> None:
+        """Its body has the status of the answer, and names no parameter that the client has not sent."""
+        strict = {"x-segue-policy": "strict"}
+        body = {"contents": [{"role": "user", "parts": [{"text": "Lose?"}]}], "generationConfig": {"seed": 5}}
+        answer = post(served, f"/v1beta/models/{model}:generateContent", body, **strict)
+        assert answer.status_code == answer.json()["error"]["code"] == 422
+        lossy = messages(model, "Lose?", logit_bias={"1": 1})
+        assert post(served, "/v1/chat/completions", lossy, **strict).json()["error"]["param"] is None
+
+    def test_counting_loses_nothing(self, served: Served) -> None:
+        body = messages(RESPONSES, "Lose?", stop_sequences=["END"])
+        answer = post(served, "/v1/messages/count_tokens", body, **{"x-segue-policy": "strict"})
+        assert answer.status_code == 200 and answer.json()["input_tokens"] > 0
+
     def test_an_unknown_policy_is_refused(self, served: Served) -> None:
         answer = post(served, "/v1/messages", messages(RESPONSES, "hi"), **{"x-segue-policy": "lenient"})
         assert answer.status_code == 400

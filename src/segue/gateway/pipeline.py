@@ -103,7 +103,8 @@ class Pipeline:
         policy, strict = self._policy(incoming)
         ask = Ask(
             incoming, reading, targets, situation, report,
-            send=send, poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy, strict=strict,
+            send=send, poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy,
+            strict=strict and send is not None,  # counting loses nothing
             forwards=lambda model: self._forwarded(incoming), remember=remember, refuse=refuse, cut=cut,
         )  # fmt: skip
         return ask, router, reading
@@ -266,7 +267,7 @@ class Pipeline:
 
     def _refuse_losses(self, ask: Ask, found: Lossy) -> None:
         losses = "; ".join(dict.fromkeys(f"{each.code}: {each.detail}" for each in found.changes))[:2000]
-        ask.error = InvalidRequestError(f"strict: this request would lose something: {losses}")
+        ask.error = InvalidRequestError(f"this request would lose something, which is refused here ({losses})")
         ask.report.error = "strict"
         written = write_error(ask.error, ask.client.name, 422)
         ask.refuse(422, written.headers, written.json())
