@@ -68,6 +68,16 @@ def test_models_rates_and_budgets_are_limited(served: Served) -> None:
     assert poor.status_code == 429 and int(poor.headers["retry-after"]) > 0
 
 
+def test_tokens_of_answers_count_against_the_limit_per_minute(tmp_path: Path) -> None:
+    """They are known when an answer has ended."""
+    limited = KeySetting(name="alice", digest=digest_of(SECRETS["alice"]), limits=Limits(tokens_per_minute=15))
+    with Served(tmp_path, [ANTHROPIC], keys=(limited,)) as served:
+        assert ask(served, "alice").status_code == 200  # about 4 tokens, and 10 of the answer
+        until(lambda: not served.server.server_state.tasks)
+        over = ask(served, "alice")
+        assert over.status_code == 429 and "tokens" in over.json()["error"]["message"]
+
+
 def test_one_valid_key_is_enough(served: Served) -> None:
     """Some clients send the key of another service in one of the places."""
     for name in ("authorization", "x-goog-api-key"):

@@ -105,6 +105,8 @@ class Gateway:
             self.metrics.count(report, time.time() - report.began)
             row = report.row()
             log_request(row, len(report.changes))
+            if report.usage is not None:
+                self.keys.answered(incoming.key, report.usage.output)
             await self.accounts.add(report, row, incoming.key)
 
 

@@ -23,7 +23,12 @@ def presented(headers: Mapping[str, str], query: str) -> list[str]:
     """The keys that a client sends, in all places of the four protocols. One of them may be for another service."""
     scheme, _, token = headers.get("authorization", "").partition(" ")
     bearer = token.strip() if scheme.lower() == "bearer" else ""
-    places = (headers.get("x-api-key"), headers.get("x-goog-api-key"), bearer, query_value(query, "key"))
+    places = (
+        headers.get("x-api-key"),
+        headers.get("x-goog-api-key"),
+        bearer,
+        query_value(query, "key") if query else None,
+    )
     return [key for key in places if key]
 
 
@@ -36,7 +41,7 @@ class Keys:
         if self._master is not None and master_is_client:
             self._file["master"] = KeySetting(name="master", digest=self._master)
         self._by_digest: dict[str, KeySetting] = {}
-        self._windows: dict[str, deque[tuple[float, int]]] = {}
+        self._windows: dict[str, deque[tuple[float, int, int]]] = {}
         self._revoked = False  # whether there was a key that is not valid any more
         self.apply((), set())
 
@@ -91,14 +96,19 @@ class Keys:
         window = self._windows.setdefault(key.name, deque())
         while window and window[0][0] <= now - MINUTE:
             window.popleft()
-        used = sum(each for _, each in window)
-        over_requests = limits.requests_per_minute is not None and len(window) >= limits.requests_per_minute
+        asked, used = sum(each for _, each, _ in window), sum(each for _, _, each in window)
+        over_requests = limits.requests_per_minute is not None and asked >= limits.requests_per_minute
         over_tokens = limits.tokens_per_minute is not None and window and used + tokens > limits.tokens_per_minute
         if over_requests or over_tokens:
             wait = max(window[0][0] + MINUTE - now, 1.0)
             what = "requests" if over_requests else "tokens"
             raise RateLimitError(f"the key {key.name} has used its {what} per minute", retry_after=wait)
-        window.append((now, tokens))
+        window.append((now, 1, tokens))
+
+    def answered(self, key: KeySetting, tokens: int) -> None:
+        """Count the tokens of an answer."""
+        if key.limits.tokens_per_minute is not None and key.name in self._windows:
+            self._windows[key.name].append((time.monotonic(), 0, tokens))
 
 
 async def reserve(
