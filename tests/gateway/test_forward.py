@@ -3,13 +3,17 @@
 import json
 from itertools import pairwise
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from hypothesis import given, strategies as st
 
+import segue
 from segue.gateway.clients import CLIENTS
-from segue.gateway.forward import Renamer
+from segue.gateway.forward import Forwarded, Renamer
+from segue.types import Context, UserMessage
 
+TALK = Context(messages=[UserMessage("Hello?")])
 PATHS = {
     "anthropic-messages": lambda name: {"type": "message_start", "message": {"id": "m", "model": name}},
     "openai-completions": lambda name: {"id": "c", "model": name, "choices": []},
@@ -46,6 +50,15 @@ def test_everything_else_passes_byte_for_byte(
         return end.join([*before, b"", b"data: " + event, b"", *after])
 
     assert renamed(protocol, stream("real"), cuts) == stream("asked")
+
+
+@pytest.mark.parametrize("query", ["", "foo=bar", "alt=json", "alt=sse&key=secret", "key=secret&beta=true"])
+def test_the_query_of_a_client_does_not_change_what_is_read_of_the_answer(query: str) -> None:
+    model = segue.Catalog.default().resolve("google/gemini-2.5-pro")
+    request = segue.encode(TALK, model, segue.Options(stream=True))
+    sent = parse_qs(Forwarded.of(request, b"{}", query, {}).path.partition("?")[2])
+    assert sent["alt"] == ["sse"] and "key" not in sent
+    assert set(parse_qs(query)) <= {*sent, "key"}
 
 
 @pytest.mark.parametrize("protocol", PATHS)

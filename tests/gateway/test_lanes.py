@@ -300,6 +300,16 @@ class TestFailover:
         served.gateway.routes._file["both"] = route
         served.gateway.routes._made.clear()
 
+    def test_a_running_turn_whose_model_fails_is_rebound(self, served: Served) -> None:
+        served[ANTHROPIC].say(CALL, Fault("wrong-key"))
+        served["mistral-chat"].say("Warm, says the other.")
+        talk = AnthropicTalk(served.url)
+        talk.user("Weather in Rome, rebound?")
+        assert talk.ask("both", False) is None
+        assert talk.ask("both", False) == "Warm, says the other."
+        assert talk.headers["x-segue-turn"] == "rebound"
+        assert talk.headers["x-segue-model"] == "mistral/mistral-large-latest"
+
     @pytest.mark.parametrize("stream", [False, True])
     def test_before_the_first_content_another_member_answers(self, served: Served, stream: bool) -> None:
         served[ANTHROPIC].say(Fault("wrong-key"))
@@ -432,6 +442,21 @@ class TestStrict:
         lost = post(served, "/v1/messages", body)
         assert lost.status_code == 200 and lost.headers["x-segue-changes"].startswith("lost=1 ")
 
+    @pytest.mark.parametrize("model", [ANTHROPIC, RESPONSES])
+    def test_the_refusal_is_an_error_of_the_protocol(self, served: Served, model: str) -> None:
+        """Its body has the status of the answer, and names no parameter that the client has not sent."""
+        strict = {"x-segue-policy": "strict"}
+        body = {"contents": [{"role": "user", "parts": [{"text": "Lose?"}]}], "generationConfig": {"seed": 5}}
+        answer = post(served, f"/v1beta/models/{model}:generateContent", body, **strict)
+        assert answer.status_code == answer.json()["error"]["code"] == 422
+        lossy = messages(model, "Lose?", logit_bias={"1": 1})
+        assert post(served, "/v1/chat/completions", lossy, **strict).json()["error"]["param"] is None
+
+    def test_counting_loses_nothing(self, served: Served) -> None:
+        body = messages(RESPONSES, "Lose?", stop_sequences=["END"])
+        answer = post(served, "/v1/messages/count_tokens", body, **{"x-segue-policy": "strict"})
+        assert answer.status_code == 200 and answer.json()["input_tokens"] > 0
+
     def test_an_unknown_policy_is_refused(self, served: Served) -> None:
         answer = post(served, "/v1/messages", messages(RESPONSES, "hi"), **{"x-segue-policy": "lenient"})
         assert answer.status_code == 400
@@ -450,6 +475,12 @@ class TestCounting:
         answer = post(served, path, body)
         assert answer.status_code == 200 and answer.json()[field] > 0
         assert answer.headers["x-segue-tokens"] == "estimated"
+
+    def test_gemini_counts_what_a_whole_request_would_have(self, served: Served) -> None:
+        """``generateContentRequest`` holds it in place of ``contents`` (ai.google.dev/api/tokens, 2026-11)."""
+        url, body = f"/v1beta/models/{CHAT}:countTokens", {"contents": [{"parts": [{"text": "How long is this?"}]}]}
+        wrapped = {"generateContentRequest": body | {"model": f"models/{CHAT}"}}
+        assert post(served, url, wrapped).json() == post(served, url, body).json()
 
     def test_the_first_event_has_an_estimate_of_the_prompt(self, served: Served) -> None:
         """Clients that see 0 never compact."""

@@ -98,11 +98,11 @@ class ManyStreams:
     """A provider of Anthropic's protocol for many streams at once, in a thread with an event loop.
 
     A stream has ``events`` texts. It pauses after the first one until ``together`` streams have begun, and for
-    ``pause`` seconds after every other one.
+    ``pause`` seconds after every other one. ``more`` follows each text.
     """
 
-    def __init__(self, together: int, events: int, pause: float) -> None:
-        self.together, self.events, self.pause = together, events, pause
+    def __init__(self, together: int, events: int, pause: float, more: str = "") -> None:
+        self.together, self.events, self.pause, self.more = together, events, pause, more
         self._open = 0
         self.most_open = 0
         self._ready = threading.Event()
@@ -134,7 +134,7 @@ class ManyStreams:
         await request.read()
         response = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await response.prepare(request)
-        await response.write(_START + _text(0))
+        await response.write(_START + _text(0, self.more))
         self._open += 1
         self.most_open = max(self.most_open, self._open)
         if self._open >= self.together:
@@ -142,7 +142,7 @@ class ManyStreams:
         await self._all_begun.wait()
         for number in range(1, self.events):
             await asyncio.sleep(self.pause)
-            await response.write(_text(number))
+            await response.write(_text(number, self.more))
         await response.write(_END)
         self._open -= 1
         return response
@@ -152,8 +152,8 @@ def _event(name: str, **fields: Any) -> bytes:
     return f"event: {name}\ndata: {json.dumps({'type': name, **fields})}\n\n".encode()
 
 
-def _text(number: int) -> bytes:
-    return _event("content_block_delta", index=0, delta={"type": "text_delta", "text": f"word{number} "})
+def _text(number: int, more: str) -> bytes:
+    return _event("content_block_delta", index=0, delta={"type": "text_delta", "text": f"word{number} {more}"})
 
 
 _MESSAGE = {

@@ -89,7 +89,7 @@ def _config(args: argparse.Namespace) -> "Config":
 
 
 def _serve(args: argparse.Namespace, config: "Config") -> int:
-    from ..gateway import Gateway, address_of, bind, check_start, run_server, run_workers, with_listen
+    from ..gateway import Gateway, address_of, bind, check_start, run_server, run_workers, url_of, with_listen
 
     if args.workers < 1:
         raise SettingError("--workers must be at least 1")
@@ -107,7 +107,9 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
             listening = stack.enter_context(bind(host, number))
         except OSError as error:
             raise SettingError(f"{host}:{number} cannot be used: {error.strerror}; choose another --port") from None
-        _introduce(config, f"http://{host}:{listening.getsockname()[1]}", args.to or model)
+        _introduce(
+            config, url_of(host, listening.getsockname()[1]), args.to or model, gateway.keys.required or bool(stored)
+        )
 
         def work() -> None:
             run_server(gateway, sockets=[listening])
@@ -115,7 +117,7 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
         if args.workers == 1:
             work()
         else:
-            run_workers(args.workers, work)
+            run_workers(args.workers, work, listening)
     return 0
 
 
@@ -156,13 +158,13 @@ def _local_models(stack: ExitStack) -> dict[str, str]:
     return models
 
 
-def _introduce(config: "Config", url: str, model: str) -> None:
+def _introduce(config: "Config", url: str, model: str, needs_key: bool) -> None:
     from ..gateway import client_lines
 
     for note in config.notes:
         print_note(one_line(note))
     print_text(f"segue gateway listens at {url}")
-    key = "YOUR_KEY" if config.keys else "anything"
+    key = "YOUR_KEY" if needs_key else "anything"
     for line in client_lines(url, model, key):
         print_text(f"  {line}")
     print_note("Ctrl-C stops it")
@@ -188,8 +190,7 @@ def _route(args: argparse.Namespace, config: "Config") -> int:
     from ..gateway import Member, RouteSetting, check_route
 
     if args.reset:
-        _with_store(config, lambda store: store.reset_routes([args.name] if args.name else []))
-        print_note("the routes of the file are used again")
+        _reset(args.name, config)
         return 0
     if args.name is None or not args.models:
         for route in _with_store(config, lambda store: store.routes()):
@@ -204,8 +205,17 @@ def _route(args: argparse.Namespace, config: "Config") -> int:
     return 0
 
 
+def _reset(name: str | None, config: "Config") -> None:
+    changed = [route.name for route in _with_store(config, lambda store: store.routes())]
+    if name is not None and name not in changed:
+        names = f"; these were: {', '.join(changed)}" if changed else ""
+        raise SettingError(f"the route {name!r} was not changed while a gateway ran{names}")
+    _with_store(config, lambda store: store.reset_routes([] if name is None else [name]))
+    print_note("the routes of the file are used again")
+
+
 def _keys(args: argparse.Namespace, config: "Config") -> int:
-    from ..gateway import Budget, KeySetting, Limits, digest_of
+    from ..gateway import checked_key, digest_of
 
     if args.do == "list":
         added, revoked = _with_store(config, lambda store: store.keys())
@@ -215,18 +225,25 @@ def _keys(args: argparse.Namespace, config: "Config") -> int:
     if not args.name:
         raise SettingError(f"keys {args.do} needs a name")
     if args.do == "revoke":
+        added, revoked = _with_store(config, lambda store: store.keys())
+        names = sorted({key.name for key in (*config.keys, *added)} - revoked)
+        if args.name not in names:
+            raise SettingError(f"there is no key {args.name!r}; the keys are {', '.join(names) or 'none'}")
         _with_store(config, lambda store: store.revoke_key(args.name))
         print_note(one_line(f"the key {args.name} is revoked, within a second"))
         return 0
     key = f"sk-segue-{secrets.token_urlsafe(24)}"
-    setting = KeySetting(
-        name=args.name,
-        digest=digest_of(key),
-        tenant=args.tenant,
-        models=tuple(args.model),
-        budget=None if args.dollars is None else Budget(dollars=args.dollars, per=args.per),
-        limits=Limits(requests_per_minute=args.requests, tokens_per_minute=args.tokens),
-        expires=args.expires,
+    limits = {"requests_per_minute": args.requests, "tokens_per_minute": args.tokens}
+    setting = checked_key(
+        {
+            "name": args.name,
+            "digest": digest_of(key),
+            "tenant": args.tenant,
+            "models": args.model,
+            "budget": None if args.dollars is None else {"dollars": args.dollars, "per": args.per},
+            "limits": {name: value for name, value in limits.items() if value is not None},
+            "expires": args.expires,
+        }
     )
     _with_store(config, lambda store: store.add_key(setting))
     print_text(key)

@@ -57,9 +57,13 @@ async def request(app: "App", call: "Call") -> None:
 
 
 async def routes(app: "App", call: "Call") -> None:
-    """The routes as they are now."""
+    """The routes as they are now, without keys."""
     require_admin(app, call)
-    await call.reply(200, {"routes": list(app.gateway.routes.settings.values())})
+    shown = [
+        {"name": each.name, "models": [dict(member.__rich_repr__()) for member in each.models], "policy": each.policy}
+        for each in app.gateway.routes.settings.values()
+    ]
+    await call.reply(200, {"routes": shown})
 
 
 async def keys(app: "App", call: "Call") -> None:
@@ -81,7 +85,8 @@ async def usage(app: "App", call: "Call") -> None:
 
 def require_admin(app: "App", call: "Call") -> None:
     """Raise unless the caller may administrate."""
-    known = app.gateway.keys
-    if known.is_master(call.headers, call.query) or (not known.has_master and call.is_local and app.gateway.is_local):
+    known, gateway = app.gateway.keys, app.gateway
+    is_local = call.is_local and gateway.is_local and gateway.guard.is_local(call.headers)
+    if known.is_master(call.headers, call.query) or (not known.has_master and is_local):
         return
     raise AuthenticationError("this needs the master key" if known.has_master else "this works from loopback only")

@@ -8,23 +8,31 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
-from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..errors import AuthenticationError, InvalidRequestError, ModelNotFoundError, OverloadedError, ProviderError
+from ..errors import (
+    AuthenticationError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    OverloadedError,
+    ProviderError,
+    SegueError,
+)
 from ..render import write_error
 from ..transport import Body, read_body
+from ..types.codec import UNREADABLE
 from . import admin
 from .bodies import BodyError, Disconnected, read_bytes
 from .clients import ANTHROPIC, CHAT, CLIENTS, GEMINI, RESPONSES
-from .counting import WRITTEN
+from .counting import WRITTEN, request_in
 from .gateway import Gateway
 from .incoming import Incoming, fresh_id
 from .listing import format_for, listed, one
-from .output import send_whole
+from .output import encoded, send_whole
+from .pipeline import as_provider_error
 from .responses import Refused
 from .routes import is_allowed
 
@@ -84,6 +92,9 @@ class App:
         path, query = scope["path"], scope["query_string"].decode("latin-1")
         endpoint, found = _find(scope["method"], path)
         protocol = None if endpoint is None else endpoint.protocol
+        origin = headers.get("origin")
+        if origin is not None and self.gateway.guard.shares_with(origin):
+            send = _shared(send, origin)
         client = scope.get("client")
         call = Call(
             path=found, query=query, headers=headers, method=scope["method"], receive=receive, send=send,
@@ -94,8 +105,8 @@ class App:
             await self._dispatch(endpoint, call, path)
         except Disconnected:
             pass
-        except ProviderError as error:
-            await _refuse(call, error)
+        except (SegueError, *UNREADABLE) as error:
+            await _refuse(call, as_provider_error(error))
         except Refused as error:
             await call.reply(error.status, error.body)
         except BodyError as error:
@@ -107,10 +118,13 @@ class App:
         problem = self.gateway.guard.problem(call.headers)
         if problem is not None:
             await _refuse(call, AuthenticationError(problem), 403)
+        elif call.method == "OPTIONS" and "access-control-request-method" in call.headers:
+            allowed = {"access-control-allow-headers": call.headers.get("access-control-request-headers", "")}
+            await call.reply(200, b"", {"access-control-allow-methods": "GET, POST, DELETE", **allowed})
         elif endpoint is None:
             known = any(each.path.fullmatch(path) for each in ENDPOINTS)
             await _refuse(call, InvalidRequestError(f"there is no {call.method} {path} here"), 405 if known else 404)
-        elif self.running > self.gateway.config.gateway.max_requests:
+        elif endpoint.protocol is not None and self.running > self.gateway.config.gateway.max_requests:
             await _refuse(call, OverloadedError("the gateway has too many requests at once", retry_after=1.0))
         else:
             await endpoint.handler(self, call)
@@ -146,6 +160,7 @@ class App:
     async def count(self, call: Call, model: str | None = None) -> None:
         """Answer a request for the number of tokens."""
         incoming = await self.incoming(call, model, False)
+        incoming = replace(incoming, body=request_in(incoming.body, incoming.client.name))
         tokens, is_exact = await self.gateway.pipeline.count(incoming)
         assert call.protocol is not None
         mark = {} if is_exact else {"x-segue-tokens": "estimated"}
@@ -182,16 +197,28 @@ def _headers(scope: Any) -> dict[str, str]:
     return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
 
+def _shared(send: Any, origin: str) -> Any:
+    """``send``, with the headers without which a browser keeps an answer from the page of this origin."""
+    shared = encoded({"access-control-allow-origin": origin, "access-control-expose-headers": "*", "vary": "origin"})
+
+    async def act(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message = message | {"headers": [*message["headers"], *shared]}
+        await send(message)
+
+    return act
+
+
 def _find(method: str, path: str) -> tuple[Endpoint | None, Mapping[str, str]]:
     for endpoint in ENDPOINTS:
         if endpoint.method == method and (found := endpoint.path.fullmatch(path)):
-            return endpoint, {name: unquote(value) for name, value in found.groupdict().items()}
+            return endpoint, found.groupdict()
     return None, {}
 
 
 async def _refuse(call: Call, error: ProviderError, status: int | None = None) -> None:
-    """Send an error in the client's protocol; where that is not known, in OpenAI's."""
-    written = write_error(error, call.protocol or CHAT, status)
+    """Send an error in the client's protocol; where that is not known, in that of its headers."""
+    written = write_error(error, call.protocol or format_for(call.headers), status)
     close = {"connection": "close"} if status in (408, 413) else {}
     await call.reply(written.status, written.json(), {**written.headers, **close})
 

@@ -4,22 +4,25 @@ The file is never looked for in the working directory: a cloned repository must 
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ..catalog import Catalog
-from ..errors import ConfigError, ModelError, UnknownProviderError
+from ..client import parse_endpoint
+from ..errors import ConfigError, ModelError, SettingError, UnknownProviderError
 from ..projection import PRESETS
 from ..types.secret import Guarded
 
 Text = Annotated[str, Meta(min_length=1)]
-Positive = Annotated[float, Meta(gt=0)]
+Positive = Annotated[float, Meta(gt=0, le=1e9)]
 Count = Annotated[int, Meta(gt=0)]
 PolicyName = Literal["fixed", "round-robin", "failover", "weighted"]
 T = TypeVar("T", bound=Struct)
@@ -102,11 +105,11 @@ class GatewaySetting(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The table ``[gateway]``."""
 
     listen: str = "127.0.0.1:4000"
-    store: str | None = None
-    secret: str | None = None
+    store: Text | None = None
+    secret: Text | None = None
     # Refuse a request instead of losing anything of it.
     strict: bool = False
-    master_key: str | None = None
+    master_key: Text | None = None
     # How conversations are rendered: the name of a policy.
     policy: str | None = None
     # Whether answers are remembered, so that signatures can be put back.
@@ -124,6 +127,8 @@ class GatewaySetting(Guarded, frozen=True, kw_only=True, forbid_unknown_fields=T
     idle_timeout: Positive = 75.0
     body_timeout: Positive = 60.0
     shutdown_timeout: Positive = 60.0
+    # Seconds that a client may leave all of its answer unread.
+    unread_timeout: Positive = 240.0
     # How often a member is asked again, and the seconds that it rests after failing; None: as everywhere in segue.
     retries: Annotated[int, Meta(ge=0)] | None = None
     cooldown: Annotated[float, Meta(ge=0)] | None = None
@@ -153,7 +158,9 @@ def default_file() -> Path | None:
 
 
 def load_config(path: str | os.PathLike[str]) -> Config:
-    """Read a file: TOML, or litellm's YAML. Raise ``ConfigError`` with all faults."""
+    """Read a file: TOML, or litellm's YAML. Raise ``ConfigError`` with all faults.
+
+    A store with a relative path is found from the folder of the file."""
     name = os.fspath(path)
     try:
         data = Path(name).read_bytes()
@@ -171,7 +178,10 @@ def load_config(path: str | os.PathLike[str]) -> Config:
     config = read_config(document, faults)
     if faults:
         raise ConfigError(name, faults)
-    return config
+    store = config.gateway.store
+    if store is None or "://" in store:
+        return config
+    return replace(config, gateway=replace(config.gateway, store=os.path.join(os.path.dirname(name), store)))
 
 
 def read_config(document: Mapping[str, Any], faults: list[str]) -> Config:
@@ -182,7 +192,7 @@ def read_config(document: Mapping[str, Any], faults: list[str]) -> Config:
     ]
     gateway = _read(GatewaySetting, document.get("gateway", {}), "gateway", faults) or GatewaySetting()
     routes = [_route(value, f"routes[{at}]", faults) for at, value in _entries(document, "routes", faults)]
-    keys = [_key(value, f"keys[{at}]", faults) for at, value in _entries(document, "keys", faults)]
+    keys = [read_key(value, f"keys[{at}]", faults) for at, value in _entries(document, "keys", faults)]
     providers = _providers(document.get("providers", {}), faults)
     config = Config(
         gateway=gateway,
@@ -198,10 +208,23 @@ def check_config(config: Config, faults: list[str]) -> None:
     """Check what several tables say together."""
     _check_twice([route.name for route in config.routes], "routes: two are named", faults)
     _check_twice([key.name for key in config.keys], "keys: two are named", faults)
+    _check_same_keys(config.keys, faults)
+    if split_listen(config.gateway.listen) is None:
+        faults.append(f"gateway.listen: {config.gateway.listen!r} is not HOST:PORT")
     if config.gateway.policy is not None and config.gateway.policy not in PRESETS:
         faults.append(f"gateway.policy: there is no policy {config.gateway.policy!r}; they are {', '.join(PRESETS)}")
+    for name, provider in config.providers.items():
+        _check_address(provider.base_url, f"providers.{name}.base_url", faults)
     for route in config.routes:
         check_models(route, config.providers, faults)
+
+
+def split_listen(listen: str) -> tuple[str, int] | None:
+    """Host and port of an address to listen on; ``None`` if it has another form."""
+    host, _, port = listen.rpartition(":")
+    if not host or not re.fullmatch("[0-9]{1,5}", port) or int(port) > 65535:
+        return None
+    return host.strip("[]"), int(port)
 
 
 def check_models(route: RouteSetting, providers: Mapping[str, ProviderSetting], faults: list[str]) -> None:
@@ -217,6 +240,7 @@ def check_models(route: RouteSetting, providers: Mapping[str, ProviderSetting], 
         except ModelError as error:
             faults.append(f"{where}: {error.for_shell()}")
             continue
+        _check_address(member.base_url, f"{where}: base_url", faults)
         accounts = [account.name for account in providers.get(provider.id, ProviderSetting()).accounts]
         if member.account is not None and member.account not in accounts:
             names = f"; it has {', '.join(accounts)}" if accounts else ""
@@ -225,6 +249,24 @@ def check_models(route: RouteSetting, providers: Mapping[str, ProviderSetting], 
 
 def _check_twice(names: list[str], text: str, faults: list[str]) -> None:
     faults += [f"{text} {name!r}" for name in dict.fromkeys(names) if names.count(name) > 1]
+
+
+def _check_same_keys(keys: Iterable[KeySetting], faults: list[str]) -> None:
+    names: dict[str, str] = {}
+    for key in keys:
+        first = names.setdefault(key.digest, key.name)
+        if first != key.name:
+            faults.append(f"keys: {first!r} and {key.name!r} are the same key")
+
+
+def _check_address(address: str | None, path: str, faults: list[str]) -> None:
+    """Check an address of a provider, unless it has a variable, whose value may come later."""
+    if address is None or "{" in address:
+        return
+    try:
+        parse_endpoint(address)
+    except SettingError as error:
+        faults.append(f"{path}: {error.for_shell()}")
 
 
 # -- tables ----------------------------------------------------------------------------------------------------------
@@ -239,24 +281,46 @@ def _entries(document: Mapping[str, Any], name: str, faults: list[str]) -> Itera
 
 
 def _read(kind: type[T], value: Any, path: str, faults: list[str]) -> T | None:
-    """Read a table field by field, so that every fault is found. ``None`` if there are faults."""
+    """Read a table field by field, so that every fault is found. ``None`` if a field is missing that must be there."""
     if not isinstance(value, dict):
         faults.append(f"{path}: it must be a table")
         return None
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    before, found = len(faults), {}
+    found = {}
     for name, given in value.items():
         if name not in fields:
             faults.append(f"{path}.{name}: there is no such setting; they are {', '.join(fields)}")
             continue
-        try:
-            found[name] = msgspec.convert(_from_environment(given, f"{path}.{name}", faults), fields[name].type)
-        except msgspec.ValidationError as error:
-            faults.append(f"{path}.{name}: {error}")
-    for name, field in fields.items():
-        if field.required and name not in value:
-            faults.append(f"{path}: {name} is missing")
-    return kind(**found) if len(faults) == before else None
+        read = _field(fields[name].type, given, f"{path}.{name}", faults)
+        if read is not None:
+            found[name] = read
+    required = [field.name for field in fields.values() if field.required]
+    faults += [f"{path}: {name} is missing" for name in required if name not in value]
+    return None if any(name not in found for name in required) else kind(**found)
+
+
+def _field(kind: Any, given: Any, path: str, faults: list[str]) -> Any:
+    """Read the value of a field: tables and lists of tables as above. ``None`` if it is wrong."""
+    table, several = _table_in(kind)
+    if table is not None and several and isinstance(given, list):
+        read = [_read(table, each, f"{path}[{at}]", faults) for at, each in enumerate(given)]
+        kept = tuple([each for each in read if each is not None])
+        return kept if kept or not given else None
+    if table is not None and not several:
+        return _read(table, given, path, faults)
+    try:
+        return msgspec.convert(_from_environment(given, path, faults), kind)
+    except msgspec.ValidationError as error:
+        names = f"; it may be {', '.join(get_args(kind))}" if get_origin(kind) is Literal else ""
+        faults.append(f"{path}: {error}{names}")
+        return None
+
+
+def _table_in(kind: Any) -> tuple[Any, bool]:
+    """The table that a field holds, if it holds one, and whether it holds several."""
+    inner = [kind, *get_args(kind)]
+    table = next((each for each in inner if isinstance(each, type) and issubclass(each, Struct)), None)
+    return table, get_origin(kind) is tuple
 
 
 def _from_environment(value: Any, path: str, faults: list[str]) -> Any:
@@ -302,7 +366,7 @@ def _providers(value: Any, faults: list[str]) -> dict[str, ProviderSetting]:
     return found
 
 
-def _key(value: Any, path: str, faults: list[str]) -> KeySetting | None:
+def read_key(value: Any, path: str, faults: list[str]) -> KeySetting | None:
     """Read a key. Only its digest is kept."""
     if isinstance(value, dict):
         value = dict(value)
@@ -312,7 +376,10 @@ def _key(value: Any, path: str, faults: list[str]) -> KeySetting | None:
             faults.append(f"{path}: write either key or digest")
             value.setdefault("digest", digest_of(""))
         if isinstance(given := value.pop("key", None), str):
-            value["digest"] = digest_of(_from_environment(given, f"{path}.key", faults))
+            given = _from_environment(given, f"{path}.key", faults)
+            if not given.strip():
+                faults.append(f"{path}.key: it is empty")
+            value["digest"] = digest_of(given)
         elif given is not None:
             faults.append(f"{path}.key: it must be a text")
     return _read(KeySetting, value, path, faults)

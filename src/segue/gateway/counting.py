@@ -10,6 +10,7 @@ from msgspec import Struct
 from ..client import Poster, Reach
 from ..errors import SegueError
 from ..render import Request
+from ..transport import Body, read_body
 from .clients import ANTHROPIC, GEMINI, RESPONSES
 
 CONNECT = 10.0
@@ -54,6 +55,12 @@ WRITTEN: dict[str, Callable[[int], dict[str, Any]]] = {
     GEMINI: lambda tokens: {"totalTokens": tokens},
 }
 """The answer in each protocol of clients that counts."""
+
+
+def request_in(body: Body, protocol: str) -> Body:
+    """The request whose tokens are counted. In Gemini's protocol it may be a field of the body."""
+    wrapped = body.fields.get("generateContentRequest") if protocol == GEMINI else None
+    return body if wrapped is None else read_body(bytes(wrapped)) or body
 
 
 async def counted(request: Request, found: Reach, poster: Poster) -> int | None:

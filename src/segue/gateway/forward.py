@@ -37,9 +37,11 @@ class Forwarded(Request):
         for name in Request.__slots__:
             setattr(made, name, getattr(request, name))
         made._data = data
-        pairs = [(name, value) for name, value in parse_qsl(query, keep_blank_values=True) if name != "key"]
+        path, _, own = request.path.partition("?")
+        ours = dict(parse_qsl(own))  # as the form of a stream, which has to be read
+        pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if pair[0] not in ("key", *ours)]
         if pairs:
-            made.path = f"{request.path.partition('?')[0]}?{urlencode(pairs)}"
+            made.path = f"{path}?{urlencode([*pairs, *ours.items()])}"
         made.headers = {**request.headers, **headers}
         return made
 

@@ -88,6 +88,8 @@ class Gateway:
                 await act()
             except SegueError as error:
                 logger.warning("the store: %s", error)
+            except Exception:
+                logger.exception("the store")  # the next try must follow in any case
 
     async def answer(self, incoming: Incoming, send: Any, gone: Any) -> None:
         """Answer a request for an answer."""
@@ -103,6 +105,8 @@ class Gateway:
             self.metrics.count(report, time.time() - report.began)
             row = report.row()
             log_request(row, len(report.changes))
+            if report.usage is not None:
+                self.keys.answered(incoming.key, report.usage.output)
             await self.accounts.add(report, row, incoming.key)
 
 

@@ -10,15 +10,23 @@ class Guard:
     """Checks the headers of a request. ``public``: the gateway listens on an address that others can reach."""
 
     def __init__(self, host: str, hosts: Sequence[str], origins: Sequence[str], *, public: bool) -> None:
-        self._hosts = _LOCAL | {host.lower()} | {each.lower() for each in hosts}
+        self._hosts = _LOCAL | {host.lower()} | {_name(each) for each in hosts}
         self._origins = {each.rstrip("/").lower() for each in origins}
         self._public, self._any_host = public, not hosts and public
         self.has_keys = False
 
+    def shares_with(self, origin: str) -> bool:
+        """Whether web pages of an origin may use the gateway."""
+        return origin.lower() in self._origins
+
+    def is_local(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request is addressed to this machine, and did not come through a proxy, as far as headers say."""
+        return is_loopback(_name(headers.get("host", ""))) and not any(name in headers for name in FORWARDING)
+
     def problem(self, headers: Mapping[str, str]) -> str | None:
         """Why a request is refused, if it is."""
         origin = headers.get("origin")
-        if origin is not None and origin.lower() not in self._origins:
+        if origin is not None and not self.shares_with(origin):
             return "requests of web pages are refused; add their origin to `origins` of [gateway]"
         host = _name(headers.get("host", ""))
         # With keys, a page that has a foreign name for this host cannot use it: it does not have a key.

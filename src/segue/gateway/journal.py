@@ -20,7 +20,7 @@ from ..healing import REPORT
 from ..projection import PolicyLike
 from ..render import AnswerSettings, AnswerWriter, Request, encode, write_answer
 from ..router import Decision, Situation
-from ..tokens import guess_context
+from ..tokens import guess_context, guess_messages
 from ..types import AssistantMessage, Change, Context, Model, Options, Origin, ThinkingContent, UserMessage
 from ..types.events import (
     Done,
@@ -71,6 +71,10 @@ Settings = Callable[[AssistantMessage], AnswerSettings]
 
 class Cut(Exception):
     """The answer failed after its first content had been sent."""
+
+
+class Unread(Exception):
+    """The client does not read what is sent to it."""
 
 
 class Lossy(Exception):
@@ -157,6 +161,9 @@ class Ask:
             request = encode(context, model, options, self._policy)
         rendered = request.changes
         self.report.model = model.ref
+        bound = self._situation.bound
+        if bound is not None:
+            self.report.turn = "bound" if Origin.of(model) == Origin.of(bound) else "rebound"
         self._raw = False
         self._dropped = [*self.incoming.body.changes, *dropped]
         forwarded = self._forward(request, model) if not rendered else None
@@ -236,6 +243,7 @@ class Ask:
         self.report.failures.append(f"{model.ref}: {error.kind}, {decision.word}")
         logger.info("%s: %s failed (%s), %s", self.report.id, model.ref, error.kind, decision.word)
         if self.begun and not isinstance(error, RefusedError):
+            self.interrupted(model, message)
             await self._cut(model)
             self._fail()
             raise Cut
@@ -366,6 +374,16 @@ class Ask:
             self._ids = CallIds(self.client.call_prefix, self.reading.known.ids, self.incoming.id)
         return self._ids
 
+    def interrupted(self, model: Model, message: AssistantMessage) -> None:
+        """Count what an answer has used that was not completed: what the provider has reported, otherwise a guess."""
+        usage = message.usage
+        if not (message.content or usage.prompt):
+            return
+        sent = 0 if usage.prompt else self._situation.tokens
+        output = max(usage.output, int(guess_messages([message])))
+        used = replace(usage, input=usage.input + sent, output=output)
+        self.report.usage = replace(used, cost=model.cost.of(used))
+
     # -- bytes of the provider ---------------------------------------------------------------------------------------
 
     async def post(self, url: str, headers: Mapping[str, str], body: Pieces, connect: float) -> Posted:
@@ -379,7 +397,12 @@ class Ask:
         if self._held and self._has_content and not (self._raw and self._done is not None):
             self._begin()
             self._flush()
-        await self.output.flush()
+        try:
+            await self.output.flush()
+        except asyncio.CancelledError:  # a limit has ended the wait for the client, which is not the member's fault
+            if self._done is None:
+                raise Unread from None
+            raise
 
     def _on_piece(self, data: bytes) -> None:
         if self._raw and self._renamer is not None:

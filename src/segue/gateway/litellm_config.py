@@ -6,6 +6,7 @@ its requests; fallbacks are members that are only asked if those fail.
 
 import os
 from collections.abc import Iterator, Mapping
+from math import inf
 from typing import Any
 
 from msgspec.structs import replace
@@ -54,32 +55,25 @@ class _Reader:
         self.faults: list[str] = []
         self.notes: list[str] = []
         self._document = document
-        self._variables = _table(document.get("environment_variables"))
+        self._variables = self._section("environment_variables")
         self._ignore(document, "", _SECTIONS)
 
     def config(self) -> Config:
         """The settings."""
-        router = _table(self._document.get("router_settings"))
-        settings = _table(self._document.get("litellm_settings"))
-        general = _table(self._document.get("general_settings"))
+        router, settings, general = map(self._section, ("router_settings", "litellm_settings", "general_settings"))
         self._ignore(router, "router_settings.", _ROUTER)
         self._ignore(settings, "litellm_settings.", _LITELLM)
         self._ignore(general, "general_settings.", ("master_key",))
         routes = self._routes()
-        for table in (settings, router):
+        for name, table in (("litellm_settings", settings), ("router_settings", router)):
             for field in ("fallbacks", "context_window_fallbacks"):
-                self._add_fallbacks(routes, table.get(field), field)
-        for alias, target in _table(router.get("model_group_alias")).items():
-            named = target.get("model") if isinstance(target, dict) else target
-            if named in routes:
-                routes[alias] = replace(routes[named], name=alias)
-            else:
-                self.faults.append(f"router_settings.model_group_alias.{alias}: there is no model_name {named!r}")
+                self._add_fallbacks(routes, table.get(field), f"{name}.{field}")
+        self._add_aliases(routes, self._table(router.get("model_group_alias"), "router_settings.model_group_alias"))
         master = self._value(general.get("master_key"), "general_settings.master_key")
         gateway = GatewaySetting(
             master_key=master,
-            retries=_number(router.get("num_retries", settings.get("num_retries"))),
-            cooldown=_number(router.get("cooldown_time")),
+            retries=self._retries(router, settings),
+            cooldown=self._number(router, "cooldown_time", "router_settings."),
         )
         config = Config(
             gateway=gateway,
@@ -94,6 +88,8 @@ class _Reader:
     def _routes(self) -> dict[str, RouteSetting]:
         members: dict[str, list[Member]] = {}
         entries = self._document.get("model_list")
+        if entries is not None and not isinstance(entries, list):
+            self.faults.append("model_list: it must be a list")
         for at, entry in enumerate(entries if isinstance(entries, list) else []):
             path = f"model_list[{at}]"
             params = _table(_table(entry).get("litellm_params"))
@@ -102,14 +98,15 @@ class _Reader:
                 self.faults.append(f"{path}: it needs model_name and litellm_params.model")
                 continue
             self._ignore(entry, f"{path}.", ("model_name", "litellm_params", "model_info"))
-            self._ignore(params, f"{path}.litellm_params.", _PARAMS)
+            self._ignore(params, f"{path}.litellm_params.", _PARAMS - ({"rpm"} if "weight" in params else set()))
+            self._ignore(_table(entry.get("model_info")), f"{path}.model_info.", ())
             model = self._model(params["model"], f"{path}.litellm_params.model")
             if model is not None:
-                weight = params.get("weight", params.get("rpm"))
+                weight = self._number(params, "weight" if "weight" in params else "rpm", f"{path}.litellm_params.")
                 members.setdefault(name, []).append(
                     Member(
                         model=model,
-                        weight=float(weight) if isinstance(weight, int | float) else 1.0,
+                        weight=1.0 if weight is None else weight,
                         api_key=self._value(params.get("api_key"), f"{path}.litellm_params.api_key"),
                         base_url=self._value(params.get("api_base"), f"{path}.litellm_params.api_base"),
                     )
@@ -138,7 +135,19 @@ class _Reader:
             return None
         return f"{row.id}/{model_id}"
 
+    def _add_aliases(self, routes: dict[str, RouteSetting], aliases: Mapping[str, Any]) -> None:
+        for alias, target in aliases.items():
+            path = f"router_settings.model_group_alias.{alias}"
+            named = target.get("model") if isinstance(target, dict) else target
+            self._ignore(_table(target), f"{path}.", ("model",))
+            if named in routes:
+                routes[alias] = replace(routes[named], name=alias)
+            else:
+                self.faults.append(f"{path}: there is no model_name {named!r}")
+
     def _add_fallbacks(self, routes: dict[str, RouteSetting], value: Any, field: str) -> None:
+        if value is not None and not isinstance(value, list):
+            self.faults.append(f"{field}: it must be a list, such as [{{NAME: [OTHER]}}]")
         for name, others in _pairs(value):
             known = [other for other in others if other in routes]
             self.faults += [
@@ -155,6 +164,9 @@ class _Reader:
         """A text, or the variable that it names."""
         if value is None:
             return None
+        if isinstance(value, dict | list):
+            self.faults.append(f"{path}: it must be a text")
+            return None
         text = str(value)
         if not text.startswith(VARIABLE):
             return text
@@ -163,6 +175,31 @@ class _Reader:
         if not found:
             self.faults.append(f"{path}: the variable {name} is not set")
         return found or None
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        return self._table(self._document.get(name), name)
+
+    def _table(self, value: Any, path: str) -> Mapping[str, Any]:
+        if value is not None and not isinstance(value, dict):
+            self.faults.append(f"{path}: it must be a table")
+        return _table(value)
+
+    def _number(self, table: Mapping[str, Any], name: str, path: str) -> float | None:
+        value = table.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+            self.faults.append(f"{path}{name}: it must be a number, at least 0")
+            return None
+        return float(value)
+
+    def _retries(self, router: Mapping[str, Any], settings: Mapping[str, Any]) -> int | None:
+        found = self._number(settings, "num_retries", "litellm_settings.")
+        if "num_retries" in router:
+            found = self._number(router, "num_retries", "router_settings.")
+        if found is not None and not found.is_integer():
+            self.faults.append("router_settings.num_retries: it must be a whole number")
+        return None if found is None else int(found)
 
     def _ignore(self, table: Mapping[str, Any], path: str, used: Any) -> None:
         self.notes += [f"{path}{name} of litellm is not used" for name in table if name not in used]
@@ -176,7 +213,3 @@ def _pairs(value: Any) -> Iterator[tuple[str, list[str]]]:
     for entry in value if isinstance(value, list) else []:
         for name, others in _table(entry).items():
             yield str(name), [str(each) for each in (others if isinstance(others, list) else [others])]
-
-
-def _number(value: Any) -> Any:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

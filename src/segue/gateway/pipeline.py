@@ -5,8 +5,6 @@ import logging
 from contextlib import nullcontext
 from typing import Any
 
-import msgspec
-
 from ..agent import RequestLoop
 from ..client import Poster
 from ..errors import (
@@ -24,6 +22,7 @@ from ..projection import PRESETS
 from ..render import write_error
 from ..router import Failover, Router, Situation
 from ..types import AssistantMessage, Model, Origin
+from ..types.codec import UNREADABLE
 from .binding import bound_answer
 from .clients import RESPONSES
 from .config import Config
@@ -33,7 +32,7 @@ from .database import within
 from .envelope import Sealer
 from .forward import forwarded_headers
 from .incoming import Incoming
-from .journal import Ask, Cut, Lossy, Settings
+from .journal import Ask, Cut, Lossy, Settings, Unread
 from .keys import Keys, reserve
 from .output import send_whole
 from .recall import Place, Recall
@@ -47,6 +46,8 @@ logger = logging.getLogger("segue.gateway")
 REMEMBER = 30.0
 """Seconds that the last event of an answer waits for the store."""
 STRICT = "strict"
+GONE = 499
+"""The status of a request whose client does not get its answer, as in nginx."""
 
 
 class Pipeline:
@@ -75,7 +76,8 @@ class Pipeline:
         situation, router, targets = self._choose(reading, route, conversation, cuts, report)
         self.keys.admit(incoming.key, incoming.model, situation.tokens)
         models = [target.model for target in targets]
-        await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
+        if send is not None:  # counting costs nothing
+            await reserve(self.store, incoming.key, incoming.id, models, situation.tokens, reading.options.max_tokens)
         known, bare = reading.known, incoming.client.drops_ids
         place = Place(
             incoming.tenant, conversation, seen(known.messages[-1] if known.messages else None), known.links[-1]
@@ -101,7 +103,8 @@ class Pipeline:
         policy, strict = self._policy(incoming)
         ask = Ask(
             incoming, reading, targets, situation, report,
-            send=send, poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy, strict=strict,
+            send=send, poster=self._poster, sealer=self.sealer(incoming.tenant), policy=policy,
+            strict=strict and send is not None,  # counting loses nothing
             forwards=lambda model: self._forwarded(incoming), remember=remember, refuse=refuse, cut=cut,
         )  # fmt: skip
         return ask, router, reading
@@ -196,7 +199,7 @@ class Pipeline:
             found = ask.reach(model)
             request = ask.request(found.model)
             tokens = await counted(request, found, self._poster)
-        except (SettingError, msgspec.MsgspecError, FormatError) as error:
+        except (SegueError, *UNREADABLE) as error:
             raise as_provider_error(error) from None
         self.conversations.put(reading)
         return (round(request.guessed()), False) if tokens is None else (tokens, True)
@@ -207,7 +210,7 @@ class Pipeline:
         """Answer a request. ``gone`` waits until the client has disconnected. Return the answer, if there is one."""
         try:
             ask, router, reading = await self.prepare(incoming, report, send)
-        except (SegueError, msgspec.MsgspecError) as error:
+        except (SegueError, *UNREADABLE) as error:
             await self._send_error(send, incoming.client.name, error, report)
             return None
         work = asyncio.create_task(self._work(ask, router, reading))
@@ -218,7 +221,7 @@ class Pipeline:
             with ask.output.kept_alive(seconds, ask.keepalive) if incoming.streams else nullcontext():
                 await work
         except asyncio.CancelledError:
-            report.status, report.error = 499, "the client has disconnected"
+            report.status, report.error = GONE, "the client has disconnected"
             if not watch.done():
                 raise
             return None
@@ -231,22 +234,29 @@ class Pipeline:
     async def _work(self, ask: Ask, router: Router, reading: Reading) -> None:
         """Ask the members; any failure ends in an answer of the client's protocol."""
         protocol = ask.client.name
+        loop: RequestLoop | None = None
         try:
-            await RequestLoop(router, ask).answer()
+            loop = RequestLoop(router, ask)
+            await loop.answer()
             error: Exception | None = ask.error
         except Cut:
             error = None
             ask.report.error = "cut"
+        except Unread:
+            ask.report.status, ask.report.error = GONE, "the client has not read its answer"
+            return
         except Lossy as found:
             self._refuse_losses(ask, found)
             error = None
-        except (SegueError, msgspec.MsgspecError) as found:
+        except (SegueError, *UNREADABLE) as found:
             error = found
         except Exception:
             logger.exception("%s: internal error", ask.report.id)
             error = NetworkError("the gateway failed; its log has the reason")
         finally:
             self.conversations.put(reading)
+            if loop is not None and loop.arriving is not None:
+                ask.interrupted(loop.model, loop.arriving)
         if error is not None:
             ask.error = as_provider_error(error)
             ask.report.error = ask.error.kind
@@ -257,7 +267,7 @@ class Pipeline:
 
     def _refuse_losses(self, ask: Ask, found: Lossy) -> None:
         losses = "; ".join(dict.fromkeys(f"{each.code}: {each.detail}" for each in found.changes))[:2000]
-        ask.error = InvalidRequestError(f"strict: this request would lose something: {losses}")
+        ask.error = InvalidRequestError(f"this request would lose something, which is refused here ({losses})")
         ask.report.error = "strict"
         written = write_error(ask.error, ask.client.name, 422)
         ask.refuse(422, written.headers, written.json())
@@ -277,7 +287,7 @@ def as_provider_error(error: Exception) -> ProviderError:
         return NetworkError(error.for_shell())
     if isinstance(error, FormatError | ProjectionError | ModelError):
         return InvalidRequestError(error.for_shell())
-    return InvalidRequestError(str(error))
+    return InvalidRequestError(f"the body cannot be read: {error}")
 
 
 def member_name(model: Model) -> str:

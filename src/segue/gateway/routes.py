@@ -101,6 +101,8 @@ class Routes:
         self._by_id: dict[str, list[str]] = {}
         for ref in self._rows:
             self._by_id.setdefault(ref.partition("/")[2], []).append(ref)
+        for having in self._by_id.values():  # the vendor of a model first, then those who host models of many vendors
+            having.sort(key=lambda ref: bool(self._catalog.provider(ref.partition("/")[0]).routes))
 
     def change(self, routes: Iterable[RouteSetting]) -> None:
         """Use these routes in place of those of the file with the same name."""
@@ -163,7 +165,11 @@ class Routes:
         return None
 
     def _unknown(self, name: str) -> str:
-        names = [*self._settings, *self._by_id, *self._rows] if self._config.catalog else [*self._settings]
+        names = (
+            list(dict.fromkeys([*self._settings, *self._by_id, *self._rows]))
+            if self._config.catalog
+            else [*self._settings]
+        )
         nearest = get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
         return f"there is no model {name!r} here{hint}"
@@ -202,6 +208,8 @@ class Routes:
     def names(self, allowed: Sequence[str] = ()) -> list[str]:
         """The names to list: those of routes without a pattern, and of catalog models whose provider has a key."""
         found = [name for name in self._settings if "*" not in name]
+        if "*" in self._settings:  # any name is served; these are the models behind it
+            found += [member.model for member in self._settings["*"].models]
         if self._config.catalog and "*" not in self._settings:
             usable = {row.id for row in self._catalog.providers.values() if self.has_key(row)}
             found += [ref for ref, row in self._rows.items() if row.provider in usable]

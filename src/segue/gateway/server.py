@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import socket
+from math import ceil
 from typing import Any
 
 import uvicorn
@@ -31,21 +32,54 @@ _WITHOUT_CUTS = _WithoutCuts()
 
 
 class Connection(HttpToolsProtocol):
-    """A connection with limits on the size and the time of a request's head, which uvicorn does not have."""
+    """A connection with limits that uvicorn does not have: on the size and the time of a request's head, and on the
+    time that a client may leave its answer unread."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        app: Any = self.config.app
+        self._unread_timeout: float = app.gateway.config.gateway.unread_timeout
+        self._reading: asyncio.TimerHandle | None = None
         self._head: int | None = 0
+        self._tail = b""  # the last bytes of a head that is not complete
         self._timer = self.loop.call_later(HEAD_TIMEOUT, self._expire)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._timer.cancel()
+        self._stop_watching()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch(self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_watching()
+
+    def _watch(self, waiting: int) -> None:
+        """Look after some time whether the client has read something of what is ``waiting`` for it."""
+        self._reading = self.loop.call_later(self._unread_timeout, self._look, waiting)
+
+    def _stop_watching(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def _look(self, before: int) -> None:
+        waiting = self.transport.get_write_buffer_size()
+        if waiting < before:
+            self._watch(waiting)
+        else:
+            self.transport.abort()  # to close it would wait for the client
 
     def data_received(self, data: bytes) -> None:
         if self._head is not None:
-            end = data.find(b"\r\n\r\n")
-            self._head += len(data) if end < 0 else end
+            tail, self._tail = self._tail, b""
+            joined = tail + data
+            end = joined.find(b"\r\n\r\n")
+            if end < 0:
+                end, self._tail = len(joined), joined[-3:]
+            self._head += end - len(tail)
             if self._head > MOST_HEAD:
                 self._refuse(b"HTTP/1.1 431 Request Header Fields Too Large")
                 return
@@ -91,8 +125,8 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
             server_header=False,
             date_header=False,
             proxy_headers=False,
-            timeout_keep_alive=int(settings.idle_timeout),
-            timeout_graceful_shutdown=int(settings.shutdown_timeout),
+            timeout_keep_alive=ceil(settings.idle_timeout),
+            timeout_graceful_shutdown=ceil(settings.shutdown_timeout),
             backlog=2048,
         )
     )

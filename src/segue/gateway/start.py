@@ -7,16 +7,16 @@ from msgspec.structs import replace
 
 from ..catalog import Catalog
 from ..errors import ConfigError, ModelError
-from .config import Config, GatewaySetting, Member, ProviderSetting, RouteSetting
+from .config import Config, GatewaySetting, Member, ProviderSetting, RouteSetting, split_listen
 from .guard import is_loopback
 
 
 def address_of(config: Config, port: int | None = None) -> tuple[str, int]:
     """Host and port to listen on."""
-    host, _, given = config.gateway.listen.rpartition(":")
-    if not host or not given.isdigit() or int(given) > 65535:
+    found = split_listen(config.gateway.listen)
+    if found is None:
         raise ConfigError("gateway", [f"listen: {config.gateway.listen!r} is not HOST:PORT"])
-    return host.strip("[]"), int(given) if port is None else port
+    return found[0], found[1] if port is None else port
 
 
 def check_start(config: Config, to: str | None, has_stored_keys: bool = False) -> None:
@@ -66,6 +66,11 @@ def with_local(config: Config, models: Mapping[str, str | None]) -> Config:
     """The configuration with models of this machine, each with its address, or ``None`` for that of its row."""
     routes = [RouteSetting(name=ref, models=(Member(model=ref, base_url=url),)) for ref, url in models.items()]
     return replace(config, routes=(*config.routes, *routes))
+
+
+def url_of(host: str, port: int) -> str:
+    """The address that clients use."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def client_lines(url: str, model: str, key: str = "anything") -> list[str]:

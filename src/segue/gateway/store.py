@@ -4,12 +4,13 @@ import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..errors import SessionError
 from ..types import AssistantMessage, ThinkingContent
 from .config import Budget, KeySetting, RouteSetting
 from .database import Database, Row, Statement, Statements
@@ -18,6 +19,7 @@ from .envelope import signed
 CUT = 60.0
 """Seconds that a member is down for a conversation after it cut a stream."""
 KEEP_REQUESTS = 86_400.0
+T = TypeVar("T")
 _encode = msgspec.json.encode
 _answer = msgspec.json.Decoder(AssistantMessage).decode
 
@@ -262,8 +264,7 @@ class Store:
     async def keys(self) -> tuple[list[KeySetting], set[str]]:
         """The keys that were added at run time, and the names of those that were revoked."""
         rows = await self.database.read("SELECT name, setting, revoked FROM segue_gateway_keys ORDER BY name")
-        read = msgspec.json.Decoder(KeySetting).decode
-        added = [read(bytes(setting)) for _, setting, revoked in rows if not revoked]
+        added = [_setting(KeySetting, f"the key {name!r}", setting) for name, setting, revoked in rows if not revoked]
         return added, {name for name, _, revoked in rows if revoked}
 
     async def usage(self) -> list[UsageRow]:
@@ -321,9 +322,8 @@ class Store:
 
     async def routes(self) -> list[RouteSetting]:
         """The routes that were changed at run time."""
-        rows = await self.database.read("SELECT setting FROM segue_gateway_routes ORDER BY name")
-        read = msgspec.json.Decoder(RouteSetting).decode
-        return [read(bytes(row[0])) for row in rows]
+        rows = await self.database.read("SELECT name, setting FROM segue_gateway_routes ORDER BY name")
+        return [_setting(RouteSetting, f"the route {name!r}", setting) for name, setting in rows]
 
     # -- the secret --------------------------------------------------------------------------------------------------
 
@@ -338,6 +338,13 @@ class Store:
         )
         rows: list[Row] = await self.database.read("SELECT value FROM segue_gateway_meta WHERE name = 'secret'")
         return bytes(rows[0][0])
+
+
+def _setting(kind: type[T], what: str, data: bytes) -> T:
+    try:
+        return msgspec.json.decode(bytes(data), type=kind)
+    except msgspec.MsgspecError as error:
+        raise SessionError(f"{what} of the store cannot be used: {error}; remove it and add it again") from None
 
 
 def _message(blob: bytes, refused: int) -> AssistantMessage:

@@ -25,8 +25,12 @@ def bind(host: str, port: int) -> socket.socket:
     return found
 
 
-def run_workers(count: int, work: Callable[[], None]) -> None:
-    """Run ``work`` in ``count`` processes until a signal; they end when this process does."""
+def run_workers(count: int, work: Callable[[], None], listening: socket.socket) -> None:
+    """Run ``work`` in ``count`` processes until a signal; they end when this process does.
+
+    Then ``listening`` is closed here as well: what nobody accepts any more must be refused."""
+    from prometheus_client.multiprocess import mark_process_dead  # after DIRECTORY is set
+
     try:
         running: dict[int, float] = {}
         stopping = False
@@ -34,6 +38,7 @@ def run_workers(count: int, work: Callable[[], None]) -> None:
         def stop(number: int, frame: object) -> None:
             nonlocal stopping
             stopping = True
+            listening.close()
             for process in running:
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGTERM)
@@ -48,6 +53,7 @@ def run_workers(count: int, work: Callable[[], None]) -> None:
             except ChildProcessError:
                 return
             began = running.pop(process, 0.0)
+            mark_process_dead(process)  # type: ignore[no-untyped-call]  # what it was doing does not run any more
             if not stopping and time.monotonic() - began < TOO_FAST:
                 time.sleep(TOO_FAST)
     finally:

@@ -6,7 +6,6 @@ They do no I/O. ``events_of`` makes the events of a finished message, for an ans
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from ..errors import ModelError, ProviderError, RefusedError
@@ -115,12 +114,14 @@ def write_answer(
 
 def write_error(error: ProviderError, protocol: str, status: int | None = None) -> WrittenAnswer:
     """Write a failure as an error of ``protocol``, with its status and body; ``status`` overrides the status."""
-    written = _written_error(_form(protocol), error.kind, error.text, error)
-    return written if status is None else msgspec.structs.replace(written, status=status)
+    return _written_error(_form(protocol), error.kind, error.text, error, status)
 
 
-def _written_error(form: AnswerForm, kind: str, text: str, error: ProviderError | None) -> WrittenAnswer:
+def _written_error(
+    form: AnswerForm, kind: str, text: str, error: ProviderError | None, given: int | None = None
+) -> WrittenAnswer:
     status, name = form.errors[kind]
+    status = status if given is None else given
     text = scrub(text)[:LONGEST_TEXT]
     if kind == "overflow" and form.overflow not in text:
         text = f"{form.overflow}: {text}"

@@ -14,6 +14,7 @@ from ..errors import SegueError
 from ..projection import Policy
 from ..render import Ledger, Renderer, Request
 from ..types import AssistantMessage, Change, Context, Fold, Message, Model, Options, TextContent, ToolCall
+from ..types.codec import UNREADABLE
 from ..types.text import has_surrogate_escapes, scrub_escapes
 from ..wire import MALFORMED, protocol_of
 
@@ -77,12 +78,12 @@ def read_body(data: bytes) -> Body | None:
         return None
     try:
         return Body(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         if not has_surrogate_escapes(data):
             return None
     try:
         return Body(scrub_escapes(data), [HALVES])
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except UNREADABLE:
         return None
 
 
