@@ -197,10 +197,11 @@ def test_every_frame_fits_the_service_model(client: Any, stop: Any) -> None:
     assert_fits(service.operation_model("Converse").output_shape, server.voice.whole(answer))
     frames = EventStream().feed(b"".join(server.voice.events(answer)))
     members = service.operation_model("ConverseStream").output_shape.members["stream"].members
-    for name, payload in frames:
-        assert_fits(members[name.decode()], json.loads(payload), more=("p",))
-    assert [name for name, _ in frames].count("contentBlockStop") == len(CALLS)
-    assert {name for name, _ in frames} == {name for name in members if not name.endswith("Exception")}
+    names = [name.decode() for name, _ in frames]
+    for name, (_, payload) in zip(names, frames, strict=True):
+        assert_fits(members[name], json.loads(payload), more=("p",))
+    assert names.count("contentBlockStop") == len(CALLS)
+    assert set(names) == {name for name in members if not name.endswith("Exception")}
 
 
 def test_only_claude_signs_readable_thinking() -> None:
