@@ -185,6 +185,8 @@ AMENDMENTS: dict[str, tuple[Amendment, ...]] = {
         # Codex sends answers back as texts only (its ContentItem::OutputText has only a text). That its messages have
         # no id and status was not checked again; earlier versions of lint did not require them.
         ("ResponseOutputMessageParam", "id", None),
+        # The AI SDK of Vercel sends answers without it (vercel/ai, convert-to-openai-responses-input.ts, 2026).
+        ("ResponseOutputMessageParam", "type", None),
         ("ResponseOutputMessageParam", "status", None),
         ("ResponseOutputTextParam", "annotations", None),
         # Codex never writes the ids of these three, and sends the status of a custom call and images without detail

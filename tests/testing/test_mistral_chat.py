@@ -204,11 +204,17 @@ def test_roles_in_the_wrong_order_are_refused(client: Mistral) -> None:
     message = first_answer(client)
     for history in (
         [QUESTION, {"role": "tool", "content": "18 C", "tool_call_id": "abcdefghi", "name": "weather"}],
-        [QUESTION, message, *outputs(message), {"role": "user", "content": "Well?"}],
+        [QUESTION, message, {"role": "user", "content": "Well?"}, *outputs(message)],
         [QUESTION, {"role": "assistant", "content": "18 C"}],
     ):
         error = refused(client, history)
         assert " role " in error["message"] and error["code"] == "3230"
+
+
+def test_a_user_message_after_results_is_accepted_as_by_mistral_itself(client: Mistral) -> None:
+    message = first_answer(client)
+    history: Any = [QUESTION, message, *outputs(message), {"role": "user", "content": "Well?"}]
+    client.chat.complete(model=MODEL, messages=history, tools=TOOLS)
 
 
 def test_ids_of_other_providers_are_refused(client: Mistral) -> None:

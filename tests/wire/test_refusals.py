@@ -2,7 +2,8 @@
 
 Each body in ``tests/cases/refused`` has one small fault. ``tests/cases/accepted`` holds bodies near those faults that
 are fine. They are also judged by the request types of the providers' own SDKs, which share no code with the rules
-(``judged: false`` where those types are of another API version than the body, or need the network).
+(``judged: false`` where those types are of another API, or another version of it, than the body, or need the
+network).
 """
 
 import json

@@ -63,6 +63,7 @@ EXCEPTIONS: tuple[tuple[str, str, str, str], ...] = (
     ("openai_responses", r"ResponseCustomToolCallParam\.status", "given", "sent by Codex"),
     ("openai_responses", r"ResponseInputImageParam\.detail", "removed", "left out by Codex"),
     ("openai_responses", r"ResponseOutputMessageParam\.id", "removed", "left out by Codex"),
+    ("openai_responses", r"ResponseOutputMessageParam\.type", "removed", "left out by the AI SDK"),
     ("openai_responses", r"ResponseOutputMessageParam\.status", "removed", "left out by Codex"),
     ("openai_responses", r"ResponseOutputTextParam\.annotations", "removed", "left out by Codex"),
     ("openai_responses", r"FunctionToolParam\.parameters", "removed", "left out by clients"),

@@ -115,13 +115,22 @@ class OpenAICompletions(Dialect, frozen=True, kw_only=True, forbid_unknown_field
     parsed_reasoning: bool = False
     # "Unsupported value: 'temperature' does not support 0.5 with this model." (OpenAI reasoning models, Kimi K2.5+)
     sampling: bool = True
-    # `stop` is refused by OpenAI's 5.6 and xAI's grok-4 class.
+    # Whether the model reasons if the request does not say whether. If it reasons only on request, sampling options are
+    # accepted then, too ("Logprobs, temperature and top-p are controllable parameters on gpt-5.1 when reasoning effort
+    # is set to none", which is its default: vercel/ai#10932). Only lint reads this.
+    reasons_by_default: bool = True
+    # `stop` is refused by OpenAI's 5.6 and xAI's grok-4 class; how many sequences it may have ("Up to 4", SDK openai
+    # 3.49.0).
     stop: bool = True
+    max_stops: int = 4
     # Forced tool_choice: refused with thinking on by Kimi and DeepSeek.
     forced_tool_choice: bool = True
     # "Function tools with reasoning_effort are not supported … in /v1/chat/completions … or set reasoning_effort to
     # 'none'." (GPT-5.5 and later); gpt-6-astra refuses 'none' too and has no tools here at all.
     tools_with_reasoning: bool = True
+    # Tools and calls of the type `builtin_function`, whose names begin with "$" (Kimi's `$web_search`, documentation of
+    # Moonshot, "Use web search", 2025). Only lint reads this.
+    builtin_functions: bool = False
     # `strict` in tools; and `stream_options`, which requests the usage of a stream: some gateways need it, older
     # servers refuse it ("extra_forbidden … stream_options, include_usage", Mistral's API, avante.nvim#2347, 2025).
     strict_tools: bool = False

@@ -39,6 +39,10 @@ class OpenAIResponses(Dialect, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # "Unsupported parameter: 'temperature' is not supported with this model." (reasoning models)
     sampling: bool = False
+    # Whether the model reasons if the request does not say whether. If it reasons only on request, sampling options are
+    # accepted then, too ("Logprobs, temperature and top-p are controllable parameters on gpt-5.1 when reasoning effort
+    # is set to none", which is its default: vercel/ai#10932). Only lint reads this.
+    reasons_by_default: bool = True
     # The supported reasoning levels. Empty: the model does not reason and refuses the parameter.
     effort: tuple[str, ...] = ()
     # `phase` on assistant messages: kept on replay from gpt-5.3-codex on.

@@ -48,7 +48,7 @@ def test_the_rule_finds_the_bad_body_and_not_the_good_one(number: str) -> None:
         ("OAR-08", "input[0]", {}, [{"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "g"}]),
         ("OAR-09", "input[0]", {"store": False}, [{"type": "item_reference", "id": "msg_1"}, USER]),
         ("OAR-14", "tools", {"tools": [{"type": "function", "name": f"t{at}"} for at in range(129)]}, [USER]),
-        ("OAR-14", "tool_choice", {"tool_choice": "required"}, [USER]),
+        ("OAR-27", "tool_choice", {"tool_choice": "required"}, [USER]),
         ("OAR-15", "messages", {"messages": []}, [USER]),
         ("OAR-15", "stop", {"stop": ["x"]}, [USER]),
         ("OAR-15", "reasoning.generate_summary", {"reasoning": {"generate_summary": "auto"}}, [USER]),
@@ -60,14 +60,14 @@ def test_a_finding_has_the_path_of_the_fault(number: str, path: str, more: dict[
 
 def test_models_that_do_not_reason_accept_no_reasoning() -> None:
     item = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
-    body = {"input": [USER, item, {"role": "assistant", "content": "x"}], "reasoning": {"effort": "low"}}
+    body = {"model": "m", "input": [USER, item, {"role": "assistant", "content": "x"}], "reasoning": {"effort": "low"}}
     assert set(found(body, "openai/gpt-4.1")) == {"OAR-11", "OAR-15b"}
     assert found(body, "openai/gpt-5.4") == found(body) == {}
 
 
 def test_outputs_for_calls_on_the_server_are_not_orphans() -> None:
     output = {"type": "function_call_output", "call_id": "c", "output": "x"}
-    assert found({"input": [output], "previous_response_id": "resp_1"}) == {}
+    assert found({"model": "m", "input": [output], "previous_response_id": "resp_1"}) == {}
 
 
 NAMES = (

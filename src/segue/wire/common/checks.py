@@ -50,6 +50,20 @@ def _strings(value: Any) -> Iterator[tuple[Place, str, bool]]:
             waiting += [((place, name), below) for name, below in reversed(item.items())]
 
 
+def texts(value: Any) -> Iterator[str]:
+    """Every string in ``value``, including keys, without recursion."""
+    waiting: list[Any] = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict):
+            waiting += item.values()
+            waiting += item
+
+
 def empty_keys(value: Any, path: str) -> Found:
     """Every object below ``value`` with a member whose name is empty."""
     waiting: list[tuple[Place, Any]] = [(None, value)]
@@ -117,8 +131,27 @@ def openai_schema_fault(schema: Any, is_strict: bool) -> str:
     return _strict_fault(schema) if is_strict else ""
 
 
+NOT_STRICT = (
+    "allOf",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "patternProperties",
+    "propertyNames",
+)
+"""Keywords that a strict schema must not have: "'propertyNames' is not permitted" (oh-my-pi#209, 2026-02), "'allOf' is
+not permitted" and "'oneOf' is not permitted" (many reports); the rest as OpenAI's guide to structured outputs lists
+them, "Some type-specific keywords are not yet supported" (2025-26)."""
+_KINDS = ("type", "anyOf", "$ref", "enum", "const")
+
+
 def _strict_fault(schema: Any) -> str:
-    """Why a schema is not strict: each object must require all of its properties and accept no others."""
+    """Why a schema is not strict: each part must have a type, and each object must require exactly its properties and
+    accept no others."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()
@@ -126,15 +159,46 @@ def _strict_fault(schema: Any) -> str:
             waiting += node
         if not isinstance(node, dict):
             continue
-        if node.get("type") in ("object", ["object", "null"]):
-            required, properties = node.get("required"), node.get("properties")
-            names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
-            if node.get("additionalProperties") is not False:
-                return "a strict schema must have 'additionalProperties': false in every object"
-            if isinstance(properties, dict) and not names.issuperset(properties):
-                return "a strict schema must require every property"
+        if fault := _open_fault(node) or _keyword_fault(node) or _reference_fault(node, schema):
+            return fault
         waiting += _below(node)
     return ""
+
+
+def _open_fault(node: dict[str, Any]) -> str:
+    """Why an object of a strict schema is not closed."""
+    if node.get("type") not in ("object", ["object", "null"]):
+        return ""
+    required, properties = node.get("required"), node.get("properties")
+    names = {name for name in required if isinstance(name, str)} if isinstance(required, list) else set()
+    known = properties if isinstance(properties, dict) else {}
+    if node.get("additionalProperties") is not False:
+        return "a strict schema must have 'additionalProperties': false in every object"
+    if not names.issuperset(known):
+        return "a strict schema must require every property"
+    if extra := names.difference(known):
+        return f"{shown(min(extra))!r} is required, but is not a property"
+    return ""
+
+
+def _keyword_fault(node: dict[str, Any]) -> str:
+    """Why a part of a strict schema is refused: a keyword, or no type."""
+    if found := [key for key in NOT_STRICT if key in node]:
+        return f"a strict schema must not have {found[0]!r}"
+    # "schema must have a 'type' key" (oh-my-pi#210, 2026-02)
+    return "" if any(key in node for key in _KINDS) else "every part of a strict schema must have a type"
+
+
+def _reference_fault(node: dict[str, Any], root: Any) -> str:
+    """Why a reference is refused: "reference to component '#/$defs/Shared' which was not found in the schema"
+    (vercel/ai, issue-6454-nested-definitions-error.json, 2026)."""
+    reference = node.get("$ref")
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return ""
+    found = root
+    for step in reference[2:].split("/"):
+        found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, dict) else None
+    return "" if found is not None else f"the reference {shown(reference)!r} leads nowhere"
 
 
 def _below(schema: dict[str, Any]) -> Iterator[Any]:

@@ -11,6 +11,7 @@ an overflow, the finish reasons of an answer, and ids, arguments and chunks in s
 from ...dialects import MistralChat
 from ...rules import Rule
 from ...types import Model
+from ..common.limits import NOT_EMPTY, between, limits, within
 from . import rules_content as content, rules_order as order
 from .rules_shape import SHAPE
 
@@ -35,6 +36,23 @@ def _any(model: Model) -> bool:
     """Any model: the check reads it. Without a model, a finding is a warning, because some models may accept it."""
     return True
 
+
+def _tools(body: order.Body, model: Model | None) -> order.Found:
+    yield from (*content.single_tools(body, model), *content.choice(body, model))
+
+
+_LIMITS = limits(
+    {
+        "model": NOT_EMPTY,
+        "temperature": between(0, 1.5),
+        "top_p": between(0, 1),
+        "presence_penalty": between(-2, 2),
+        "frequency_penalty": between(-2, 2),
+        "max_tokens": between(0),
+        "random_seed": between(0),
+        "n": between(1),
+    }
+)
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -67,9 +85,10 @@ RULES: tuple[Rule, ...] = (
         title="No user message directly after a tool message",
         answers="Unexpected role 'user' after role 'tool' (code 3230)",
         source="litellm#17761, onyx#6458, avante.nvim#2562, datapizza-ai#98, 2025; relaxed in mistral-common 1.11.1 "
-        "(2026-04), still seen in hermes-agent#20154, 2026",
+        "(2026-04) and not seen on Mistral's API since (goose#5998, 2026-05), but on others: hermes-agent#20154, 2026",
         prevented_by=_ENCODER,
         check=order.user_after_tool,
+        severity="warning",
         only=_bridges,
     ),
     Rule(
@@ -117,7 +136,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="MIS-11",
-        title="The parameters of a tool are a JSON Schema of draft 7",
+        title="The parameters of a tool are a JSON Schema of draft 7, of type object",
         answers="Invalid tool schema: 'objct' is not valid under any of the given schemas",
         source="mistral-common 1.13 validator.py, 2026-11",
         prevented_by="wire/common/schema",
@@ -170,20 +189,20 @@ RULES: tuple[Rule, ...] = (
     Rule(
         number="MIS-17",
         title="The arguments of a call are a JSON object, or a string with one",
-        answers="",
-        source="types of mistralai 3.7.0; mistral-common 1.13 passes anything else on as text (_parse_json_content), "
-        "2026-11",
+        answers="(refused; its words were not recorded)",
+        source="types of mistralai 3.7.0; mistral-common 1.13 passes anything else on as text (_parse_json_content): "
+        "the stricter reading, as in chat completions (OAC-10), 2026-11",
         prevented_by=_ENCODER,
         check=content.arguments,
-        severity="warning",
     ),
     Rule(
         number="MIS-18",
-        title="An image has an http URL, or a data URL in base64",
+        title="Images and documents have an http URL, or a data URL in base64 with their type; audio has data",
         answers="(refused; its words were not recorded)",
-        source="mistral-common 1.13 (image.py: other URLs and data that cannot be decoded raise), 2026-11",
+        source="mistral-common 1.13 (image.py: other URLs and data that cannot be decoded raise), 2026-11; of types "
+        "and documents the stricter reading",
         prevented_by=_ENCODER,
-        check=content.images,
+        check=content.media,
     ),
     Rule(
         number="MIS-19",
@@ -192,6 +211,47 @@ RULES: tuple[Rule, ...] = (
         source="JSON is UTF-8 (RFC 8259, 8.1); a lone surrogate cannot be written in it, 2026-11",
         prevented_by="projection/passes/text.py",
         check=content.surrogates,
+    ),
+    Rule(
+        number="MIS-20",
+        title="No two tools have the same name; a forced tool is one of them",
+        answers="(refused; its words were not recorded)",
+        source="as in chat completions (OAC-12b, OAC-20), 2026-08: the stricter reading",
+        prevented_by="projection/pipeline.py",
+        check=_tools,
+    ),
+    Rule(
+        number="MIS-21",
+        title="Numbers are in their ranges",
+        answers="Input should be less than or equal to 1.5 (HTTP 422, less_than_equal)",
+        source="talemate#102, 2024-05 (then 1); SillyTavern#4856, 2025-12; top_p: modelparams.dev#231, 2026-08; "
+        "tokens and seed: mistral-common 1.13 protocol/base.py; penalties and n: Mistral's API reference, 2026",
+        prevented_by=_ENCODER,
+        check=within(_LIMITS),
+    ),
+    Rule(
+        number="MIS-22",
+        title="A response format of type json_schema has a schema",
+        answers="Response format `json_schema` must define the schema",
+        source="mistral-common 1.13 protocol/instruct/request.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.formats,
+    ),
+    Rule(
+        number="MIS-23",
+        title="A list of chunks is not empty",
+        answers="(refused; its words were not recorded)",
+        source="as in chat completions (OAC-21): the stricter reading, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.no_parts,
+    ),
+    Rule(
+        number="MIS-24",
+        title="An answer has no images, audio or files",
+        answers="Unexpected content chunk types in assistant message: ['ImageURLChunk']",
+        source="mistral-common 1.13 validator.py, 2026-11",
+        prevented_by=_ENCODER,
+        check=content.chunks_of_answers,
     ),
     *SHAPE,
 )

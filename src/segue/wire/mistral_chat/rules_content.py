@@ -6,11 +6,12 @@ from typing import Any
 
 from ...dialects import SCHEMA_SHAPES, MistralChat
 from ...types import Model
-from ..common.checks import arguments_fault, half_characters, shown
+from ..common.checks import arguments_fault, half_characters, repeated, schema_fault, shown
 from ..common.images import data_fault
 from ..common.schema import refused
 from .rules_order import Body, Found, calls_of, role_of, turns
 
+_NOT_IN_ANSWERS = ("image_url", "input_audio", "document_url", "file")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
 
@@ -77,25 +78,64 @@ def arguments(body: Body, model: Model | None) -> Found:
                 yield f"{path}.{where}.function.arguments", fault
 
 
-def images(body: Body, model: Model | None) -> Found:
+def media(body: Body, model: Model | None) -> Found:
     for path, message in turns(body):
         for where, chunk in chunks_of(message):
-            if chunk.get("type") == "image_url" and (fault := _image_fault(chunk.get("image_url"))):
-                yield f"{path}.{where}.image_url", fault
+            kind = shown(chunk.get("type"))
+            if kind in ("image_url", "document_url") and (fault := _address_fault(chunk.get(kind))):
+                yield f"{path}.{where}.{kind}", fault
+            if kind == "file" and chunk.get("file_id") == "":
+                yield f"{path}.{where}.file_id", "an empty string"
+            if kind == "input_audio" and (fault := _audio_fault(chunk.get("input_audio"))):
+                yield f"{path}.{where}.input_audio", fault
 
 
-def _image_fault(image: Any) -> str:
-    url = image.get("url") if isinstance(image, dict) else image
+def _address_fault(chunk: Any) -> str:
+    url = chunk.get("url") if isinstance(chunk, dict) else chunk
     if not isinstance(url, str) or not url.lower().startswith(("https://", "http://", "data:")):
-        return "an image must have an http URL or a data URL"
+        return "must be an http URL or a data URL"
     if not url.lower().startswith("data:"):
         return ""
-    _, found, data = url.partition(";base64,")
-    return data_fault(data, None) if found else "the data is not base64"
+    label, found, data = url[5:].partition(";base64,")
+    return data_fault(data, label or None) if found else "the data is not base64"
+
+
+def _audio_fault(audio: Any) -> str:
+    """Audio is base64, a data URL, or an address (mistral-common 1.13, AudioChunk)."""
+    if not isinstance(audio, str) or audio.lower().startswith(("https://", "http://")):
+        return ""
+    return data_fault(audio.partition(";base64,")[2] if audio.startswith("data:") else audio, None)
 
 
 def surrogates(body: Body, model: Model | None) -> Found:
     return half_characters(body)
+
+
+def single_tools(body: Body, model: Model | None) -> Found:
+    return repeated(((f"{path}.name", function.get("name")) for path, function in functions_of(body)), "the tool")
+
+
+def choice(body: Body, model: Model | None) -> Found:
+    wanted = body.get("tool_choice")
+    function = wanted.get("function") if isinstance(wanted, dict) else None
+    forced = function.get("name") if isinstance(function, dict) else None
+    if not body.get("tools"):
+        if forced is not None or wanted in ("any", "required"):
+            yield "tool_choice", "a call is forced, but there are no tools"
+    elif forced is not None and forced not in [function.get("name") for _, function in functions_of(body)]:
+        yield "tool_choice", f"no tool has the name {shown(forced)!r}"
+
+
+def formats(body: Body, model: Model | None) -> Found:
+    wanted = body.get("response_format")
+    if isinstance(wanted, dict) and wanted.get("type") == "json_schema" and wanted.get("json_schema") is None:
+        yield "response_format.json_schema", "the type json_schema requires a schema"
+
+
+def no_parts(body: Body, model: Model | None) -> Found:
+    for path, message in turns(body):
+        if message.get("content") == [] and role_of(message) != "assistant":
+            yield f"{path}.content", "an empty list of chunks"
 
 
 def schemas(body: Body, model: Model | None) -> Found:
@@ -103,6 +143,8 @@ def schemas(body: Body, model: Model | None) -> Found:
         parameters = function.get("parameters")
         if not isinstance(parameters, dict):
             yield f"{path}.parameters", "the parameters must be an object"
+        elif parameters.get("type", "object") != "object":
+            yield f"{path}.parameters", schema_fault(parameters)
         else:
             yield from refused(parameters, SCHEMA_SHAPES["draft-7"], f"{path}.parameters")
 
@@ -124,6 +166,10 @@ def thinking(body: Body, model: Model | None) -> Found:
 
 def images_in_results(body: Body, model: Model | None) -> Found:
     yield from _chunks(body, "tool", ("image_url", "image"), "a tool message can have only text")
+
+
+def chunks_of_answers(body: Body, model: Model | None) -> Found:
+    yield from _chunks(body, "assistant", _NOT_IN_ANSWERS, "an answer can have only text, thinking and references")
 
 
 def _chunks(body: Body, role: str, kinds: tuple[str, ...], fault: str) -> Iterator[tuple[str, str]]:

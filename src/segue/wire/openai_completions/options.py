@@ -22,8 +22,6 @@ from .shapes import Turn, last_user
 Out = Outgoing[OpenAICompletions]
 Body = dict[str, Any]
 
-MAX_STOPS = 4  # "Up to 4 sequences where the API will stop" (SDK openai 3.49.0)
-
 
 def add_options(out: Out, body: Body) -> None:
     """Add everything other than messages and tools to the body."""
@@ -156,13 +154,13 @@ def _add_limits(out: Out, body: Body) -> None:
         body["top_p"] = top_p
     if one_call_at_a_time(out, "tools" in body):
         body["parallel_tool_calls"] = False
-    stops = [text for text in options.stop if text][:MAX_STOPS]
+    stops = [text for text in options.stop if text][: dialect.max_stops]
     if stops and not dialect.stop:
         out.drop_option("stop", "this model accepts no stop sequences")  # OAC-14, XAI-03
     elif stops:
         body["stop"] = stops
         if len(stops) < len(options.stop):
-            out.drop_option("stop", f"at most {MAX_STOPS} sequences, none of them empty")
+            out.drop_option("stop", f"at most {dialect.max_stops} sequences, none of them empty")
 
 
 def _add_user(out: Out, body: Body) -> None:

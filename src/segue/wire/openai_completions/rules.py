@@ -6,10 +6,20 @@ provider's is not recorded.
 """
 
 from ...rules import Rule
-from . import rules_family, rules_openai, rules_request, rules_schemas, rules_shape, rules_templates, rules_tools
+from . import (
+    rules_family,
+    rules_openai,
+    rules_options,
+    rules_request,
+    rules_schemas,
+    rules_shape,
+    rules_templates,
+    rules_tools,
+)
 
 RULES: tuple[Rule, ...] = (
     *rules_openai.RULES,
+    *rules_options.RULES,
     *rules_tools.RULES,
     *rules_schemas.RULES,
     *rules_shape.RULES,

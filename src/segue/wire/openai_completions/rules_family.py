@@ -28,7 +28,7 @@ def _reasons(message: Object) -> bool:
 
 
 def _reasoned_calls(body: Object, model: Model | None) -> Found:
-    for path, message in walk.answers(body):
+    for path, message in () if walk.is_off(body) else walk.answers(body):
         if walk.calls(message) and not _reasons(message):
             yield path, "calls without reasoning, or with empty reasoning"
 
@@ -36,13 +36,13 @@ def _reasoned_calls(body: Object, model: Model | None) -> Found:
 def _reasoned_loop(body: Object, model: Model | None) -> Found:
     listed = list(walk.messages(body))
     start = max((at for at, (_, message) in enumerate(listed) if message.get("role") == "user"), default=-1)
-    for path, message in listed[start + 1 :]:
+    for path, message in () if walk.is_off(body) else listed[start + 1 :]:
         if walk.calls(message) and not _reasons(message):
             yield path, "calls of the running loop without reasoning"
 
 
 def _reasoned_always(body: Object, model: Model | None) -> Found:
-    for path, message in walk.answers(body):
+    for path, message in () if walk.is_off(body) else walk.answers(body):
         if all(message.get(name) is None for name in FIELDS):
             yield path, "an answer without its reasoning field"
 

@@ -15,14 +15,11 @@ from ...types import Model
 from ..common.checks import arguments_fault, half_characters, shown
 from ..common.images import data_fault
 from . import walk
-from .options import MAX_STOPS
 from .walk import Found, Object, get, many, where
 
 MAX_CALLS = 128
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _TURNS = "wire/openai_completions/turns.py"
-_TOOLS = "wire/openai_completions/tools.py"
-_OPTIONS = "wire/openai_completions/options.py"
 _PAIRING = "projection/passes/tool_interactions.py"
 
 
@@ -107,7 +104,11 @@ def _content(body: Object, model: Model | None) -> Found:
     for path, message in walk.messages(body):
         content = message.get("content")
         if content is None:
-            is_optional = message.get("role") == "assistant" and any(message.get(name) is not None for name in _INSTEAD)
+            role = message.get("role")
+            # The content of a function message is "Union[str, None]", but required (SDK openai 3.49.0).
+            is_optional = (role == "function" and "content" in message) or (
+                role == "assistant" and any(message.get(name) is not None for name in _INSTEAD)
+            )
             if not is_optional:
                 yield f"{path}.content", "missing"
         elif not isinstance(content, str | list):
@@ -140,6 +141,7 @@ def _part_kinds(body: Object, model: Model | None) -> Found:
 
 
 def _calls(body: Object, model: Model | None) -> Found:
+    dialect = walk.dialect_of(model)
     for path, call in walk.history_calls(body):
         if not isinstance(call, dict):
             yield path, "a call must be an object"
@@ -148,46 +150,32 @@ def _calls(body: Object, model: Model | None) -> Found:
             yield f"{path}.id", "a call must have an id"
         if call.get("type") == "custom":
             continue
-        if call.get("type") != "function" or not isinstance(call.get("function"), dict):
+        has_builtins = dialect is not None and dialect.builtin_functions
+        is_function = call.get("type") == "function" or (has_builtins and walk.is_builtin(call))
+        if not is_function or not isinstance(call.get("function"), dict):
             yield f"{path}.type", "a call must have the type function, and a function"
         elif fault := arguments_fault(call["function"].get("arguments")):
             yield f"{path}.function.arguments", fault
-
-
-def _reasoning_model(body: Object, model: Model | None) -> Found:
-    dialect = walk.dialect_of(model)
-    if body.get("max_tokens") is not None:
-        yield "max_tokens", "use max_completion_tokens instead"
-    if body.get("temperature") not in (None, 1):
-        yield "temperature", "only 1 is allowed"
-    if dialect is None:
-        return
-    if body.get("stop") is not None and not dialect.stop:
-        yield "stop", "refused by this model"
-    if body.get("reasoning_effort") is not None and body["reasoning_effort"] not in dialect.effort:
-        yield "reasoning_effort", f"{body['reasoning_effort']!r} is not one of {', '.join(dialect.effort)}"
-
-
-def _modes(body: Object, model: Model | None) -> Found:
-    if body.get("stream_options") is not None and body.get("stream") is not True:
-        yield "stream_options", "set, but stream is not"
-    wanted = get(body.get("response_format"), "type") == "json_object"
-    if wanted and not any("json" in text.lower() for text in walk.texts(body.get("messages"))):
-        yield "response_format", "a message must contain the word json"
+    for path, message in walk.answers(body):
+        called = message.get("function_call")
+        if isinstance(called, dict) and (fault := arguments_fault(called.get("arguments"))):
+            yield f"{path}.function_call.arguments", fault
 
 
 _IMAGE = re.compile(r"https?://.|data:(image/(?:png|jpe?g|webp|gif));base64,", re.IGNORECASE).match
-_DATA_URL = re.compile(r"data:[^,]*;base64,", re.IGNORECASE).match
+_DATA_URL = re.compile(r"data:([^,]*);base64,", re.IGNORECASE).match
 
 
 def _media(body: Object, model: Model | None) -> Found:
+    dialect = walk.dialect_of(model)
+    may_be_url = dialect is not None and not dialect.strict_keys
     for path, _, part in walk.parts(body):
         kind = part.get("type")
         if kind == "image_url":
             url = get(part, "image_url", "url") or part.get("image_url")
             if fault := image_fault(url):
                 yield f"{path}.image_url", fault
-        elif kind == "file" and (fault := _file_fault(part.get("file"))):
+        elif kind == "file" and (fault := _file_fault(part.get("file"), may_be_url)):
             yield f"{path}.file", fault
         elif kind == "input_audio":
             if get(part, "input_audio", "format") not in ("wav", "mp3"):
@@ -196,15 +184,20 @@ def _media(body: Object, model: Model | None) -> Found:
                 yield f"{path}.input_audio", fault
 
 
-def _file_fault(file: Any) -> str:
-    """What is wrong with a file; "" if nothing is. A file has an id, or data and a name."""
+def _file_fault(file: Any, may_be_url: bool) -> str:
+    """What is wrong with a file; "" if nothing is. A file has an id, or data and a name. OpenRouter also accepts an
+    address as ``file_data`` (its documentation, "PDF inputs", 2026)."""
     data = get(file, "file_data")
+    if may_be_url and isinstance(data, str) and data.startswith("https://"):
+        return ""
     if not data:
         return "" if get(file, "file_id") else "a file must have file_data or file_id; a URL is not accepted"
     match = _DATA_URL(data) if isinstance(data, str) else None
     if match is None:
         return "not a data URL in base64"
-    return data_fault(data[match.end() :], None) or ("" if get(file, "filename") else "file_data requires a filename")
+    return data_fault(data[match.end() :], match[1]) or (
+        "" if get(file, "filename") else "file_data requires a filename"
+    )
 
 
 def image_fault(url: Any) -> str:
@@ -224,12 +217,6 @@ def _no_reasoning(body: Object, model: Model | None) -> Found:
 
 def _surrogates(body: Object, model: Model | None) -> Found:
     return half_characters(body)
-
-
-def _stops(body: Object, model: Model | None) -> Found:
-    stop = body.get("stop")
-    if isinstance(stop, list) and len(stop) > MAX_STOPS:
-        yield "stop", f"{len(stop)} stop sequences, at most {MAX_STOPS}"
 
 
 RULES: tuple[Rule, ...] = (
@@ -318,23 +305,6 @@ RULES: tuple[Rule, ...] = (
         check=_calls,
     ),
     Rule(
-        number="OAC-14",
-        title="Reasoning models use max_completion_tokens, a fixed temperature, their own levels, and mostly no stop",
-        answers="'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        source="measured by a third party on gpt-5.6-terra, 2026-09; many reports",
-        prevented_by=_OPTIONS,
-        check=_reasoning_model,
-        only=where(lambda dialect: dialect.max_tokens_field == "max_completion_tokens" and not dialect.sampling),
-    ),
-    Rule(
-        number="OAC-15",
-        title="stream_options only with stream; json_object needs the word json in a message",
-        answers="'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-        source="documentation of OpenAI, 2026; Qwen agno#5317",
-        prevented_by=_OPTIONS,
-        check=_modes,
-    ),
-    Rule(
         number="OAC-16",
         title="Images are png, jpeg, webp or gif; files have data with a name, or an id; audio is wav or mp3",
         answers="You uploaded an unsupported image. Please make sure your image is of one of the following formats: "
@@ -361,14 +331,6 @@ RULES: tuple[Rule, ...] = (
         "reading",
         prevented_by=_TURNS,
         check=_no_parts,
-    ),
-    Rule(
-        number="OAC-23",
-        title="At most four stop sequences",
-        answers="Invalid 'stop': array too long. Expected an array with maximum length 4",
-        source="documentation of OpenAI: up to 4 sequences, 2026",
-        prevented_by=_OPTIONS,
-        check=_stops,
     ),
     Rule(
         number="OAC-19",

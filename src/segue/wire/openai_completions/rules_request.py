@@ -25,13 +25,14 @@ def _one_switch(body: Object, model: Model | None) -> Found:
 
 def _forced(body: Object, model: Model | None) -> Found:
     choice = body.get("tool_choice")
-    if choice == "required" or isinstance(choice, dict):
+    forces = choice == "required" or isinstance(choice, dict)
+    if forces and not walk.is_off(body):
         yield "tool_choice", "a forced call, which this model does not accept"
 
 
 def _temperature(body: Object, model: Model | None) -> Found:
-    if body.get("temperature") is not None:
-        yield "temperature", "set, but fixed on this model"
+    if body.get("temperature") not in (None, 1) and not walk.is_off(body):
+        yield "temperature", "only 1 is allowed"
 
 
 def _efforts(body: Object, model: Model | None) -> Found:
@@ -68,8 +69,9 @@ def _whole_thinking(body: Object, model: Model | None) -> Found:
 
 
 def _no_tools(body: Object, model: Model | None) -> Found:
-    if body.get("tools") == []:
-        yield "tools", "an empty list of tools"
+    for name in ("tools", "functions"):
+        if body.get(name) == []:
+            yield name, f"an empty list of {name}"
 
 
 def _template_flags(body: Object, model: Model | None) -> Found:

@@ -1,32 +1,43 @@
 """What OpenAI itself refuses in tools: their names and number, and ``tool_choice``."""
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from ...dialects import NAME_SHAPES
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import repeated, shown
+from ..common.grammars import grammar_fault
 from . import walk
 from .walk import Found, Object, get, many, where
 
+_has_functions_only = where(lambda dialect: not dialect.custom_tools)
+_is_openai = where(lambda dialect: dialect.openai_fields)
 _TOOLS = "wire/openai_completions/tools.py"
 
 
 def _names(body: Object, model: Model | None) -> Found:
     dialect = walk.dialect_of(model)
     fits = re.compile(NAME_SHAPES["dashes" if dialect is None else dialect.name_form].pattern).fullmatch
-    named = [(f"{path}.name", tool.get("name")) for path, tool in walk.tools(body)]
-    for path, call in walk.history_calls(body):
-        for kind in ("function", "custom"):
-            if isinstance(get(call, kind), dict):
-                named.append((f"{path}.{kind}.name", call[kind].get("name")))
+    named = [(path, tool.get("name")) for path, tool in (*walk.tools(body), *_called(body))]
     for path, name in named:
         if not isinstance(name, str) or not fits(name):
-            yield path, f"{shown(name)!r} is not a valid name"
+            yield f"{path}.name", f"{shown(name)!r} is not a valid name"
     for path, message in walk.messages(body):
         name = message.get("name")
         if name is not None and not (isinstance(name, str) and re.fullmatch(r"[^\s<|\\/>]{1,64}", name)):
             yield f"{path}.name", f"{shown(name)!r} is not a valid name"
+
+
+def _called(body: Object) -> Iterator[tuple[str, Object]]:
+    """What calls of the history call: functions, also in the older ``function_call``, and free-text tools."""
+    older = [(path, message) for path, message in walk.answers(body) if isinstance(message.get("function_call"), dict)]
+    yield from ((f"{path}.function_call", message["function_call"]) for path, message in older)
+    for path, call in walk.history_calls(body):
+        for kind in ("function", "custom"):
+            if isinstance(get(call, kind), dict) and not walk.is_builtin(call):
+                yield f"{path}.{kind}", call[kind]
 
 
 def _tools(body: Object, model: Model | None) -> Found:
@@ -34,15 +45,40 @@ def _tools(body: Object, model: Model | None) -> Found:
     limit = 128 if dialect is None else dialect.max_tools
     if limit is not None and len(tools) > limit:
         yield "tools", f"{len(tools)} tools, at most {limit}"
+
+
+def _choice(body: Object, model: Model | None) -> Found:
+    tools = many(body.get("tools"))
     if not tools:
         for name in ("tool_choice", "parallel_tool_calls"):
             if body.get(name) is not None and not body.get("functions"):
                 yield name, "set, but there are no tools"
+    if body.get("function_call") is not None and not body.get("functions"):
+        yield "function_call", "set, but there are no functions"
+    for path, kind, name in _chosen(body) if tools or body.get("functions") else ():
+        known = [
+            each.get("name") for place, each in walk.tools(body) if place.endswith(".custom") == (kind == "custom")
+        ]
+        if name is not None and name not in known:
+            yield path, f"no tool has the name {shown(name)!r}"
+
+
+def _chosen(body: Object) -> Iterator[tuple[str, str, Any]]:
+    """Path, kind and name of each tool that the body chooses or allows."""
+    yield "function_call", "function", get(body.get("function_call"), "name")
     choice = body.get("tool_choice")
-    for kind in ("function", "custom"):
-        forced = get(choice, kind, "name")
-        if tools and forced is not None and forced not in [get(tool, kind, "name") for tool in tools]:
-            yield "tool_choice", f"no tool has the name {shown(forced)!r}"
+    allowed = enumerate(many(get(choice, "allowed_tools", "tools")))
+    chosen = [("tool_choice", choice), *((f"tool_choice.allowed_tools.tools[{at}]", each) for at, each in allowed)]
+    for path, tool in chosen:
+        yield from (
+            (path, kind, get(tool, kind, "name")) for kind in ("function", "custom") if not walk.is_builtin(tool)
+        )
+
+
+def _grammars(body: Object, model: Model | None) -> Found:
+    for path, tool in walk.tools(body):
+        if path.endswith(".custom") and (fault := grammar_fault(get(tool, "format", "grammar"))):
+            yield f"{path}.format.grammar", fault
 
 
 def _single_tools(body: Object, model: Model | None) -> Found:
@@ -79,12 +115,21 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="OAC-12",
-        title="At most 128 tools; tool_choice only with tools, and only one that is defined",
-        answers="Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+        title="At most 128 tools, or as many as the provider documents",
+        answers="Invalid 'tools': array too long. Expected an array with maximum length 128",
         source="error texts of OpenAI, measured by a third party 2026-09; Groq ha-groq-cloud-api#25",
         prevented_by=_TOOLS,
         check=_tools,
         by_model=True,
+    ),
+    Rule(
+        number="OAC-12b",
+        title="tool_choice and function_call only with tools or functions, and only those that are defined",
+        answers="Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified. / Invalid "
+        "value for 'function_call': no function named '…' was specified in the 'functions' parameter.",
+        source="error texts of OpenAI, measured by a third party 2026-09",
+        prevented_by=_TOOLS,
+        check=_choice,
     ),
     Rule(
         number="OAC-13",
@@ -110,9 +155,17 @@ RULES: tuple[Rule, ...] = (
         title="Only some models have free-text tools; all others have functions",
         answers="key 'function' not found / 'function' is a required property - 'tools.7'",
         source="foundry-local#1080, CodexRosetta#1, 2026; OpenAI documents free-text tools for gpt-5, gpt-5-mini and "
-        "gpt-5-nano (cookbook, 'GPT-5 New Params and Tools', 2025-08): for later models the stricter reading",
+        "gpt-5-nano (cookbook, 'GPT-5 New Params and Tools', 2025-08): for later ones it is not known",
         prevented_by=_TOOLS,
         check=_free_text,
-        only=where(lambda dialect: not dialect.custom_tools),
+        only=lambda model: _has_functions_only(model) and not (model.reasoning and _is_openai(model)),
+    ),
+    Rule(
+        number="OAC-29",
+        title="The grammar of a free-text tool is complete",
+        answers="(refused; its words were not recorded)",
+        source="OpenAI's guide to function calling, 'Context-free grammars', 2025-08",
+        prevented_by=_TOOLS,
+        check=_grammars,
     ),
 )

@@ -52,7 +52,7 @@ def _add_choice(out: Out, body: Body) -> None:
         return NOT_FORCED if choice.forces and not out.dialect.forced_tool_choice else None  # KIM-08, DSK-09
 
     defined = "tools" in body
-    choice = forbid_stub(out) if out.stubbed and defined else tool_choice(out, defined, refusal)  # OAC-12
+    choice = forbid_stub(out) if out.stubbed and defined else tool_choice(out, defined, refusal)  # OAC-12b
     if choice is not None:
         body["tool_choice"] = choice.mode if choice.name is None else _named(out, choice.name)
 

@@ -77,21 +77,38 @@ def role_of(message: Object) -> str:
 
 
 def functions(body: Object) -> list[tuple[str, Object]]:
-    return [
-        (f"tools[{index}].function", tool["function"])
-        for index, tool in enumerate(many(body.get("tools")))
-        if isinstance(get(tool, "function"), dict)
-    ]
+    return [(path, tool) for path, tool in tools(body) if not path.endswith(".custom")]
 
 
 def tools(body: Object) -> list[tuple[str, Object]]:
-    """The tools that have a name: functions, and free-text tools."""
+    """The tools that have a name: functions, also those in the older ``functions``, and free-text tools."""
+    older = enumerate(many(body.get("functions")))
     return [
         (f"tools[{index}].{kind}", tool[kind])
         for index, tool in enumerate(many(body.get("tools")))
         for kind in ("function", "custom")
-        if isinstance(get(tool, kind), dict)
-    ]
+        if isinstance(get(tool, kind), dict) and not is_builtin(tool)
+    ] + [(f"functions[{index}]", function) for index, function in older if isinstance(function, dict)]
+
+
+def is_builtin(tool: Any) -> bool:
+    """Whether a tool, or a call, is of a function that the provider has itself. Only some have any."""
+    return bool(get(tool, "type") == "builtin_function")
+
+
+def is_off(body: Object) -> bool:
+    """Whether the body switches reasoning off."""
+    return (
+        get(body.get("thinking"), "type") == "disabled"
+        or body.get("enable_thinking") is False
+        or body.get("reasoning_effort") == "none"
+    )
+
+
+def samples(body: Object, dialect: OpenAICompletions) -> bool:
+    """Whether a model that reasons accepts sampling options in this request, because it does not reason in it."""
+    effort = body.get("reasoning_effort")
+    return not dialect.reasons_by_default if effort is None else effort == "none" and effort in dialect.effort
 
 
 def is_empty(content: Any) -> bool:
@@ -99,20 +116,6 @@ def is_empty(content: Any) -> bool:
     if isinstance(content, list):
         return all(get(part, "type") == "text" and not get(part, "text") for part in content)
     return content is None or content == ""
-
-
-def texts(value: Any) -> Iterator[str]:
-    """Every string in ``value``, including keys, without recursion."""
-    waiting: list[Any] = [value]
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, str):
-            yield item
-        elif isinstance(item, list):
-            waiting += item
-        elif isinstance(item, dict):
-            waiting += item.values()
-            waiting += item
 
 
 def dialect_of(model: Model | None) -> OpenAICompletions | None:

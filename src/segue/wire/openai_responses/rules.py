@@ -14,5 +14,6 @@ from .rules_history import HISTORY
 from .rules_items import SHAPES as ITEMS
 from .rules_request import REQUEST
 from .rules_shape import SHAPE
+from .rules_tools import TOOLS
 
-RULES: tuple[Rule, ...] = tuple(sorted([*HISTORY, *ITEMS, *REQUEST, *SHAPE], key=lambda rule: rule.number))
+RULES: tuple[Rule, ...] = tuple(sorted([*HISTORY, *ITEMS, *REQUEST, *SHAPE, *TOOLS], key=lambda rule: rule.number))

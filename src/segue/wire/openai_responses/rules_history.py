@@ -3,11 +3,9 @@
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import repeated, shown
-from .rules_items import ENCODER, PROBED, REPLAY
-from .walk import Body, Found, has_state, items, made_by_model, of_kind, text
-
-_CALLS = ("function_call", "custom_tool_call")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+from .rules_items import ENCODER, PROBED, REPLAY, SDK
+from .shapes import OUTPUTS, OUTPUTS_OF
+from .walk import Body, Found, call_id, has_state, items, made_by_model, of_kind, text
 
 
 def _not_empty(body: Body, model: Model | None) -> Found:
@@ -17,16 +15,30 @@ def _not_empty(body: Body, model: Model | None) -> Found:
 
 def _paired(body: Body, model: Model | None) -> Found:
     """Find calls and outputs without a partner. With state on the server, the call of an output may be there."""
-    answered = {text(item, "call_id") for _, item in of_kind(body, *_OUTPUTS)}
+    answered = {call_id(kind, item) for _, kind, item in items(body) if kind in OUTPUTS}
     made: set[str] = set()
     for path, kind, item in items(body):
-        call_id = text(item, "call_id")
-        if kind in _CALLS:
-            made.add(call_id)
-            if call_id not in answered:
-                yield path, f"no output for {shown(call_id)!r}"
-        elif kind in _OUTPUTS and call_id and call_id not in made and not has_state(body):
-            yield path, f"no call {shown(call_id)!r} before it"
+        called = call_id(kind, item)
+        if kind in OUTPUTS_OF:
+            # The output of the older local shell may name the item instead of the call.
+            ids = {called, text(item, "id")} if kind == "local_shell_call" else {called}
+            made |= ids
+            if answered.isdisjoint(ids) and (called or kind != "tool_search_call"):
+                yield path, f"no output for {shown(called)!r}"
+        elif kind in OUTPUTS and called and called not in made and not _has_more(body):
+            yield path, f"no call {shown(called)!r} before it"
+
+
+def _has_more(body: Body) -> bool:
+    """Whether the server has items that are not in the body."""
+    return has_state(body) or any(of_kind(body, "item_reference"))
+
+
+def _approved(body: Body, model: Model | None) -> Found:
+    asked = {text(item, "id") for _, item in of_kind(body, "mcp_approval_request")}
+    for path, item in of_kind(body, "mcp_approval_response"):
+        if text(item, "approval_request_id") not in asked and not _has_more(body):
+            yield f"{path}.approval_request_id", "no request for approval has this id"
 
 
 def _followed(body: Body, model: Model | None) -> Found:
@@ -35,16 +47,16 @@ def _followed(body: Body, model: Model | None) -> Found:
         if kind == "reasoning":
             waiting.append(path)
             continue
-        if not made_by_model(kind, item):
+        if not made_by_model(kind, item) and kind != "item_reference":
             yield from ((place, "no item of the same answer follows") for place in waiting)
         waiting = []
     yield from ((place, "no item of the same answer follows") for place in waiting)
 
 
 def _single_calls(body: Body, model: Model | None) -> Found:
-    for kinds, what in ((_CALLS, "a call with the id"), (_OUTPUTS, "an output of the call")):
-        named = ((path, item) for path, kind, item in items(body) if kind in kinds)
-        yield from repeated(((f"{path}.call_id", item.get("call_id")) for path, item in named), what)
+    for kinds, what in ((OUTPUTS_OF, "a call with the id"), (OUTPUTS, "an output of the call")):
+        named = ((path, call_id(kind, item)) for path, kind, item in items(body) if kind in kinds)
+        yield from repeated(((f"{path}.call_id", called) for path, called in named), what)
 
 
 def _stateless(body: Body, model: Model | None) -> Found:
@@ -71,6 +83,14 @@ HISTORY: tuple[Rule, ...] = (
         source="CLIProxyAPI#2368, continue#10092 and 15 more, vscode#320060, oh-my-pi#106, 2026",
         prevented_by="projection/passes/tool_interactions.py",
         check=_paired,
+    ),
+    Rule(
+        number="OAR-04b",
+        title="The answer to a request for approval has its request",
+        answers="(refused; its words were not recorded)",
+        source=SDK + ": the id of the request that is answered; as the output of a call (OAR-04)",
+        prevented_by=REPLAY,
+        check=_approved,
     ),
     Rule(
         number="OAR-08",

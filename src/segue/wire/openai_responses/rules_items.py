@@ -9,6 +9,8 @@ from ..common.images import data_fault
 from .shapes import (
     ID_PREFIXES,
     MAX_ID,
+    OUTPUTS,
+    OUTPUTS_OF,
     PARTS_OF_INPUT,
     PARTS_OF_OUTPUT,
     PARTS_OF_RESULT,
@@ -24,7 +26,7 @@ PROBED = "measured by a third party against the live API (gpt-5.6-terra), 2026-0
 SDK = "SDK openai 3.49.0 (types), 2026-11"
 
 _CALLS = ("function_call", "custom_tool_call")
-_OUTPUTS = ("function_call_output", "custom_tool_call_output")
+_RESULTS = ("function_call_output", "custom_tool_call_output")
 # SDK: kinds whose id is required. Codex sends three of them without (codex-rs/protocol/src/models.rs, 2026-11):
 # web_search_call, local_shell_call, and reasoning with its encrypted content.
 _NEED_ID = (
@@ -61,7 +63,7 @@ def _some_parts(body: Body, model: Model | None) -> Found:
 
 
 def _call_ids(body: Body, model: Model | None) -> Found:
-    for path, item in of_kind(body, *_CALLS, *_OUTPUTS):
+    for path, item in of_kind(body, *OUTPUTS_OF, *OUTPUTS):
         if len(text(item, "call_id")) > MAX_ID:
             yield f"{path}.call_id", f"an id of {len(text(item, 'call_id'))} characters, at most {MAX_ID}"
         elif item.get("call_id") == "":
@@ -71,7 +73,9 @@ def _call_ids(body: Body, model: Model | None) -> Found:
 def _item_ids(body: Body, model: Model | None) -> Found:
     for path, kind, item in items(body):
         item_id = item.get("id")
-        if item_id is None:
+        if kind == "item_reference" and item_id == "":
+            yield f"{path}.id", "an empty string"
+        elif item_id is None:
             if kind in _NEED_ID and not item.get("encrypted_content"):
                 yield path, f"a {kind} must have its id"
         elif isinstance(item_id, str) and len(item_id) > MAX_ID:
@@ -106,7 +110,7 @@ def _phases(body: Body, model: Model | None) -> Found:
 
 
 def _outputs(body: Body, model: Model | None) -> Found:
-    for path, item in of_kind(body, *_OUTPUTS):
+    for path, item in of_kind(body, *_RESULTS):
         output = item.get("output")
         if isinstance(output, str):
             continue
@@ -122,15 +126,17 @@ def _files(body: Body, model: Model | None) -> Found:
     for path, part in all_parts(body):
         if part.get("type") != "input_file":
             continue
-        data = part.get("file_data")
+        data, url = part.get("file_data"), part.get("file_url")
+        if isinstance(url, str) and url and not url.lower().startswith(("https://", "http://")):
+            yield f"{path}.file_url", "must be an http URL"
         if data is None:
-            if not (part.get("file_id") or part.get("file_url")):
+            if not (part.get("file_id") or url):
                 yield path, "a file must have file_data, file_id or file_url"
             continue
-        _, found, encoded = data.partition(";base64,") if isinstance(data, str) else ("", "", "")
+        label, found, encoded = data.partition(";base64,") if isinstance(data, str) else ("", "", "")
         if not found or not data.startswith("data:"):
             yield f"{path}.file_data", "not a data URL in base64"
-        elif fault := data_fault(encoded, None):
+        elif fault := data_fault(encoded, label.removeprefix("data:")):
             yield f"{path}.file_data", fault
         if not part.get("filename"):
             yield f"{path}.filename", "file_data requires a filename"
@@ -144,16 +150,17 @@ def _arguments(body: Body, model: Model | None) -> Found:
             fault, name = arguments_fault(item.get("arguments")), "arguments"
         if fault:
             yield f"{path}.{name}", fault
-    calls = {text(item, "call_id"): kind_of(item) for _, item in of_kind(body, *_CALLS)}
-    for path, item in of_kind(body, *_OUTPUTS):
-        kind = calls.get(text(item, "call_id"))
-        if kind is not None and kind_of(item) != f"{kind}_output":
-            yield f"{path}.type", f"the output of a {kind} must be a {kind}_output"
+    calls = {text(item, "call_id"): kind for _, kind, item in items(body) if kind in OUTPUTS_OF}
+    for path, kind, item in items(body):
+        called = calls.get(text(item, "call_id")) if kind in OUTPUTS else None
+        if called is not None and kind not in OUTPUTS_OF[called]:
+            yield f"{path}.type", f"the output of a {called} must be a {OUTPUTS_OF[called][0]}"
 
 
 def _images(body: Body, model: Model | None) -> Found:
-    for path, part in all_parts(body):
-        if part.get("type") == "input_image" and (fault := _image_fault(part)):
+    screens = [(f"{path}.output", item.get("output")) for path, item in of_kind(body, "computer_call_output")]
+    for path, part in (*all_parts(body), *((path, screen) for path, screen in screens if isinstance(screen, dict))):
+        if part.get("type") in ("input_image", "computer_screenshot") and (fault := _image_fault(part)):
             yield f"{path}.image_url", fault
 
 

@@ -1,103 +1,37 @@
-"""Rules about tools and parameters."""
+"""Rules about parameters."""
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any
-
-from ...dialects import SCHEMA_SHAPES, OpenAIResponses, SchemaForm
-from ...rules import Check, Rule
+from ...dialects import OpenAIResponses
+from ...rules import Rule
+from ...rules.shape import Node
 from ...types import Model
-from ..common.checks import half_characters, openai_schema_fault, repeated, schema_fault, shown
-from ..common.schema import refused
+from ..common.checks import half_characters, openai_schema_fault, schema_fault, shown, texts
+from ..common.limits import CACHE_KEY, METADATA, NAME, NOT_EMPTY, SAFETY_ID, between, limits, within
 from .options import MIN_TOKENS
-from .rules_items import ENCODER, PROBED
+from .rules_items import PROBED, SDK
 from .rules_shape import shape
-from .walk import Body, Found, objects, of_kind, text
+from .walk import Body, Found, has_state
 
 OPTIONS = "wire/openai_responses/options.py"
-MAX_TOOLS = 128
-_is_name = re.compile(r"[a-zA-Z0-9_-]{1,64}").fullmatch
+_LIMITS = limits(
+    {
+        "model": NOT_EMPTY,
+        "temperature": between(0, 2),
+        "top_p": between(0, 1),
+        "top_logprobs": between(0, 20),
+        "max_tool_calls": between(1),
+        "metadata": METADATA,
+        "prompt_cache_key": CACHE_KEY,
+        "safety_identifier": SAFETY_ID,
+        "text": Node(objects=("Text",)),
+    },
+    Text={"format": Node(objects=("Format",))},
+    Format={"name": NAME},
+)
 _SAMPLING = ("temperature", "top_p", "top_logprobs")
-
-
-def _has_form(form: SchemaForm) -> Callable[[Model], bool]:
-    return lambda model: model.dialect.schema_form == form
 
 
 def _dialect(model: Model | None) -> OpenAIResponses | None:
     return model.dialect if model is not None and isinstance(model.dialect, OpenAIResponses) else None
-
-
-def _tools(body: Body, model: Model | None) -> Found:
-    tools = body.get("tools")
-    limit = MAX_TOOLS if model is None else model.dialect.max_tools
-    if isinstance(tools, list) and limit is not None and len(tools) > limit:
-        yield "tools", f"{len(tools)} tools, at most {limit}"
-    searches = any(tool.get("type") == "tool_search" for _, tool in objects(tools, "tools"))
-    for path, tool in objects(tools, "tools"):
-        if tool.get("type") in ("function", "custom") and not _is_name(text(tool, "name")):
-            yield f"{path}.name", f"{shown(tool.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
-        if tool.get("defer_loading") and not searches:
-            yield f"{path}.defer_loading", "requires a tool_search"
-    for path, item in of_kind(body, "function_call", "custom_tool_call"):
-        if not _is_name(text(item, "name")):
-            yield f"{path}.name", f"{shown(item.get('name'))!r} does not match [a-zA-Z0-9_-]{{1,64}}"
-    yield from _choice(body, tools)
-
-
-def _choice(body: Body, tools: Any) -> Found:
-    choice = body.get("tool_choice")
-    if choice is None:
-        return
-    more = [item.get("tools") for _, item in of_kind(body, "additional_tools")]
-    if not tools and not any(more):
-        yield "tool_choice", "set, but there are no tools"
-    elif not tools:
-        return  # the tools of items are not looked up
-    elif isinstance(choice, dict) and choice.get("type") == "function" and choice.get("name") not in _names(tools):
-        yield "tool_choice.name", f"no tool has the name {shown(choice.get('name'))!r}"
-
-
-def _names(tools: Any) -> list[Any]:
-    """The names of all functions, including those in namespaces."""
-    found = [tool for _, tool in objects(tools, "tools")]
-    inner = [tool for space in found for _, tool in objects(space.get("tools"), "tools")]
-    return [tool.get("name") for tool in [*found, *inner]]
-
-
-def _scopes(body: Body) -> Iterator[list[tuple[str, dict[str, Any]]]]:
-    """The functions of each scope of names: the list of tools itself, and each namespace in it."""
-    tools = list(objects(body.get("tools"), "tools"))
-    yield [(path, tool) for path, tool in tools if tool.get("type") in ("function", "custom")]
-    for path, tool in tools:
-        if tool.get("type") == "namespace":
-            yield list(objects(tool.get("tools"), f"{path}.tools"))
-
-
-def _single_tools(body: Body, model: Model | None) -> Found:
-    for scope in _scopes(body):
-        yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in scope), "the tool")
-
-
-def _schemas(body: Body, model: Model | None) -> Found:
-    for scope in _scopes(body):
-        for path, tool in scope:
-            if tool.get("type") == "function" and tool.get("parameters") is not None:
-                schema = tool["parameters"]
-                if fault := schema_fault(schema) or openai_schema_fault(schema, tool.get("strict") is True):
-                    yield f"{path}.parameters", fault
-
-
-def _details(form: SchemaForm) -> Check:
-    """The faults that ``_schemas`` does not report."""
-
-    def check(body: Body, model: Model | None) -> Found:
-        for path, tool in (each for scope in _scopes(body) for each in scope):
-            if tool.get("type") == "function" and schema_fault(tool.get("parameters")) == "":
-                found = refused(tool["parameters"], SCHEMA_SHAPES[form], f"{path}.parameters")
-                yield from (fault for fault in found if not fault[1].startswith("the root of a schema"))
-
-    return check
 
 
 def _half_characters(body: Body, model: Model | None) -> Found:
@@ -111,24 +45,54 @@ def _parameters(body: Body, model: Model | None) -> Found:
     reasoning = body.get("reasoning")
     if isinstance(reasoning, dict) and "generate_summary" in reasoning:  # the types still have it
         yield "reasoning.generate_summary", "there is no parameter 'generate_summary' here"
+    if "model" not in body and not body.get("prompt"):
+        yield "model", "required, unless a prompt has it"
 
 
 def _capabilities(body: Body, model: Model | None) -> Found:
     dialect = _dialect(model)
     if dialect is None or model is None:
         return
-    if not dialect.sampling:
+    reasoning = body.get("reasoning")
+    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
+    if not dialect.sampling and not _is_off(effort, dialect):
         for name in _SAMPLING:
             if body.get(name) is not None:
                 yield name, "not supported with this model"
         include = body.get("include")
         if isinstance(include, list) and "message.output_text.logprobs" in include:
             yield "include", "log probabilities are not supported with this model"
-    reasoning = body.get("reasoning")
-    effort = reasoning.get("effort") if isinstance(reasoning, dict) else None
     if effort is not None and effort not in dialect.effort and (dialect.effort or model.known):
         known = f"one of {', '.join(dialect.effort)}" if dialect.effort else "accepted: the model has no levels"
         yield "reasoning.effort", f"{shown(effort)!r} is not {known}"
+
+
+def _is_off(effort: object, dialect: OpenAIResponses) -> bool:
+    """Whether the model does not reason in this request, and so accepts sampling options."""
+    return not dialect.reasons_by_default if effort is None else effort == "none" and effort in dialect.effort
+
+
+def _together(body: Body, model: Model | None) -> Found:
+    if body.get("stream_options") is not None and body.get("stream") is not True:
+        yield "stream_options", "set, but stream is not"
+    if body.get("background") is True and body.get("store") is False:
+        yield "background", "requires that the response is stored"
+
+
+def _format(body: Body, model: Model | None) -> Found:
+    text = body.get("text")
+    wanted = text.get("format") if isinstance(text, dict) else None
+    if not isinstance(wanted, dict):
+        return
+    if wanted.get("type") == "json_object" and not has_state(body):
+        said = texts([body.get("input"), body.get("instructions")])
+        if not any("json" in each.lower() for each in said):
+            yield "text.format", "a message must contain the word json"
+    schema = wanted.get("schema")
+    if schema is None or wanted.get("strict") is not True:
+        return
+    if fault := schema_fault(schema) or openai_schema_fault(schema, is_strict=True):
+        yield "text.format.schema", fault
 
 
 def _one_state(body: Body, model: Model | None) -> Found:
@@ -137,15 +101,6 @@ def _one_state(body: Body, model: Model | None) -> Found:
 
 
 REQUEST: tuple[Rule, ...] = (
-    Rule(
-        number="OAR-14",
-        title="At most 128 tools, flat and with valid names; tool_choice is one of them",
-        answers="Missing required parameter: 'tools[].name'. / Invalid 'tools[].name': string does not match pattern.",
-        source=PROBED,
-        prevented_by=ENCODER + ", projection/passes/names.py",
-        check=_tools,
-        by_model=True,
-    ),
     Rule(
         number="OAR-15",
         title="Only parameters that the protocol has",
@@ -174,32 +129,30 @@ REQUEST: tuple[Rule, ...] = (
         check=_one_state,
     ),
     Rule(
-        number="OAR-21",
-        title="No two tools have the same name",
-        answers="Tool names must be unique",
-        source="as in chat completions (OAC-20), 2026-08: the stricter reading",
-        prevented_by="projection/pipeline.py",
-        check=_single_tools,
+        number="OAR-24",
+        title="Numbers, names and lengths are within their limits",
+        answers="Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64",
+        source=f"{SDK}, documentation of the fields; pi#4719, 2026-05; buhler-chat#181, 2026-09",
+        prevented_by=OPTIONS,
+        check=within(_LIMITS),
     ),
     Rule(
-        number="OAR-22",
-        title="The parameters of a function are a schema of type object, without alternatives; strict ones are closed",
-        answers="Invalid schema for function '…': schema must be a JSON Schema of 'type: \"object\"' / schema must "
-        "have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level",
-        source="error text of OpenAI, many reports until 2026; nspady/google-calendar-mcp#39, 2025-06; "
-        "letta-ai/letta#3137, 2026-01",
-        prevented_by="wire/common/schema",
-        check=_schemas,
+        number="OAR-25",
+        title="stream_options only with stream, and background only with a store",
+        answers="The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+        source=f"{SDK}, documentation of the fields; OpenAI's guide to background mode, 2025: 'requires store=true; "
+        "stateless requests are rejected'",
+        prevented_by=OPTIONS,
+        check=_together,
     ),
     Rule(
-        number="OAR-22b",
-        title="A schema is valid in draft 2020-12; arrays have items, and patterns are regular expressions of Python",
-        answers="Invalid schema for function '…': In context=('properties', '…'), array schema missing items. / "
-        "[{'type': 'number'}, …] is not of type 'object', 'boolean' / '…' is not a 'regex'",
-        source="vercel/ai#2271; fastcore#798, 2026-04; litellm#40485, 2026-09; vercel/ai#20021, 2026-08",
-        prevented_by="wire/common/schema",
-        check=_details("openai"),
-        only=_has_form("openai"),
+        number="OAR-26",
+        title="A strict schema of an answer is closed; json_object needs the word json in a message",
+        answers="Response input messages must contain the word 'json' in some form to use 'text.format' of type "
+        "'json_object'.",
+        source="error text of OpenAI, reports until 2026; of schemas as of tools (OAR-22)",
+        prevented_by=OPTIONS,
+        check=_format,
     ),
     Rule(
         number="OAR-23",

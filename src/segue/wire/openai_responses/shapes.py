@@ -75,6 +75,21 @@ MADE_BY_MODEL = frozenset(
     }
 )
 
+# The kinds of calls that a client answers, with the kinds of their outputs: "No tool output found for function call …",
+# and the same for custom tool, computer, shell, apply patch and tool search calls (missing outputs as classified by
+# public gateways, 2026). Codex answers its local shell with the output of a function (codex-rs/protocol, 2026-11). A
+# program may still be running, and needs none.
+OUTPUTS_OF = {
+    "function_call": ("function_call_output",),
+    "custom_tool_call": ("custom_tool_call_output",),
+    "computer_call": ("computer_call_output",),
+    "shell_call": ("shell_call_output",),
+    "apply_patch_call": ("apply_patch_call_output",),
+    "local_shell_call": ("local_shell_call_output", "function_call_output"),
+    "tool_search_call": ("tool_search_output",),
+}
+OUTPUTS = tuple(dict.fromkeys(kind for kinds in OUTPUTS_OF.values() for kind in kinds))
+
 PARTS_OF_INPUT = frozenset({"input_text", "input_image", "input_file", "scoped_content", "input_audio"})
 PARTS_OF_OUTPUT = frozenset({"output_text", "refusal"})
 PARTS_OF_RESULT = frozenset({"input_text", "input_image", "input_file"})

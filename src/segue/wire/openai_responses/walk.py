@@ -58,6 +58,11 @@ def all_parts(body: Body) -> list[tuple[str, Item]]:
     return found
 
 
+def call_id(kind: str, item: Item) -> str:
+    """The id by which a call and its output belong together; "" if there is none, as in a search by the server."""
+    return text(item, "id" if kind == "local_shell_call_output" else "call_id")
+
+
 def text(item: Item, name: str) -> str:
     """A member that should be a string; "" if it is not."""
     value = item.get(name)
