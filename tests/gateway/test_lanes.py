@@ -133,6 +133,18 @@ class TestTurns:
         talk.history.append({"role": "system", "content": "<total_tokens>5</total_tokens>"})
         assert talk.ask(RESPONSES, False) == "Warm."
 
+    def test_a_reminder_beside_the_result_does_not_end_the_turn_but_the_user_does(self, served: Served) -> None:
+        """Claude Code adds reminders of its own to the message with the results; people type there, too."""
+        served[ANTHROPIC].say(CALL, "Warm.", CALL)
+        served[RESPONSES].say("Next.")
+        for text, bound in (("<system-reminder>Keep the list.</system-reminder>", "bound"), ("Stop. And Rome?", None)):
+            talk = AnthropicTalk(served.url, drops=True)
+            talk.user(f"Weather in Kiel, {bound}?")
+            assert talk.ask(ANTHROPIC, False) is None
+            talk.history[-1]["content"].append({"type": "text", "text": text})
+            assert talk.ask(RESPONSES, False) == ("Warm." if bound else "Next.")
+            assert talk.headers.get("x-segue-turn") == bound
+
     def test_an_answer_of_thinking_alone_is_dropped(self, served: Served) -> None:
         """Claude Code sends back what had arrived of a stream that was cut."""
         turns = [
