@@ -48,7 +48,9 @@ def test_without_the_extra_the_command_says_how_to_install_it(
     ("arguments", "words"),
     [
         (["nothing-of-that-name"], "there is no such file"),
-        (["--gateway", "ftp://x"], "begins with http"),
+        (["--gateway", "ftp://x"], "must begin with https:// or http://"),
+        (["--gateway", "http://[::1"], "check its host, port and path"),
+        (["--gateway", "http://me:pass-word@h:x"], "'http://h:x' cannot be used"),
     ],
 )
 def test_mistakes_are_one_line(

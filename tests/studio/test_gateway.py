@@ -1,12 +1,15 @@
 """The requests of a running gateway, as they happen."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 
 import httpx2
 import pytest
+from support import hostile
 from support.gateways import Served
 from support.providers import MODELS
+from support.raw import Asked, raw, response
 from support.waiting import HANGS, free_port
 
 from .conftest import Running
@@ -86,3 +89,39 @@ def test_a_gateway_that_is_away_is_an_error_on_the_page(start: Callable[..., Run
 
 def test_without_a_gateway_there_is_no_list(studio: Running) -> None:
     assert studio.get("/gateway").status_code == 404
+
+
+ROW = {
+    "id": "r1",
+    "time": 1.0,
+    "asked": "a",
+    "model": "openai/gpt-5",
+    "status": 200,
+    "attempts": 2,
+    "seconds": 1.5,
+    "usage": {"input": 1, "output": 2, "cost": 0.1},
+    "changes": [{"code": "ids-changed", "message": 1, "lossy": True, "detail": "x"}],
+    "body": {"model": "m", "messages": [{"role": "user", "content": "hi"}]},
+}
+
+
+def test_whatever_answers_in_place_of_a_gateway_is_a_page_or_an_error_with_words(
+    start: Callable[..., Running],
+) -> None:
+    answers: list[bytes] = [b"", b"[" * 100_000, b'{"a":' * 100_000, b"\xff", b"null", b"[[]]", b"NaN"]
+
+    def answer(asked: Asked) -> tuple[bytes, bool]:
+        return response(answers[0]), True
+
+    with raw(answer) as server:
+        studio = start(gateway=server.url.replace("://", "://me:pass-word-1@"))
+        rows = [hostile.replaced(ROW, path, new) for _, path in hostile.places([ROW]) for new in hostile.HOSTILE]
+        answers += [json.dumps(row).encode() for row in rows]
+        answers += [json.dumps({"requests": [row]}).encode() for row in rows]
+        for data in list(answers):
+            answers[0] = data
+            for path in ("/gateway", "/gateway.json", "/gateway/r1", "/gateway/r1.json"):
+                found = studio.get(path)
+                assert found.status_code == 200 or "<!doctype html>" in found.text, (data, path, found.text)
+                assert "pass-word-1" not in found.text
+        assert server.asked[-1].headers["authorization"].startswith("Basic ")

@@ -96,7 +96,7 @@ async def models_at(provider: Provider) -> list[Model]:
         async with httpx2.AsyncClient(timeout=TIMEOUT, trust_env=False, verify=False) as client:
             answer = await asyncio.wait_for(client.get(f"{provider.base_url}/models"), TIMEOUT)
             names = _names(answer.json()) if answer.status_code == 200 else []
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, TimeoutError, ValueError, RecursionError):
         return []
     models = []
     for name in names:

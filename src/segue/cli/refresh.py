@@ -2,12 +2,13 @@
 
 import os
 import time
-from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
 
 from ..catalog import Catalog, RefreshedFile, from_models_dev, refreshed_file, write_refreshed
+from ..client import parse_endpoint
+from ..environment import make_http
 from ..errors import SettingError
 from ..types.secret import shown_address
 from ..types.text import count_of
@@ -46,12 +47,15 @@ def refresh() -> int:
 
 def _download(url: str) -> bytes:
     """The document. Anything but HTTPS is accepted only from this machine."""
-    shown, parts = shown_address(url), urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
+    shown = shown_address(url)
+    bare, user = parse_endpoint(url, query=True)
+    parts = httpx2.URL(bare)
+    if parts.scheme != "https" and parts.host not in LOOPBACK:
         raise SettingError(f"{URL_VARIABLE} is {shown!r}; it must begin with https://")
     data = bytearray()
     try:
-        with httpx2.Client(timeout=TIMEOUT, follow_redirects=False) as http, http.stream("GET", url) as answer:
+        made = make_http(lambda: httpx2.Client(timeout=TIMEOUT, follow_redirects=False))
+        with made as http, http.stream("GET", bare, headers=user) as answer:
             if answer.status_code != 200:
                 raise SettingError(f"{shown} answered with status {answer.status_code}; set {URL_VARIABLE} to a mirror")
             for piece in answer.iter_bytes():

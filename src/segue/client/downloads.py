@@ -18,6 +18,7 @@ import httpx2
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ..environment import make_http
 from ..errors import DownloadError, NetworkError, SettingError
 from ..render import ConversationLike, as_context
 from ..types import Context, FileContent, ImageContent, Message
@@ -66,7 +67,7 @@ async def inline(context: ConversationLike, downloads: Downloads | None = None) 
     downloads = downloads or Downloads()
     if downloads.http is not None:
         return await _Inliner(downloads, downloads.http).context(as_context(context))
-    async with httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False) as http:
+    async with make_http(lambda: httpx2.AsyncClient(timeout=None, follow_redirects=False, trust_env=False)) as http:
         return await _Inliner(downloads, http).context(as_context(context))
 
 

@@ -10,6 +10,8 @@ from weakref import WeakKeyDictionary
 import httpx2
 from anyio.lowlevel import RunVar
 
+from ..environment import make_http
+
 # As many streams as the caller wants; idle connections are kept for the streams that follow.
 LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100)
 
@@ -50,11 +52,13 @@ def _kept() -> _Kept:
 async def _open() -> AsyncGenerator[httpx2.AsyncClient, None]:
     """An event loop closes the generators that are still open when it shuts down, which closes the client."""
     no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=[]))  # one that cannot be sent would break all requests
-    trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
-    async with httpx2.AsyncClient(
-        limits=LIMITS, timeout=None, follow_redirects=False, cookies=no_cookies, verify=trusted
-    ) as http:
+    async with make_http(lambda: _client(no_cookies)) as http:
         yield http
+
+
+def _client(cookies: CookieJar) -> httpx2.AsyncClient:
+    trusted = _trusted(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx2.AsyncClient(limits=LIMITS, timeout=None, follow_redirects=False, cookies=cookies, verify=trusted)
 
 
 @cache

@@ -11,9 +11,12 @@ from ..client import Poster, Reach
 from ..errors import SegueError
 from ..render import Request
 from ..transport import Body, read_body
+from ..types.codec import UNREADABLE
 from .clients import ANTHROPIC, GEMINI, RESPONSES
 
 CONNECT = 10.0
+LARGEST = 1024 * 1024
+"""Bytes of an answer that are read."""
 
 
 class Counter(Struct, frozen=True, kw_only=True):
@@ -73,13 +76,13 @@ async def counted(request: Request, found: Reach, poster: Poster) -> int | None:
         url, headers = await found.signed(counter.path(request.path), request.headers, data)
         posted = await poster.post(url, {**headers, "content-length": str(len(data))}, [data], CONNECT)
         try:
-            pieces: list[bytes] = []
-            while (piece := await posted.piece()) is not None and len(pieces) < 1_000:
-                pieces.append(piece)
+            answer = bytearray()
+            while len(answer) < LARGEST and (piece := await posted.piece()) is not None:
+                answer += piece
         finally:
             await posted.aclose()
-        answer = msgspec.json.decode(b"".join(pieces)) if posted.status == 200 else {}
-    except (SegueError, msgspec.MsgspecError):
+        counts = msgspec.json.decode(answer) if posted.status == 200 else {}
+    except (SegueError, *UNREADABLE):
         return None
-    tokens = answer.get(counter.field) if isinstance(answer, dict) else None
-    return tokens if isinstance(tokens, int) else None
+    tokens = counts.get(counter.field) if isinstance(counts, dict) else None
+    return tokens if type(tokens) is int and tokens >= 0 else None

@@ -138,7 +138,7 @@ class Studio:
         """The whole text of a block that is too long for the screen."""
         opened = self._opened(request.path_params["id"])
         numbers = request.query_params.get("p", "").split(".")
-        if len(numbers) != 4 or not all(each.isascii() and each.isdigit() for each in numbers):
+        if len(numbers) != 4 or not all(each.isascii() and each.isdigit() and len(each) <= 9 for each in numbers):
             raise HTTPException(404)
         column, index, part, block = map(int, numbers)
         sheet = self._sheet(opened, view_of(request.query_params))

@@ -4,16 +4,19 @@ import os
 from collections import Counter
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, get_args
+from typing import Any, TypeGuard, get_args
 from urllib.parse import urlencode
 
 import htpy as h
 import httpx2
 import msgspec
 
+from ..client import checked_headers, parse_endpoint
+from ..environment import make_http
 from ..errors import SegueError, SettingError
 from ..projection import phrase
 from ..types import ChangeCode, dollars
+from ..types.codec import UNREADABLE
 from ..types.text import count_of
 from .marked import one_line
 
@@ -30,12 +33,10 @@ class GatewayClient:
     """Asks one gateway for its requests."""
 
     def __init__(self, url: str) -> None:
-        self.url = url.rstrip("/")
-        if not self.url.startswith(("http://", "https://")):
-            raise SettingError(f"--gateway {one_line(url)}: an address begins with http:// or https://")
+        self.url, user = parse_endpoint(url.rstrip("/"))
         key = os.environ.get(KEY_VARIABLE, "").strip()
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        self._client = httpx2.Client(headers=headers, timeout=TIMEOUT)
+        headers = checked_headers({**user, **({"authorization": f"Bearer {key}"} if key else {})}, KEY_VARIABLE)
+        self._client = make_http(lambda: httpx2.Client(headers=headers, timeout=TIMEOUT))
 
     def close(self) -> None:
         """Close the connections."""
@@ -63,7 +64,7 @@ class GatewayClient:
             raise SegueError(f"the gateway at {self.url} answers {response.status_code} for {path}")
         try:
             return msgspec.json.decode(response.content)
-        except msgspec.DecodeError:
+        except UNREADABLE:
             raise SegueError(f"what answers at {self.url} is not a gateway of segue") from None
 
 
@@ -88,15 +89,14 @@ def draw_requests(url: str, rows: list[dict[str, Any]]) -> h.Renderable:
 
 def _row(row: dict[str, Any]) -> h.Renderable:
     usage = row.get("usage") if isinstance(row.get("usage"), dict) else None
-    cost = usage.get("cost") if usage else None
     return h.tr[
         h.td(".count")[h.a(href=f"/gateway/{row.get('id')}")[_time(row.get("time"), "%H:%M:%S")]],
         h.td[_text(row.get("asked"))],
         h.td[_text(row.get("model"))],
         h.td[_status(row)],
         h.td(".count")[_counts(row)],
-        h.td(".count")[f"{usage.get('input') or 0:,} in, {usage.get('output') or 0:,} out" if usage else "–"],
-        h.td(".count")[dollars(cost) if isinstance(cost, int | float) else "–"],
+        h.td(".count")[f"{_number(usage.get('input')):,} in, {_number(usage.get('output')):,} out" if usage else "–"],
+        h.td(".count")[dollars(_number(usage["cost"])) if usage and _is_number(usage.get("cost")) else "–"],
         h.td(".count")[_text(row.get("seconds"))],
     ]
 
@@ -120,7 +120,7 @@ def draw_request(row: dict[str, Any], conversation: str | None) -> h.Renderable:
     shown |= {"time": _time(row.get("time"), "%Y-%m-%d %H:%M:%S")}
     if isinstance(shown.get("usage"), dict):
         shown |= shown.pop("usage")
-    if isinstance(shown.get("cost"), int | float):
+    if _is_number(shown.get("cost")):
         shown["cost"] = dollars(shown["cost"])
     changes = _changes(row)
     return h.div("#home")[
@@ -161,10 +161,25 @@ def _change(change: dict[str, Any], conversation: str) -> h.Renderable:
 
 
 def _time(value: Any, form: str) -> str:
-    return datetime.fromtimestamp(value).strftime(form) if isinstance(value, int | float) else "–"
+    return datetime.fromtimestamp(value).strftime(form) if _is_number(value) else "–"
 
 
-def _text(value: Any) -> str:
+_LARGEST = 1e11
+"""Larger numbers cannot be a time, an amount or a cost: what answers need not be a gateway."""
+
+
+def _is_number(value: Any) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _LARGEST
+
+
+def _number(value: Any) -> int | float:
+    return value if _is_number(value) else 0
+
+
+_DEEPEST = 4
+
+
+def _text(value: Any, depth: int = 0) -> str:
     """A value of a request, in words."""
     if value is None or value == "":
         return "–"
@@ -172,10 +187,12 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"
+    if isinstance(value, dict | list) and depth == _DEEPEST:
+        return "…"
     if isinstance(value, dict):
-        return one_line(", ".join(f"{name} {_text(each)}" for name, each in value.items()))
+        return one_line(", ".join(f"{name} {_text(each, depth + 1)}" for name, each in value.items()))
     if isinstance(value, list):
-        return one_line("; ".join(map(_text, value)))
+        return one_line("; ".join(_text(each, depth + 1) for each in value))
     return one_line(str(value))
 
 

@@ -12,6 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.types import INTERNAL_ERROR
 
 from ..client import checked_headers, parse_endpoint
+from ..environment import make_http
 
 _MAX_STDERR = 500
 _MAX_EVENT = 64_000_000  # an image is one event
@@ -71,7 +72,7 @@ class HttpTransport:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Any]:
         async with (
-            _Client(headers=self._headers, timeout=_TIMEOUT) as client,
+            make_http(lambda: _Client(headers=self._headers, timeout=_TIMEOUT)) as client,
             streamable_http_client(self._url, http_client=client, max_sse_event_size=_MAX_EVENT) as streams,
         ):
             yield streams

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 from urllib.request import getproxies
 
+from ..environment import make_http
 from ..errors import SettingError
 from .repair import Passage, Repairer
 
@@ -195,6 +196,10 @@ def library(legacy: bool) -> Any:
 
 def make_client(repairer: Repairer, http: Any, *, is_async: bool, settings: dict[str, Any]) -> Any:
     """An HTTP client whose requests are repaired. ``settings`` are those of the library's own client."""
+    return make_http(lambda: _make_client(repairer, http, is_async, settings))
+
+
+def _make_client(repairer: Repairer, http: Any, is_async: bool, settings: dict[str, Any]) -> Any:
     kind, plain = (http.AsyncClient, http.AsyncHTTPTransport) if is_async else (http.Client, http.HTTPTransport)
     wrapping = transports(http)[is_async]
     inner = settings.pop("transport", None)
