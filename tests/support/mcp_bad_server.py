@@ -51,6 +51,7 @@ ACTS: dict[str, Callable[[Any], Any]] = {
     "binary": lambda asked: raw(b"\xff\xfe\x00\x9b\n"),
     "many_plain": lambda asked: raw(b"one\ntwo\n\nthree\n"),
     "half": lambda asked: raw(f'{{"jsonrpc": "2.0", "id": {asked}, "resu\n'.encode()),
+    "half_with_a_long_id": lambda asked: raw(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "resu\n'),
     "half_without_id": lambda asked: raw(b'{"jsonrpc": "2.0", "resu\n'),
     "another_object": lambda asked: raw(b'{"a": 1}\n'),
     "a_list": lambda asked: raw(b"[1]\n"),

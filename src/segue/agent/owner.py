@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..types.text import whole_number
+
 LEASE = 5 * 60 * 1000
 """Milliseconds without an entry after which a turn on another machine counts as interrupted."""
 
@@ -75,11 +77,12 @@ def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
 def is_alive(owner: str, quiet: int) -> bool:
     """Whether ``owner``, which has written nothing for ``quiet`` milliseconds, may still run a turn."""
     host, pid, birth = (*owner.split("/"), "", "", "")[:3]
-    if host == socket.gethostname() and pid.isdigit():
-        if int(pid) == os.getpid():
+    process = whole_number(pid)
+    if host == socket.gethostname() and process is not None:
+        if process == os.getpid():
             return owner in _here
         if sys.platform != "win32":  # where os.kill would end the process
-            return _process_exists(int(pid), birth)
+            return _process_exists(process, birth)
     return quiet < LEASE
 
 

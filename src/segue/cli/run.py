@@ -14,6 +14,7 @@ from ..agent import Outcome, RunLimits
 from ..agent.events import How
 from ..errors import ProviderError, SettingError
 from ..tools import Allow, Approval, ApprovalRequest, Approve, Deny, Tool
+from ..types.text import whole_number
 from . import agent_host
 from .files import read_bytes
 from .model_choice import provider_hint
@@ -150,9 +151,10 @@ def _print_outcome(outcome: Outcome) -> None:
 
 
 def _at_least_one(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
+    number = whole_number(text)
+    if number is None or number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
+    return number
 
 
 def _amount(text: str) -> float:

@@ -4,13 +4,13 @@ import argparse
 import os
 import time
 from collections.abc import Callable
-from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
 
 from ..errors import SessionError
 from ..session import STORE_VARIABLE, MessageAdded, SessionInfo, Store, default_path, open_store
+from ..transcripts import shown_time
 from ..types import UserMessage
 from . import check, session_transfer
 from .formats import whole_conversation
@@ -76,7 +76,12 @@ def _print_none(args: argparse.Namespace) -> None:
 
 def _row(store: Store, info: SessionInfo) -> tuple[str, ...]:
     origin = f"  (from {info.parent}, entry {info.parent_entry})" if info.parent is not None else ""
-    return info.id, _date(info.changed), f"{info.entries:,}", f"{info.title or _first_words(store, info.id)}{origin}"
+    return (
+        info.id,
+        shown_time(info.changed),
+        f"{info.entries:,}",
+        f"{info.title or _first_words(store, info.id)}{origin}",
+    )
 
 
 def _first_words(store: Store, session: str) -> str:
@@ -85,13 +90,6 @@ def _first_words(store: Store, session: str) -> str:
         if isinstance(stored.entry, MessageAdded) and isinstance(stored.entry.message, UserMessage):
             return title_of(text_of(stored.entry.message))
     return ""
-
-
-def _date(milliseconds: int) -> str:
-    try:
-        return datetime.fromtimestamp(milliseconds / 1000).strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):  # an imported session may have any number here
-        return "?"
 
 
 # -- show -------------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import threading
 from ..catalog import list_providers
 from ..errors import SettingError
 from ..testing import StandIn
+from ..types.text import whole_number
 from ..wire import PROTOCOLS
 from .terminal import print_note, print_text
 
@@ -26,9 +27,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def port(text: str) -> int:
     """Parse the number of a port."""
-    if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65535:
+    number = whole_number(text)
+    if number is None or number > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port; use a number from 0 to 65535")
-    return int(text)
+    return number
 
 
 def run(args: argparse.Namespace) -> int:

@@ -2,13 +2,12 @@
 
 import argparse
 import os
-from datetime import datetime
 from itertools import islice
 
 import msgspec
 
 from ..errors import SegueError
-from ..transcripts import TranscriptInfo, formats, places
+from ..transcripts import TranscriptInfo, formats, places, shown_time
 from .found_transcripts import count_messages, infos
 from .terminal import Screen, busy, print_note, write_json
 
@@ -51,7 +50,7 @@ def _count(info: TranscriptInfo) -> int | None:
 
 
 def _row(info: TranscriptInfo, counted: bool) -> tuple[str, ...]:
-    moment = datetime.fromtimestamp(info.updated / 1000).strftime("%Y-%m-%d %H:%M") if info.updated else "?"
+    moment = shown_time(info.updated) if info.updated else "?"
     project = os.path.basename((info.cwd or "").rstrip("/")) or info.cwd or ""
     row = (info.tool, moment, project, info.title or "", info.model or "", (info.id or "")[:12])
     return (*row, f"{info.messages:,}" if info.messages is not None else "?") if counted else row

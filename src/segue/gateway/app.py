@@ -24,6 +24,7 @@ from ..errors import (
 from ..render import write_error
 from ..transport import Body, read_body
 from ..types.codec import UNREADABLE
+from ..types.text import whole_number
 from . import admin
 from .bodies import BodyError, Disconnected, read_bytes
 from .clients import ANTHROPIC, CHAT, CLIENTS, GEMINI, RESPONSES
@@ -148,7 +149,7 @@ class App:
         """The body of a request, which must be a JSON object."""
         settings = self.gateway.config.gateway
         length = call.headers.get("content-length", "")
-        if length.isdigit() and int(length) > settings.max_body:
+        if (whole_number(length) or 0) > settings.max_body:
             raise BodyError(413, f"the body has more than {settings.max_body:,} bytes")
         encoding = call.headers.get("content-encoding", "")
         data = await read_bytes(call.receive, encoding, settings.max_body, settings.body_timeout)

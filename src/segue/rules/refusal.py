@@ -6,6 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..types.text import whole_number
+
 # fmt: off
 FRAME = frozenset({
     "messages", "contents", "input", "system", "systemInstruction", "instructions", "tools", "toolConfig", "model",
@@ -81,10 +83,10 @@ def body_path(body: Any, named: str) -> tuple[str, ...] | None:
     steps = _STEP.findall(named)
     path: list[str] = []
     for at, step in enumerate(steps):
-        if isinstance(body, list) and step.isdigit():
-            if int(step) >= len(body):
+        if isinstance(body, list) and (place := whole_number(step)) is not None:
+            if place >= len(body):
                 return None
-            body = body[int(step)]
+            body = body[place]
             path.append("*")
         elif isinstance(body, Mapping) and (name := _spelled(body, step)) is not None:
             if at < len(steps) - 1 and not isinstance(body[name], Mapping | list):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SessionError, SettingError
 from ..types.secret import Secrets
+from ..types.text import whole_number
 from .migrations import TABLE, apply_migration, pending, with_types
 from .statements import Transaction
 from .tables import DuplicateRow, Tables
@@ -200,7 +201,11 @@ def _is_misread(dsn: str) -> bool:
     authority, _, path = re.sub(r"[?#].*", "", rest, flags=re.DOTALL).partition("/")
     user, _, hosts = authority.rpartition("@")
     ports = [host.rpartition("]")[2].rpartition(":")[2] for host in hosts.split(",") if ":" in host.rpartition("]")[2]]
-    return "@" in user or (not user and "@" in path) or not all(port.isdigit() or not port for port in ports)
+    return (
+        "@" in user
+        or (not user and "@" in path)
+        or not all(not port or whole_number(port) is not None for port in ports)
+    )
 
 
 class _Statements:

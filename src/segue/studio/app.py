@@ -19,6 +19,7 @@ from starlette.routing import Route
 from ..catalog import list_models
 from ..errors import SegueError
 from ..types.printable import printable
+from ..types.text import whole_number
 from .blocks import Ink, Place, plain
 from .frame import ASSETS, file_page, keys_button, page
 from .gateway import AwayError, GatewayClient, draw_request, draw_requests, mark_of
@@ -137,10 +138,11 @@ class Studio:
     def text(self, request: HTTPRequest) -> Response:
         """The whole text of a block that is too long for the screen."""
         opened = self._opened(request.path_params["id"])
-        numbers = request.query_params.get("p", "").split(".")
-        if len(numbers) != 4 or not all(each.isascii() and each.isdigit() and len(each) <= 9 for each in numbers):
+        written = request.query_params.get("p", "").split(".")
+        numbers = [number for each in written if (number := whole_number(each)) is not None]
+        if len(numbers) != 4 or len(written) != 4:
             raise HTTPException(404)
-        column, index, part, block = map(int, numbers)
+        column, index, part, block = numbers
         sheet = self._sheet(opened, view_of(request.query_params))
         try:
             messages = sheet.columns[column - 1].messages[index] if column else [sheet.messages[index]]

@@ -1,10 +1,9 @@
 """The first page: open something, and everything that can be opened, with a search across it."""
 
-from datetime import datetime
-
 import htpy as h
 
 from ..session import SessionInfo
+from ..transcripts import shown_time
 from ..types.text import count_of
 from .marked import one_line, safe
 from .opened import Opened, id_of
@@ -94,7 +93,7 @@ def _sessions(sessions: list[SessionInfo]) -> h.Renderable:
             h.td[h.a(href=f"/c/{id_of('session', info.id)}")[one_line(info.title) or one_line(info.id)]],
             h.td[one_line(info.id), f", fork of {one_line(info.parent)}" if info.parent else ""],
             h.td(".count")[f"{info.entries:,} entries"],
-            h.td(".count")[datetime.fromtimestamp(info.changed / 1_000).strftime("%Y-%m-%d %H:%M")],
+            h.td(".count")[shown_time(info.changed)],
         ]
         for info in sessions[:MOST_LISTED]
     ]
@@ -111,7 +110,7 @@ def _transcripts(transcripts: list[Listed]) -> h.Renderable | None:
         h.tr[
             h.td[h.a(href=f"/c/{each.id}")[one_line(each.name)]],
             h.td(".count")[each.tool],
-            h.td(".count")[datetime.fromtimestamp(each.changed).strftime("%Y-%m-%d %H:%M")],
+            h.td(".count")[shown_time(each.changed * 1_000)],
         ]
         for each in transcripts
     ]

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from ..projection import CHOICES, PRESETS, Policy
+from ..types.text import whole_number
 
 MOST_COLUMNS = 6
 DEFAULT = "default"
@@ -30,7 +31,7 @@ class Target(Struct, frozen=True):
         """The policy. A ``ProjectionError`` if a value is not one of its choices."""
         chosen: dict[str, Any] = dict(self.choices)
         if limit := chosen.get("reasoning_limit"):
-            chosen["reasoning_limit"] = int(limit) if limit.isascii() and limit.isdigit() else 0
+            chosen["reasoning_limit"] = whole_number(limit) or 0
         return Policy(**(asdict(Policy.preset(self.preset)) | chosen))
 
     def python(self) -> str:
@@ -139,6 +140,5 @@ def _diff(text: str, view: View) -> tuple[int, int] | None:
 
 
 def _number(text: str | None, default: int, most: int) -> int:
-    if text is None or not text.isascii() or not text.isdigit() or len(text) > 9:
-        return default
-    return min(int(text), most)
+    number = None if text is None else whole_number(text)
+    return default if number is None else min(number, most)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..errors import ModelError
+from ..types.text import whole_number
 from .script import Fault, Reply, text_reply
 from .voice import Body, Refusal, Route
 
@@ -61,11 +62,11 @@ class Handler(BaseHTTPRequestHandler):
         """The bytes of a request, or ``None`` if they cannot be read."""
         standin: StandIn = self.server.standin
         length = self.headers.get("content-length") or "0"
-        if not (length.isascii() and length.isdigit()):
+        size = whole_number(length)
+        if size is None:
             self.close_connection = True  # it is not known where the next request begins
             self._refuse(standin.voice.invalid(f"content-length is not a number: {length}"))
             return None
-        size = int(length)
         data = self.rfile.read(size)
         if len(data) < size:  # the client has disconnected in the middle of its request
             self.close_connection = True

@@ -14,6 +14,8 @@ from mcp.shared.message import SessionMessage
 from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 from mcp_types.methods import parse_server_result
 
+from ..types.text import whole_number
+
 LIST, CALL, CANCELLED = "tools/list", "tools/call", "notifications/cancelled"
 UNREADABLE = "segue: unreadable"
 """The ``data`` of an error for a request whose answer cannot be read."""
@@ -69,7 +71,7 @@ class Messages:
         if not line.lstrip().startswith(("{", "[")):
             return []
         found = _ID.search(line)
-        named = [] if found is None else [found[1] if found[1] is not None else int(found[2])]
+        named = [] if found is None else [found[1] if found[1] is not None else whole_number(found[2])]
         return self.give_up([each for each in named if each in self.pending] or list(self.pending), line)
 
     def _remove_invalid(self, result: dict[str, Any]) -> dict[str, Any]:

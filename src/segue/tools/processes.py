@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from ..types.text import whole_number
 from .watchdog import Watchdog
 
 _MARK = "SEGUE_COMMAND"
@@ -110,7 +111,7 @@ class Command:
     def _processes(self) -> list[int] | None:
         """The running processes of the command from ``/proc``; ``None`` where the system does not have it."""
         try:
-            numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+            numbers = [number for name in os.listdir("/proc") if (number := whole_number(name)) is not None]
         except OSError:
             return None
         return [number for number in numbers if self._is_ours(number)] if numbers else None

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 
 from .format import Draft, Format, Target
+from .reading import shown_time as shown_time
 from .registry import format_named, format_of, formats, places, recognised, refuse_side_file
 from .sharegpt import is_turns as is_turns, read_turns as read_turns
 from .source import Progress, Source

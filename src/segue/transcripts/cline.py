@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..types import AssistantContent, TextContent, ThinkingContent, UserMessage
+from ..types.text import whole_number
 from . import signatures
 from .building import Conversation
 from .entries import Entry, below, entries_format
@@ -52,7 +53,7 @@ def _entries(source: Source) -> list[Entry]:
 
 
 def _task(folder: Path) -> str | None:
-    return folder.name if folder.name.isdigit() else None
+    return folder.name if whole_number(folder.name) is not None else None
 
 
 def _read(rows: Any, shown: list[Object]) -> Conversation:

@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from ..types import Context, UserMessage
+from ..types.text import whole_number
 from .codex_items import Facts, Messages, Step, is_injected, is_typed
 from .codex_write import write
 from .format import Format
@@ -106,7 +107,7 @@ class _Reader:
     def _prefix(self, line: int, thread: str, end: int) -> None:
         """Read the beginning of the conversation, which is in another file."""
         own = self.source.path.resolve()
-        dated = all(folder.name.isdigit() for folder in own.parents[:3])  # sessions/YYYY/MM/DD
+        dated = all(whole_number(folder.name) is not None for folder in own.parents[:3])  # sessions/YYYY/MM/DD
         found = own.parents[3].glob(f"*/*/*/*{thread}*") if dated else own.parent.glob(f"*{thread}*")
         files = [each for each in found if each != own]
         if not files:

@@ -35,9 +35,22 @@ def unix_ms(value: Any) -> int | None:
     return None
 
 
+LAST_MS = 253_402_300_799_999
+"""The end of the year 9999. A stored message may have any number as its time."""
+
+
 def iso_time(ms: int) -> str:
-    """Unix milliseconds as ISO text with milliseconds, in UTC."""
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Unix milliseconds as ISO text with milliseconds, in UTC; other times become the nearest one since 1970."""
+    moment = datetime.fromtimestamp(min(max(ms, 0), LAST_MS) / 1000, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def shown_time(ms: float) -> str:
+    """Unix milliseconds in local time, for a list; ``?`` if that is not a date."""
+    try:
+        return datetime.fromtimestamp(ms / 1000).strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError, OSError):
+        return "?"
 
 
 def text_of(value: Any) -> str:

@@ -88,6 +88,18 @@ def scrub_json(value: dict[str, Any], clean: Callable[[str], str] = scrub, empty
     return root
 
 
+def whole_number(text: str) -> int | None:
+    """The number that ``text`` writes in ASCII digits; ``None`` for anything else, and for more than 18 digits.
+
+    Text from outside is read here: ``int`` raises for long numbers, and for digits such as a superscript two.
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS else None
+
+
+MOST_DIGITS = 18
+"""As many as fit into 64 bits."""
+
+
 def count_of(count: int, noun: str) -> str:
     """A count with its noun, such as ``3 messages``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 from ...types import AssistantContent, Model, ProviderContent, StopReason, TextContent, ThinkingContent, ToolCall
+from ...types.text import whole_number
 from ...wire.mistral_chat.rules_content import chunks_of
 from ...wire.mistral_chat.rules_order import turns
 from ..script import FaultKind
@@ -203,7 +204,7 @@ def _problem(refusal: Refusal) -> Body:
     message = refusal.text if path is None else refusal.text[path.end() :]
     return {
         "type": refusal.kind,
-        "loc": ["body", *(int(step) if step.isdigit() else step for step in steps)],
+        "loc": ["body", *(step if (place := whole_number(step)) is None else place for step in steps)],
         "msg": message,
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...types.codec import json_text, read_json
-from ...types.text import scrub
+from ...types.text import scrub, whole_number
 
 Step = str | int
 
@@ -117,7 +117,10 @@ def _steps(path: str) -> list[Step]:
             return []
         name, place, single, double = found.groups()
         if place is not None:
-            steps.append(int(place))
+            number = whole_number(place)
+            if number is None:
+                return []
+            steps.append(number)
         elif name is not None:
             steps.append(name)
         else:

@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ...types.text import whole_number
 from ..common.schema.subset import FORMATS as _FORMATS
 
 Schema = dict[str, Any]
@@ -65,7 +66,8 @@ def _values(value: Any) -> Any:
 
 def _number(value: Any) -> Any:
     """A number; 64-bit integers may be texts."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else value
+    number = whole_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 _SIZES = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ....dialects import SchemaRefs
+from ....types.text import whole_number
 from ..checks import Place
 from .keywords import ANNOTATIONS, MAX_DEPTH, Notes, Schema, inner, mapped
 from .merge import conjoined
@@ -50,8 +51,8 @@ def pointed_at(root: Schema, reference: str) -> Any:
         step = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(found, dict):
             found = found.get(step)
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
+        elif isinstance(found, list) and (place := whole_number(step)) is not None and place < len(found):
+            found = found[place]
         else:
             return None
     return found if isinstance(found, dict | bool) else None
