@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+import re
 
 import pytest
 from support.providers import CONTEXT, MODELS, reach
@@ -10,9 +12,10 @@ from support.raw import raw, response
 
 import segue
 from segue import Connection, Facts, Options, Retries
-from segue.healing import NOT_CURED, REPORT
-from segue.rules import CURES, Cure
+from segue.healing import NOT_CURED, REPORT, heal
+from segue.rules import CURES, Cure, Refused
 from segue.testing import Refusal, StandIn
+from segue.types.secret import Secrets
 from segue.wire.registry import PROTOCOLS
 
 WORDS = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
@@ -132,3 +135,51 @@ def test_a_cure_is_tried_before_another_model_is_asked() -> None:
         answer = asyncio.run(session.ask("Hello?"))
     assert answer.model == "gpt-9" and answer.stop_reason == "stop"
     assert len(server.requests) == 2
+
+
+KEY = "sk-secret-0123456789"
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("cure", CURES, ids=lambda cure: cure.number)
+def test_a_secret_that_a_refusal_repeats_is_not_in_what_is_read_from_it(cure: Cure, protocol: str) -> None:
+    """In place of each word that is read, in the text and in the details, and as the code and the field."""
+    found = re.search(cure.words, cure.example, re.IGNORECASE)
+    read = [] if found is None else [each for each in found.groupdict().values() if each]
+    texts = [cure.example, *(cure.example.replace(each, KEY) for each in read)]
+    errors: list[dict[str, object]] = [
+        error
+        for text in texts
+        for error in (
+            {"message": text, "param": KEY, "code": (cure.codes or ("x",))[0]},
+            {"message": text, "param": (cure.params or ("x",))[0], "code": KEY},
+            {"message": "x", "detail": [{"loc": ["body", KEY], "msg": text}]},
+            {"message": {"detail": [{"loc": ["body", "tools", 0, KEY], "msg": text}]}},
+        )
+    ]
+    request = segue.encode(ASKED, MODELS[protocol], OPTIONS)
+    for error in errors:
+        refused = Refused.read(400, {"error": error}, f"{error['message']}", Secrets([KEY]))
+        assert KEY not in repr(refused)
+        cured = heal(request, refused)
+        assert KEY not in repr(cured)
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_the_report_of_a_healed_request_has_no_secret_of_an_sdk(status: int, caplog: pytest.LogCaptureFixture) -> None:
+    error = {"message": f"{WORDS} Your key: {KEY}", "code": "unsupported_parameter", "param": "max_tokens"}
+    refusal = response(json.dumps({"error": error}).encode(), f"{status} Bad")
+    seen: list[str] = []
+    caplog.set_level(logging.DEBUG, logger="segue")
+
+    def report(each: segue.transport.Repaired) -> None:
+        seen.append(repr(each) + each.summary())
+
+    body = {"model": "gpt-9", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}
+    with (
+        raw(lambda asked: (refusal if len(server.asked) == 1 else response(b"{}"), False)) as server,
+        segue.transport.client(provider="vllm", on_changes=report, facts=Facts()) as http,
+    ):
+        http.post(f"{server.url}/v1/chat/completions", json=body, headers={"authorization": f"Bearer {KEY}"})
+    assert len(server.asked) == 2 and "max_completion_tokens" in "".join(seen)
+    assert KEY not in "".join(seen) and KEY not in caplog.text

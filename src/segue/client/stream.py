@@ -257,7 +257,7 @@ class Stream:
             return self._error(NetworkError if kind is InvalidRequestError else kind, text)
         body = _error_body(bytes(data))
         text = self._reach.secrets.shown(_error_text(body) or f"{status} status code (no body)")
-        self._refused = Refused.read(status, body, text)
+        self._refused = Refused.read(status, body, text, self._reach.secrets)
         return self._error(kind_of(text, status, self.request.model.provider), _redirected(exchange, text))
 
     async def _await(self, act: Callable[[], Awaitable[T]], seconds: float) -> T | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..types.secret import NO_SECRETS, Secrets
 from ..types.text import whole_number
 
 # fmt: off
@@ -45,19 +46,22 @@ class Refused(Struct, frozen=True):
     param: str | None = None
 
     @classmethod
-    def read(cls, status: int, error: Any, text: str) -> "Refused":
-        """Read the body of an error, which may be any JSON; ``text`` is its text as a person reads it."""
+    def read(cls, status: int, error: Any, text: str, secrets: Secrets = NO_SECRETS) -> "Refused":
+        """Read the body of an error, which may be any JSON; ``text`` is its text as a person reads it. What was read is
+        reported and remembered, so it does not have the secrets, which a provider may repeat anywhere.
+        """
         found = error[0] if isinstance(error, list) and error else error
         while isinstance(found, Mapping) and isinstance(found.get("error"), Mapping):
             found = found["error"]
         if not isinstance(found, Mapping):
-            return cls(status, text)
+            return cls(status, secrets.shown(text))
         lines = [text, *_faults(found.get("detail")), *_faults(found.get("message"))]
-        return cls(status, "\n".join(lines), _text(found.get("code")), _text(found.get("param")))
+        code, param = (_text(found.get(name), secrets) for name in ("code", "param"))
+        return cls(status, secrets.shown("\n".join(lines)), code, param)
 
 
-def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+def _text(value: Any, secrets: Secrets) -> str | None:
+    return secrets.shown(value) if isinstance(value, str) and value else None
 
 
 def _faults(details: Any) -> list[str]:

@@ -8,6 +8,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, Literal, TypedDict
 
 import msgspec
@@ -19,6 +20,7 @@ from ..render import Decoder, Ledger, Request, unread_fields
 from ..rules import Refused
 from ..types import Change, Model
 from ..types.codec import UNREADABLE, read_json
+from ..types.secret import Secrets
 from ..wire import error_text, protocol_of
 from .conversations import PROMPTS, TOOL_FIELDS, Body, Conversations, read_body
 from .options import with_facts, without_reasoning
@@ -122,15 +124,15 @@ class Repairer:
         if address is None or split is None:
             return None
         model = model_at(address, None if address.model is not None else split.value("model"), headers)
-        return None if model is None else self.passage(split, model)
+        return None if model is None else self.passage(split, model, headers)
 
-    def passage(self, body: Body, model: Model) -> "Passage | None":
+    def passage(self, body: Body, model: Model, headers: Mapping[str, str] = MappingProxyType({})) -> "Passage | None":
         """The passage of a body to a model."""
         with _spared("the request is sent unchanged, because of an internal error"):
             amended = self.facts.amend(model)
             with self._lock:
                 request = self._conversations.request(body, amended)
-            return None if request is None else Passage(self, body, request)
+            return None if request is None else Passage(self, body, request, headers)
         return None
 
     @property
@@ -149,8 +151,9 @@ class Repairer:
 class Passage:
     """One request on its way: the body to send, and what to do with its answer."""
 
-    def __init__(self, repairer: Repairer, original: Body, request: Request) -> None:
+    def __init__(self, repairer: Repairer, original: Body, request: Request, headers: Mapping[str, str]) -> None:
         self._repairer = repairer
+        self._headers = headers
         self._original = original
         self._request = request
         self._cured: Cured | None = None
@@ -172,7 +175,9 @@ class Passage:
         except UNREADABLE:
             error = data.decode("utf-8", "replace")
         text = error if isinstance(error, str) else error_text(error[0] if isinstance(error, list) and error else error)
-        found = heal(self._request, Refused.read(status, error, text), msgspec.json.decode(self.body))
+        secrets = Secrets()
+        secrets.add_headers(self._headers)  # some providers repeat them in their errors
+        found = heal(self._request, Refused.read(status, error, text, secrets), msgspec.json.decode(self.body))
         if not isinstance(found, Cured):
             if found is not None:
                 logger.info("%s: %s", self._request.model.ref, "; ".join(cure.title for cure in found.cures))
@@ -183,7 +188,7 @@ class Passage:
         if written.data == self.body:
             return None
         self._cured, self._request, self.body = found, found.request, written.data
-        self._report(written, found.summary(text))
+        self._report(written, found.summary(secrets.shown(text)))
         return self.body
 
     def answered(self, data: bytes) -> None:
