@@ -173,6 +173,13 @@ CHAT: dict[str, Deltas] = {
     ],
     "fields of new kinds": lambda n: [{f"new{at}": "x"} for at in range(n)],
     "tags": many({"content": "<think>x</think>"}),
+    "references of the text": lambda n: [
+        {"content": [{"type": "text", "text": "x"}, {"type": "reference", "reference_ids": [at]}]} for at in range(n)
+    ],
+    "annotations": lambda n: [
+        {"content": "x", "annotations": [{"type": "url_citation", "url_citation": {"url": f"u{at}"}}]}
+        for at in range(n)
+    ],
 }
 
 
@@ -227,6 +234,16 @@ def summary(word: str, field: str) -> Callable[[int], Any]:
     }  # fmt: skip
 
 
+def annotation(at: int) -> dict[str, Any]:
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": 0, "annotation_index": at}
+    return {"type": "response.output_text.annotation.added", **place, "annotation": {"type": "file_path", "index": at}}
+
+
+def part(at: int) -> dict[str, Any]:
+    place = {"item_id": "msg_1", "output_index": 0, "content_index": at}
+    return {"type": "response.output_text.delta", **place, "delta": "xyz"}
+
+
 def item(at: int) -> dict[str, Any]:
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     return {"type": "response.output_item.done", "output_index": at, "item": call}
@@ -238,6 +255,16 @@ ANSWERS: dict[str, tuple[str, Callable[[int], list[bytes]]]] = {
     "text of Anthropic": ("anthropic-messages", anthropic("text_delta", text="xyz")),
     "signatures of Anthropic": ("anthropic-messages", anthropic("signature_delta", signature="xyz")),
     "arguments of Anthropic": ("anthropic-messages", anthropic("input_json_delta", partial_json="{")),
+    "citations of Anthropic": (
+        "anthropic-messages",
+        anthropic("citations_delta", citation={"type": "char_location", "cited_text": "x", "document_index": 0}),
+    ),
+    "thoughts and text of Google in turn": (
+        "google-generative-ai",
+        google(lambda at: {"text": "x", "thought": at % 2 == 0}),
+    ),
+    "signatures of Google": ("google-generative-ai", google(lambda at: {"text": "", "thoughtSignature": "eHh4"})),
+    "code of Google": ("google-generative-ai", google(lambda at: {"executableCode": {"code": "x"}})),
     "text of Google": ("google-generative-ai", google(lambda at: {"text": "xyz"})),
     "calls of Google": ("google-generative-ai", google(lambda at: {"functionCall": {"name": "f", "args": {"a": 1}}})),
     "parts of new kinds": ("google-generative-ai", google(lambda at: {f"new{at}": 1})),
@@ -246,6 +273,12 @@ ANSWERS: dict[str, tuple[str, Callable[[int], list[bytes]]]] = {
     "signatures": ("bedrock-converse", bedrock(lambda at: {"reasoningContent": {"signature": f"x{at}"}})),
     "payloads": ("bedrock-converse", bedrock(lambda at: {"reasoningContent": {"redactedContent": "eHh4"}})),
     "arguments of Bedrock": ("bedrock-converse", bedrock(lambda at: {"toolUse": {"input": "{"}})),
+    "citations of Bedrock": (
+        "bedrock-converse",
+        bedrock(lambda at: {"citation": {"title": "x", "location": {"web": {"url": "u"}}}}),
+    ),
+    "annotations of items": ("openai-responses", responses(annotation)),
+    "parts of a text": ("openai-responses", responses(part)),
     "parts of a summary": ("openai-responses", responses(summary("delta", "delta"), summary("done", "text"))),
     "items without ids": ("openai-responses", responses(item)),
 }  # fmt: skip

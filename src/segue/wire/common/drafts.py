@@ -69,6 +69,7 @@ class Draft:
         "_join",
         "index",
         "item_id",
+        "length",
         "open",
         "signed",
     )
@@ -76,6 +77,7 @@ class Draft:
     def __init__(self, answer: Growing, signature: str | None) -> None:
         self._answer = answer
         self._chunks: list[str] = []
+        self.length = 0  # of the text so far
         self._block: AssistantContent | None = None
         self._emit = answer.events.append
         self._half = ""  # the first half of a character
@@ -98,6 +100,7 @@ class Draft:
         if (self._half or not delta.isascii()) and not (delta := self._whole(delta)):
             return
         self._chunks.append(delta)
+        self.length += len(delta)
         self._block = None
         self._emit(self._delta(self.index, delta, self._answer))
 
@@ -135,6 +138,7 @@ class Draft:
             self.add(text[len(so_far) :])
         else:
             self._chunks[:] = [text]
+            self.length = len(text)
             self._block = None
             self._answer.note(*differs, {"block": self.index})
 

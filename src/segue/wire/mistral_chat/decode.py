@@ -33,7 +33,6 @@ class Reader:
         self.answer = answer
         self.calls = CallDeltas(answer)
         self.draft: Draft | None = None  # the text or thinking that is being streamed
-        self.references: list[Any] = []  # of the text
         self.stop: str | None = None
 
     def event(self, name: bytes, data: Any) -> None:
@@ -126,7 +125,6 @@ class Reader:
     def text_draft(self) -> Draft:
         """The text that is being streamed, or a new one."""
         if type(self.draft) is not TextDraft:
-            self.references = []
             return self.begin_block(self.answer.text)
         return self.draft
 
@@ -141,8 +139,7 @@ class Reader:
         if text:
             draft.add(text)
         named = {"type": "reference", "reference_ids": list(chunk.get("reference_ids") or ())}
-        self.references.append(named | {"index": len(draft.so_far)})
-        draft.sign(json_text(self.references))
+        draft.sign_more(json_text([named | {"index": draft.length}]), _one_list)
 
     def thinking_chunk(self, chunk: Object) -> None:
         """Read thinking: a list of chunks, or a string in mistral-common; the signature is new in mistralai 3.7."""
@@ -176,6 +173,11 @@ class Reader:
         prompt, output = usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0
         read = min(_cached(usage), prompt)
         self.answer.usage = Usage(prompt - read, output, read, 0, usage.get("total_tokens") or prompt + output)
+
+
+def _one_list(lists: list[str]) -> str:
+    """Lists in JSON, which are not empty, as one."""
+    return f"[{','.join(each[1:-1] for each in lists)}]"
 
 
 _NOTHING: Object = {}
