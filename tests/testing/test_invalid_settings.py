@@ -60,6 +60,7 @@ INVALID: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "one fault as a script": (lambda: standin(script=Fault("cut")), TypeError, "must be a list of answers, not Fault"),
     "a dict as a script": (lambda: standin(script={"a": 1}), TypeError, "must be a list of answers"),
+    "a class as an answer": (lambda: standin(script=[Fault]), TypeError, "answer 0 of the script must be a Reply"),
     "a number as a script": (lambda: standin(script=42), TypeError, "must be a list of answers, not int 42"),
     "None as a script": (lambda: standin(script=None), TypeError, "must be a list of answers"),
     "a number in a script": (

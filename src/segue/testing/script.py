@@ -87,7 +87,7 @@ def checked_script(script: Any) -> list[Any]:
         raise TypeError(f"a script must be a list of answers, not {_kind(script)}")
     answers = list(script)
     for at, answer in enumerate(answers):
-        if not callable(answer):
+        if not callable(answer) or isinstance(answer, type):
             as_reply(answer, f"answer {at} of the script")
     return answers
 
