@@ -48,7 +48,13 @@ def test_types_and_schemas_are_formats_and_answers_are_read_as_them(kind: Any) -
 
 
 @pytest.mark.parametrize(
-    "text", ['```json\n{"name": "Paris"}\n```', '```\n{"name": "Paris"}\n```\n', ' {"name":"Paris"} ']
+    "text",
+    [
+        '```json\n{"name": "Paris"}\n```',
+        '```\n{"name": "Paris"}\n```\n',
+        '\n```JSON \t\n{"name": "Paris"}```',
+        ' {"name":"Paris"} ',
+    ],
 )
 def test_json_in_a_block_of_code_is_read(text: str) -> None:
     assert parse(AssistantMessage(text), City) == City("Paris")
@@ -108,3 +114,11 @@ def test_what_is_not_a_format_is_refused_at_once(name: str) -> None:
         Options(response_format=wanted)
     with pytest.raises(TypeError, match="parse reads an AssistantMessage, not a str"):
         parse("{}", City)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("filler", [" ", "\n", "\t", "```", "``` ", "```\n", "{", "\\"])
+def test_a_long_text_that_is_no_json_is_refused_at_once(filler: str) -> None:
+    """Expressions that find the end of a fence take hours for this."""
+    for text in (filler * 1_000_000 + "x", "```json\n" + filler * 1_000_000 + "x", "```" + filler * 1_000_000 + "```"):
+        with pytest.raises(FormatError):
+            parse(AssistantMessage(text), City)

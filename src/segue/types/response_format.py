@@ -1,6 +1,5 @@
 """Structured output: the JSON that an answer should consist of, and reading it from the answer."""
 
-import re
 from collections.abc import Mapping
 from typing import Any, TypeVar, overload
 
@@ -16,7 +15,7 @@ T = TypeVar("T")
 
 NAME = "answer"
 """The name of a schema without a title."""
-_FENCED = re.compile(r"\s*```(?:json)?[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL | re.IGNORECASE)
+_FENCE = "```"
 
 
 class ResponseFormat(Struct, frozen=True):
@@ -120,12 +119,19 @@ def parse(message: AssistantMessage, kind: Any) -> Any:
 def _text_of(message: AssistantMessage) -> str:
     if message.failed:
         raise FormatError(f"the answer failed: {message.error_message or message.stop_reason}")
-    fenced = _FENCED.fullmatch(message.text)
-    text = message.text if fenced is None else fenced[1]
+    text = _unfenced(message.text)
     if not text.strip():
         calls = ", ".join(call.name for call in message.tool_calls)
         raise FormatError(f"the answer has no text; it calls {calls}" if calls else "the answer has no text")
     return text
+
+
+def _unfenced(text: str) -> str:
+    """The JSON in a block of Markdown that is the whole text; any other text as it is."""
+    # An expression that finds the end of the block would take quadratic time for a text of blanks.
+    first, _, rest = text.strip().partition("\n")
+    is_block = first.rstrip().lower() in (_FENCE, f"{_FENCE}json") and rest.endswith(_FENCE)
+    return rest.removesuffix(_FENCE) if is_block else text
 
 
 def _converted(text: str, kind: Any) -> Any:
