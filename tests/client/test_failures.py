@@ -11,7 +11,8 @@ from segue import errors
 from segue.client import failures
 from segue.client.failures import KINDS, STATUSES, kind_of, retry_after
 from segue.client.missing import GONE, NAMED
-from segue.rules import overflow
+from segue.rules import CURES, overflow
+from segue.rules.cure_readers import EXTRA, UNKNOWN_NAME
 from segue.rules.overflow import LOOKALIKES, OVERFLOW, Phrase
 from segue.types.secret import LONGEST_TEXT
 
@@ -152,6 +153,37 @@ def test_no_pattern_has_nested_repeats(pattern: str) -> None:
                 check(argument[1], inside)
 
     check(parser.parse(pattern), False)
+
+
+CURED = [cure.words for cure in CURES] + [EXTRA, UNKNOWN_NAME]
+
+
+@pytest.mark.parametrize("pattern", [*PATTERNS, *CURED], ids=lambda pattern: pattern[:40])
+def test_no_pattern_begins_with_an_open_repeat(pattern: str) -> None:
+    """Something comes before the first unbounded repeat that does not match inside it: otherwise a text that the repeat
+    matches is read again from each of its characters."""
+
+    def is_open(tree: Any) -> bool:
+        for operation, argument in tree:
+            if operation in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
+                if argument[1] is parser.MAXREPEAT or is_open(argument[2]):
+                    return True
+            elif operation is parser.SUBPATTERN:
+                if is_open(argument[-1]):
+                    return True
+            elif operation is parser.BRANCH:
+                return any(map(is_open, argument[1]))
+            elif operation is not parser.IN:
+                return False  # a character, a place or a look around
+        return False
+
+    assert not is_open(parser.parse(pattern)), pattern
+
+
+def test_the_check_finds_an_open_repeat() -> None:
+    for pattern in (r"\w+:", r"x?[a-z]*", r"(a|\d+b)", r"[a-z][\w.]*x"):
+        with pytest.raises(AssertionError):
+            test_no_pattern_begins_with_an_open_repeat(pattern)
 
 
 @pytest.mark.parametrize(

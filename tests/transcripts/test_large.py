@@ -1,16 +1,20 @@
 """Large files of Claude Code: work and memory grow with the file, and a progress bar shows how far it is."""
 
+import json
+import re
 import sys
 import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from support.terminals import on_terminal
 
 from bench.claude_code_file import write_file
 from segue import transcripts
 from segue.cli import found_transcripts
+from segue.transcripts.reading import in_tags
 
 
 @pytest.fixture(scope="module")
@@ -90,3 +94,29 @@ def test_a_large_file_is_read_with_a_progress_bar(large: Path, monkeypatch: pyte
     monkeypatch.setattr(found_transcripts, "LARGE", 1 << 30)
     status, shown = on_terminal("transfer", str(large), "codex", "--dry-run", "--cwd", "/home/ada/tern")
     assert status == 0 and "━" not in shown
+
+
+PIECES = st.lists(st.sampled_from(["<a>", "</a>", " ", "\n", "x", "<", "<b>"]), max_size=12).map("".join)
+
+
+@given(PIECES)
+def test_tags_are_found_as_an_expression_finds_them(text: str) -> None:
+    assert in_tags(text, "a") == re.split(r"<a>\s*(.*?)\s*</a>", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("filler", [" ", "\n", "<tool_call>", "<tool_response>", "<user_query>", "</tool_call>", "{"])
+@pytest.mark.parametrize("tag", ["tool_call", "tool_response", "user_query"])
+def test_a_tag_that_is_never_closed_is_read_at_once(tag: str, filler: str, tmp_path: Path) -> None:
+    """Expressions that look for its end take days for this."""
+    said = f"<{tag}>" + filler * 200_000
+    rows = {
+        "sharegpt": [{"conversations": [{"from": "human", "value": said}, {"from": "gpt", "value": said},
+                                        {"from": "tool", "value": said}, {"from": "gpt", "value": "x"}]}],
+        "cursor": [{"role": role, "message": {"content": [{"type": "text", "text": said}]}}
+                   for role in ("user", "assistant")],
+    }  # fmt: skip
+    for tool, lines in rows.items():
+        path = tmp_path / f"{tool}.jsonl"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+        found = transcripts.read(path)
+        assert found.tool == tool and found.messages

@@ -9,7 +9,9 @@ from .cure import Case, Cells, Treatment
 from .refusal import CONTENT, FRAME, body_path
 
 EXTRA = (
-    r"(?P<field>[A-Za-z_$][\w$.\[\]-]*)`?'?:\s*(?:Extra inputs are not permitted|property is unsupported)"
+    # It begins at the beginning of a word, and a word is read once: otherwise a long one takes quadratic time.
+    r"(?<![\w$.\[\]-])[\d.\[\]-]*+(?P<field>[A-Za-z_$][\w$.\[\]-]*+)`?'?:\s*"
+    r"(?:Extra inputs are not permitted|property is unsupported)"
     r"|property '(?P<property>[\w$.\[\]-]+)' is unsupported"
 )
 UNKNOWN_NAME = r"Unknown name \"(?P<name>[\w$-]+)\" at '(?P<place>[^']*)'"

@@ -4,7 +4,6 @@ Calls have no ids: they are numbered, and results belong to calls in their order
 stop reason. What the user typed is in ``<user_query>``.
 """
 
-import re
 from collections.abc import Iterable
 
 from .building import Conversation
@@ -13,7 +12,7 @@ from .origins import ANTHROPIC
 from .reading import object_in, objects, text_of
 from .source import Object
 
-_QUERY = re.compile(r"\s*<user_query>\s*(.*?)\s*</user_query>\s*", re.DOTALL)
+_OPEN, _CLOSE = "<user_query>", "</user_query>"
 
 
 def is_own(rows: list[Object]) -> bool:
@@ -34,8 +33,10 @@ def read(conversation: Conversation, rows: Iterable[tuple[int, Object]]) -> None
                 unanswered.append(block["id"])
             elif kind == "tool_result" and text_of(block.get("tool_use_id")) not in unanswered and unanswered:
                 block = block | {"tool_use_id": unanswered.pop(0)}
-            elif kind == "text" and (query := _QUERY.fullmatch(text_of(block.get("text")))):
-                block = block | {"text": query[1]}
+            elif kind == "text":
+                text = text_of(block.get("text")).strip()
+                if text.startswith(_OPEN) and text.endswith(_CLOSE):
+                    block = block | {"text": text.removeprefix(_OPEN).removesuffix(_CLOSE).strip()}
             blocks.append(block)
         if blocks and "role" in row:
             conversation.ingest({"role": row.get("role"), "content": blocks}, ANTHROPIC)

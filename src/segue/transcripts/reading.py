@@ -22,6 +22,18 @@ _LOOK = 8
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[^,;]*)*;base64,(.*)", re.DOTALL)
 
 
+def in_tags(text: str, name: str) -> list[str]:
+    """The pieces of a text outside and inside a pair of tags, in turn; those inside without the blanks around them.
+
+    (An expression takes cubic time for a tag that is never closed.)
+    """
+    pieces, at, opening, closing = list[str](), 0, f"<{name}>", f"</{name}>"
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        pieces += [text[at:start], text[start + len(opening) : end].strip()]
+        at = end + len(closing)
+    return [*pieces, text[at:]]
+
+
 def unix_ms(value: Any) -> int | None:
     """A time as Unix milliseconds: ISO text, or a number of seconds or milliseconds."""
     if isinstance(value, str):

@@ -12,7 +12,7 @@ from ..errors import FormatError
 from ..types import AssistantContent, Context, TextContent
 from .building import Conversation
 from .datasets import dataset_format
-from .reading import as_text, object_of, objects, text_in, text_of
+from .reading import as_text, in_tags, object_of, objects, text_in, text_of
 from .source import Object, read_line
 
 NAME = "sharegpt"
@@ -33,8 +33,6 @@ _ROLES = {
     "function_response": "result",
     "function": "result",
 }
-_CALL = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
-_RESULT = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
 _CHATML = re.compile(r"<\|im_start\|>(\w+)\n(.*?)(?:<\|im_end\|>|\Z)", re.DOTALL)
 
 
@@ -108,7 +106,7 @@ class _Turns:
         elif kind == "user":
             self._conversation.add_user(text)
         elif kind == "result":
-            for each in _RESULT.findall(text) or [text]:
+            for each in in_tags(text, "tool_response")[1::2] or [text]:
                 self._conversation.add_result(self._open.pop(0) if self._open else "", each)
         elif kind == "call":
             self._conversation.add_answer(self._calls(text))
@@ -117,7 +115,7 @@ class _Turns:
 
     def _answer(self, text: str) -> list[AssistantContent]:
         blocks: list[AssistantContent] = []
-        before = _CALL.split(text)
+        before = in_tags(text, "tool_call")
         for at, piece in enumerate(before):
             if at % 2:
                 blocks += self._calls(piece)
