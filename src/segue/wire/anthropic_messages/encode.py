@@ -33,7 +33,7 @@ from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
 from .media import media_type
 from .options import add_options, max_tokens
-from .replay import cited, sent_back
+from .replay import cited_again, sent_back
 from .shapes import SERVER_RESULTS
 
 Out = Outgoing[AnthropicMessages]
@@ -190,7 +190,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def _cited(self, block: TextContent) -> Block:
         """A text with the citations in its signature."""
-        found = cited(block)
+        found = cited_again(block)
         if found is None:
             self.note_uncited(block, "they are not citations of this protocol")
             return plain_text(block.text)
