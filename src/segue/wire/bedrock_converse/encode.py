@@ -141,7 +141,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         blocks, called = self._answer(message)
         if called and not self._mixed:
             others = [block for block in blocks if type(block) is not ToolUse]
-            if Text in map(type, others):
+            if any(type(block) is not Reasoning for block in others):
                 self._add("assistant", others)
                 blocks = blocks[len(others) :]
         self._add("assistant", blocks, called)
