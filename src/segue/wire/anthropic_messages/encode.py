@@ -26,7 +26,6 @@ from ...types import (
     plain_text,
 )
 from ...types.media import type_of_file
-from ...types.text import in_label
 from ...types.texts import CLOSING, OPENING
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
@@ -39,8 +38,6 @@ from .shapes import SERVER_RESULTS
 Out = Outgoing[AnthropicMessages]
 Block = Any
 """A dict, or a struct that is written as an object. A stored text without a signature already has the API's form."""
-
-UNSENDABLE = "(image omitted: {} is not supported)"
 
 
 class Turn(Struct, gc=False):
@@ -300,8 +297,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             return {"type": "image", "source": {"type": "url", "url": block.url}}
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
-            self.note("image-downgraded", f"the target does not read {block.mime_type}")
-            return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
+            return plain_text(self.text_instead(block))
         return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 
