@@ -165,7 +165,17 @@ STATEFUL: dict[str, list[Run]] = {
     ],
     "bedrock-converse": [
         lambda number: [
-            provided({"toolUse": {"toolUseId": f"t{number}", "name": "nova_grounding", "input": {}}}, "server_tool_use")
+            provided(
+                {
+                    "toolUse": {
+                        "toolUseId": f"t{number}",
+                        "name": "nova_grounding",
+                        "type": "server_tool_use",
+                        "input": {},
+                    }
+                },
+                "server_tool_use",
+            )
         ]
     ],
     "openai-completions": [lambda number: [provided({"images": [{"type": "image_url"}]}, "images")]],
