@@ -35,7 +35,7 @@ def cited(protocol: str, text: str) -> TextContent:
 
 OF_CLIENTS = ("call_output", "_response")
 """The ends of the kinds of items that answers never have."""
-SCRIPTS = {
+SCRIPTS: dict[str, tuple[str, list[AssistantContent]]] = {
     f"{protocol} {run(1)[0].kind} {number}": (
         protocol,
         [*(ProviderContent(unsigned(block.value), block.kind) for block in run(1)), cited(protocol, "It is 42.")],

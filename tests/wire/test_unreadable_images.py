@@ -3,7 +3,16 @@
 import pytest
 
 import segue
-from segue.types import AssistantMessage, Context, ImageContent, TextContent, ToolCall, ToolResultMessage, UserMessage
+from segue.types import (
+    AssistantMessage,
+    Context,
+    ImageContent,
+    Message,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 
 TARGETS = {
     # A model of each protocol, and the media types of images that it reads, as the providers document them.
@@ -30,7 +39,9 @@ def sent(ref: str, image: ImageContent, in_result: bool) -> tuple[bool, set[str]
     model = segue.get_model(ref)
     call = AssistantMessage([ToolCall("toolu_1", "look", {})])
     result = ToolResultMessage("toolu_1", "look", [TextContent("here"), image])
-    shown = [UserMessage("Look."), call, result] if in_result else [UserMessage([TextContent("Look."), image])]
+    shown: list[Message] = (
+        [UserMessage("Look."), call, result] if in_result else [UserMessage([TextContent("Look."), image])]
+    )
     request = segue.encode(Context(shown), model)
     assert segue.lint(request.body, model.protocol, model) == []
     return image.data.encode() in request.json(), {change.code for change in request.changes}
