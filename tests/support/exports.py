@@ -166,8 +166,6 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
     kept = [block for block in blocks if block is not None]
     if "signature-dropped" in codes:  # and with it, texts that had nothing else
         kept = [block for block in map(_unsigned, kept) if not isinstance(block, TextContent) or block.text.strip()]
-    if "empty-dropped" in codes:  # texts that had only citations
-        kept = [block for block in kept if not isinstance(block, TextContent) or block.text.strip()]
     if "thinking-dropped" in codes and protocol == "openai-responses":
         kept = [block for block in kept if not isinstance(block, ThinkingContent)]
     if "thinking-dropped" in codes and protocol == "mistral-chat":
@@ -319,6 +317,13 @@ def _entries(signature: str | None) -> list[dict[str, Any]]:
     return value if isinstance(value, list) else [value]
 
 
+def _uncited(signature: Any) -> Any:
+    """A signature without its citations; those of Responses are beside an id and a phase."""
+    if not isinstance(signature, dict):
+        return None
+    return {name: value for name, value in signature.items() if name != "annotations"} or None
+
+
 def _is_label(block: Plain) -> bool:
     """Whether it is the text in place of content that only its provider can read back."""
     return block[0] == "text" and re.match(r"\[[^\]]+\] ", block[1]) is not None
@@ -330,6 +335,10 @@ def _loose(message: Plain, codes: set[str], ids: bool) -> Plain:
     if "signature-dropped" in codes:
         whole = ("image", "file", "provider")
         blocks = [block if block[0] in whole else (*block[:-1], None) for block in blocks if block[0] != "details"]
+    if "empty-dropped" in codes:  # texts that had only a signature
+        blocks = [block for block in blocks if block[0] != "text" or block[1].strip()]
+    if "citations-dropped" in codes:
+        blocks = [(*block[:2], _uncited(block[2])) if block[0] == "text" else block for block in blocks]
     if codes & {"provider-content-dropped", "provider-content-as-text"}:  # which of them is not stated
         blocks = [block for block in blocks if block[0] != "provider" and not _is_label(block)]
     if not ids:
