@@ -4,8 +4,8 @@ Most models have no public tokenizer, so a guess counts bytes. It may be off by 
 its basis and its margin.
 """
 
-from collections.abc import Iterable
-from typing import Literal, assert_never
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, assert_never
 
 from msgspec import Struct
 
@@ -25,7 +25,7 @@ from .types import (
     ToolDefinition,
 )
 from .types.codec import encode
-from .types.media import is_text_type
+from .types.media import is_base64, is_text_type, kind_of
 from .wire import image_size
 
 BYTES_PER_TOKEN = 3.7
@@ -35,6 +35,7 @@ TOKENS_PER_MESSAGE = 4
 # Documents: 1,500 to 3,000 tokens for each page of a PDF (Anthropic, "PDF support", 2026-11), of some 60 kB. Sound: 32
 # tokens a second, video: about 300 (Gemini API, "Understand and count tokens", 2026-11), at 128 kbit/s and 1 Mbit/s.
 BYTES_PER_FILE_TOKEN: dict[FileKind, float] = {"document": 30, "audio": 500, "video": 400}
+LONGEST_TEXT = 4_096  # longer texts in provider content may be the data of an image or a file
 TOKENS_PER_ADDRESS = 5_000  # a file of a few pages
 
 Basis = Literal["measured", "measured elsewhere", "guessed"]
@@ -130,9 +131,36 @@ def _guessed_block(block: Block) -> float:
         case FileContent():
             return _guessed_file(block)
         case ProviderContent():
-            return len(bytes(block.raw)) / BYTES_PER_TOKEN
+            return _guessed_provided(block)
         case _:
             assert_never(block)
+
+
+def _guessed_provided(block: ProviderContent) -> float:
+    """Guess the tokens of provider content, which may contain images and files, such as those that a model made."""
+    length = len(bytes(block.raw))
+    if length < LONGEST_TEXT:
+        return length / BYTES_PER_TOKEN
+    held = list(_media_in(block.value))
+    text = length - sum(len(media.data) for media in held)
+    return text / BYTES_PER_TOKEN + sum(map(_guessed_block, held))
+
+
+def _media_in(value: Any, label: str = "") -> Iterator[ImageContent | FileContent]:
+    """The data in a JSON value that is of a known type: by its first bytes, or by a label beside it."""
+    if isinstance(value, Mapping):
+        found = value.get("mimeType") or value.get("media_type")
+        for each in value.values():
+            yield from _media_in(each, found if isinstance(found, str) else "")
+    elif isinstance(value, list):
+        for each in value:
+            yield from _media_in(each)
+    elif isinstance(value, str) and len(value) >= LONGEST_TEXT and is_base64(value):
+        mime_type = kind_of(value) or label
+        if mime_type.startswith("image/"):
+            yield ImageContent(value, mime_type)
+        elif mime_type and not is_text_type(mime_type):
+            yield FileContent(value, mime_type)
 
 
 def _guessed_file(file: FileContent) -> float:

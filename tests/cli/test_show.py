@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from segue.cli import main
-from segue.types import Context
+from segue.types import (
+    AssistantMessage,
+    Context,
+    FileContent,
+    ProviderContent,
+    TextContent,
+    ToolCall,
+    ToolResultMessage,
+    UserMessage,
+)
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three-models.json"
 
@@ -103,3 +112,55 @@ def test_a_bad_line_is_reported_and_the_others_are_shown(tmp_path: Path, capsys:
     assert "number 3" in done.out
     _, error = done.err.splitlines()
     assert error == f"segue: {path}:2: not JSON: object keys must be strings (byte 1)"
+
+
+SEARCHED = '[{"type":"url_citation","url":"https://example.org/n","title":"Numbers"}]'
+CITED = {
+    # The sources that are shown, by the citations of each protocol.
+    '[{"type":"page_location","cited_text":"42","document_index":0,"document_title":"report.pdf"}]': "report.pdf",
+    '[{"type":"char_location","cited_text":"42","document_index":0,"document_title":null}]': "42",
+    '[{"type":"web_search_result_location","cited_text":"42","title":"T","url":"https://e.org"}]': "T (https://e.org)",
+    '{"id":"msg_1","annotations":[{"type":"file_citation","file_id":"f_1","filename":"a.txt","index":0}]}': "a.txt",
+    SEARCHED: "Numbers (https://example.org/n)",
+    '[{"type":"url_citation","url_citation":{"url":"https://e.org","title":"T"}}]': "T (https://e.org)",
+    '[{"title":"T","location":{"web":{"url":"https://e.org","domain":"e.org"}}}]': "T (https://e.org)",
+}
+
+
+@pytest.mark.parametrize("signature", CITED)
+def test_sources_of_a_text_are_below_it(signature: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(Context([AssistantMessage([TextContent("It is 42.", signature)])]), tmp_path, capsys)
+    assert lines[lines.index("It is 42.") + 1] == f"◦ {CITED[signature]}"
+
+
+def test_a_source_that_is_cited_twice_is_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = json.dumps(json.loads(SEARCHED) * 2)
+    lines = shown(Context([AssistantMessage([TextContent("It is 42.", twice)])]), tmp_path, capsys)
+    assert lines.count("◦ Numbers (https://example.org/n)") == 1
+
+
+def test_files_addresses_and_provider_content_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clip = FileContent(b"RIFF", "audio/wav", name="clip.wav")
+    files = [clip, FileContent(url="https://example.org/a.pdf", mime_type="application/pdf")]
+    search = ProviderContent({"type": "web_search_call"}, "web_search_call", "numbers")
+    call = ToolCall("a", "draw", {"input": "a cat"}, kind="custom", namespace="art")
+    answer = AssistantMessage([search, ProviderContent({"data": "x"}, "new"), call])
+    context = Context([UserMessage(files, injected=True), answer, ToolResultMessage("a", "draw", [clip])])
+    lines = shown(context, tmp_path, capsys)
+    for line in (
+        "0 user  written by a program",
+        "▤ clip.wav, audio/wav, 4 bytes",
+        "▤ application/pdf, https://example.org/a.pdf",
+        "◇ web_search_call  numbers",
+        "◇ new  (12 bytes)",
+        '→ art.draw(input="a cat")',
+    ):
+        assert line in lines, line
+    assert lines.count("▤ clip.wav, audio/wav, 4 bytes") == 2
+
+
+def shown(context: Context, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The printed lines of a conversation."""
+    path = tmp_path / "conversation.json"
+    path.write_bytes(context.to_json())
+    return [line.strip() for line in show(capsys, str(path)).splitlines()]

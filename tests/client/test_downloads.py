@@ -121,6 +121,14 @@ def test_what_cannot_be_downloaded_is_named_with_its_place(
     assert why in str(error.value)
 
 
+def test_errors_do_not_show_credentials_of_an_address() -> None:
+    url = "https://someone:correct-horse@127.0.0.1/cat.png"
+    with pytest.raises(segue.DownloadError) as error:
+        segue.inline_sync(Context(messages=[UserMessage([ImageContent(url=url)])]))
+    assert "correct-horse" not in str(error.value)
+    assert "127.0.0.1/cat.png: 127.0.0.1 is not a public address" in str(error.value)
+
+
 @pytest.mark.parametrize("url", ["http://example.com/a.png", "file:///etc/passwd", "https://", "https://[", "x"])
 def test_only_https_is_fetched(url: str) -> None:
     with pytest.raises(segue.DownloadError, match=r"only https|not an address|cannot be resolved"):
@@ -142,6 +150,12 @@ def test_only_https_is_fetched(url: str) -> None:
         "::ffff:10.0.0.1",
         "64:ff9b::a00:1",
         "2002:a00:1::",
+        "64:ff9b:1::a00:1",  # NAT64 of a local network (RFC 8215)
+        "::127.0.0.1",  # once IPv4 inside IPv6 (RFC 4291)
+        "::ffff:0:127.0.0.1",  # translated IPv4 (RFC 2765)
+        "fec0::1",  # site-local (RFC 3879)
+        "5f00::1",  # inside of networks (RFC 9602)
+        "3fff::1",  # documentation (RFC 9637)
     ],
 )
 def test_private_addresses_are_recognised_in_every_notation(address: str) -> None:

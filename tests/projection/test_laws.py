@@ -12,6 +12,7 @@ import pytest
 from conftest import SOAK
 from hypothesis import given, settings, strategies as st
 from support import torn
+from support.clean import clean_contexts
 from support.structure import faults
 from support.targets import distinct, spread
 
@@ -63,7 +64,7 @@ def test_laws_1_to_6_and_8_hold_for_torn_conversations(model: Model, data: st.Da
 @counts
 @given(st.data(), policies)
 def test_law_7_holds_for_clean_conversations(model: Model, data: st.DataObject, policy: str) -> None:
-    context = data.draw(torn.clean_contexts(model))
+    context = data.draw(clean_contexts(model))
     rendered = segue.project(context, model, policy)
     assert rendered.changes == []
     assert rendered.context.to_json() == context.to_json()

@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, strategies as st
 from support import torn
+from support.clean import clean_contexts
 from support.targets import distinct
 
 import segue
@@ -96,7 +97,7 @@ def half(text: str) -> bool:
 def test_a_pass_sees_every_step_that_concerns_it_from_scratch_and_incrementally(bit: str, data: st.DataObject) -> None:
     model: Model = TARGETS[data.draw(st.sampled_from(list(TARGETS)))]
     origin = data.draw(st.sampled_from([model, TARGETS[data.draw(st.sampled_from(list(TARGETS)))]]))
-    context = data.draw(torn.clean_contexts(origin) | torn.torn_contexts(origin))
+    context = data.draw(clean_contexts(origin) | torn.torn_contexts(origin))
     with witnessed(bit) as seen:
         segue.project(context, model)
         assert concerned(context.messages, bit) <= set(seen)

@@ -24,6 +24,7 @@ from segue.types import (
     Context,
     ImageContent,
     Message,
+    ProviderContent,
     TextContent,
     ThinkingContent,
     ToolCall,
@@ -267,6 +268,14 @@ def test_numbers_that_json_cannot_hold_are_refused(protocol: str) -> None:
     message = answer(ToolCall("a", "b", {"n": float("nan")}))
     with pytest.raises(FormatError, match="nan"):
         export(Context(messages=[message]), protocol)
+
+
+def test_a_server_tool_that_never_got_its_result_stays() -> None:
+    call = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+    stored = answer(ProviderContent(call, "server_tool_use"), protocol="anthropic-messages")
+    exported = export(Context(messages=[stored, UserMessage("Stop.")]), "anthropic-messages")
+    assert exported.body["messages"][0] == {"role": "assistant", "content": [call]}
+    assert exported.changes == []
 
 
 def test_chat_completions_keep_texts_apart() -> None:

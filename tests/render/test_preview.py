@@ -8,12 +8,14 @@ import pytest
 from msgspec.structs import replace
 
 import segue
+from segue.tokens import guess_messages
 from segue.types import (
     AssistantMessage,
     Context,
     ImageContent,
     Message,
     Model,
+    ProviderContent,
     TextContent,
     ToolDefinition,
     Usage,
@@ -31,6 +33,10 @@ def encoded(data: bytes) -> ImageContent:
 
 def png(width: int, height: int) -> ImageContent:
     return encoded(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", width, height))
+
+
+DRAWN = base64.b64encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 1024, 1024) + bytes(300_000)).decode()
+"""An image that a model made."""
 
 
 def answered(text: str, usage: Usage, model: Model = CLAUDE, stop: Any = "stop") -> AssistantMessage:
@@ -70,6 +76,23 @@ class TestTheModel:
 
 
 class TestTokens:
+    @pytest.mark.parametrize(
+        ("raw", "kind", "least", "most"),
+        [
+            ({"type": "image_generation_call", "id": "ig_1", "result": DRAWN}, "image_generation_call", 1_000, 2_500),
+            ({"inlineData": {"mimeType": "image/png", "data": DRAWN}}, "inlineData", 1_000, 2_500),
+            ({"inlineData": {"mimeType": "audio/L16", "data": "A" * 400_000}}, "inlineData", 500, 1_000),
+            ({"content": [{"media_type": "application/pdf", "data": "A" * 400_000}]}, "fetched", 9_000, 11_000),
+            ({"encrypted_content": "A" * 40_000}, "web_search_tool_result", 10_000, 12_000),
+            ({"data": "A" * 40_000, "mimeType": "text/plain"}, "kept", 10_000, 12_000),
+        ],
+    )
+    def test_data_in_provider_content_is_not_counted_as_text(
+        self, raw: dict[str, Any], kind: str, least: int, most: int
+    ) -> None:
+        guess = guess_messages([AssistantMessage([ProviderContent(raw, kind)])])
+        assert least < guess < most
+
     def test_without_any_usage_it_is_a_guess_by_length(self) -> None:
         tokens = segue.preview(talk(), CLAUDE).tokens
         assert tokens.basis == "guessed"

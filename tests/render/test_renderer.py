@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 from support import torn
+from support.clean import clean_contexts
 from support.targets import distinct_on_the_wire
 
 import segue
@@ -61,7 +62,7 @@ def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
 @st.composite
 def walks(draw: Callable[..., Any], model: Model) -> list[tuple[Context, Options | None]]:
     """A conversation that grows and is edited."""
-    context = draw(torn.clean_contexts(model) | torn.torn_contexts(model))
+    context = draw(clean_contexts(model) | torn.torn_contexts(model))
     walk = [(context, None)]
     for _ in range(draw(st.integers(1, 5))):
         messages = list(context.messages)

@@ -2,6 +2,7 @@
 applied, apart from what the table says. Written independently of the encoders and of ``ingest``."""
 
 import json
+import re
 from base64 import b64decode, b64encode
 from binascii import Error
 from collections import defaultdict
@@ -163,12 +164,6 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
         elif change.code in AS_TEXT:
             blocks[change.block] = TextContent(_text_of(blocks[change.block]))
     kept = [block for block in blocks if block is not None]
-    if codes & {"provider-content-dropped", "provider-content-as-text"}:  # generated ones are never valid
-        kept = [
-            TextContent(_text_of(block)) if isinstance(block, ProviderContent) else block
-            for block in kept
-            if not isinstance(block, ProviderContent) or (block.text.strip() and block.kind != SOURCES)
-        ]
     if "signature-dropped" in codes:  # and with it, texts that had nothing else
         kept = [block for block in map(_unsigned, kept) if not isinstance(block, TextContent) or block.text.strip()]
     if "thinking-dropped" in codes and protocol == "openai-responses":
@@ -184,8 +179,6 @@ def _changed(message: Message, protocol: str, changes: list[Change]) -> Message:
     return _with(message, kept)
 
 
-SOURCES = "groundingMetadata"
-"""Content that Gemini does not take back, not even as text."""
 AS_TEXT = ("image-downgraded", "url-omitted", "file-omitted", "file-as-text", "provider-content-as-text")
 
 
@@ -283,7 +276,10 @@ def _block(block: Block, protocol: str, own: bool = False) -> Plain:
 
 
 def _signature(signature: str | None, protocol: str) -> Any:
-    """A signature; of Responses, the value of its JSON."""
+    """A signature; of Responses, the value of its JSON. In requests of Anthropic, citations do not name a file."""
+    if protocol == "anthropic-messages" and signature is not None and '"file_id"' in signature:
+        cited = [{name: each[name] for name in each if name != "file_id"} for each in json.loads(signature)]
+        return json.dumps(cited, separators=(",", ":"))
     return json.loads(signature) if protocol == "openai-responses" and signature is not None else signature
 
 
@@ -321,12 +317,30 @@ def _entries(signature: str | None) -> list[dict[str, Any]]:
     return value if isinstance(value, list) else [value]
 
 
+def _uncited(signature: Any) -> Any:
+    """A signature without its citations; those of Responses are beside an id and a phase."""
+    if not isinstance(signature, dict):
+        return None
+    return {name: value for name, value in signature.items() if name != "annotations"} or None
+
+
+def _is_label(block: Plain) -> bool:
+    """Whether it is the text in place of content that only its provider can read back."""
+    return block[0] == "text" and re.match(r"\[[^\]]+\] ", block[1]) is not None
+
+
 def _loose(message: Plain, codes: set[str], ids: bool) -> Plain:
     """The message without what a reported change has made uncertain, and without ids where they are not held."""
     blocks: list[Plain] = message[-1]
     if "signature-dropped" in codes:
         whole = ("image", "file", "provider")
         blocks = [block if block[0] in whole else (*block[:-1], None) for block in blocks if block[0] != "details"]
+    if "empty-dropped" in codes:  # texts that had only a signature
+        blocks = [block for block in blocks if block[0] != "text" or block[1].strip()]
+    if "citations-dropped" in codes:
+        blocks = [(*block[:2], _uncited(block[2])) if block[0] == "text" else block for block in blocks]
+    if codes & {"provider-content-dropped", "provider-content-as-text"}:  # which of them is not stated
+        blocks = [block for block in blocks if block[0] != "provider" and not _is_label(block)]
     if not ids:
         blocks = [("call", *block[2:]) if block[0] == "call" else block for block in blocks]
     if "blocks-reordered" in codes:

@@ -2,7 +2,6 @@
 ids, failed turns, foreign and own signatures, blank texts, lone surrogates, cuts at any index."""
 
 from collections.abc import Callable
-from fnmatch import fnmatch
 from typing import Any
 
 from hypothesis import strategies as st
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from segue.types import (
     AssistantMessage,
     Context,
+    Diagnostic,
     FileContent,
     ImageContent,
     Message,
@@ -22,12 +22,14 @@ from segue.types import (
     ToolResultMessage,
     UserMessage,
 )
+from support.provided import CITATIONS, RUNS, STATEFUL
 
 HALF = "half \ud83d character"
 IDS = ["", "a", "a", "b", "call_0", "toolu_01", "functions.bash:0", "abcdefghi", "call|fc_1", "x" * 90, HALF]
 NAMES = ["bash", "bash", "read", "", "my.tool", "1st", "ünïcode", "n" * 80, "read-file"]
 TEXTS = ["hello", "world", "", " ", "\n\t", "\u3000", HALF, "日本語", "Error: it broke"]
 SIGNATURES = [None, None, "c2ln", "reasoning_content", '[{"type":"reasoning.text"}]', '{"id":"rs_1"}']
+CITED = [signature for signatures in CITATIONS.values() for signature in signatures]
 VALUES: list[Any] = [1, 1.5, None, True, "日本語", "x", HALF, [1, {"deep": HALF}], {HALF: {}}]
 ENDPOINTS = [None, None, "here", "there"]
 OTHERS = [
@@ -38,7 +40,7 @@ OTHERS = [
 ]
 
 pick = st.sampled_from
-texts = st.builds(TextContent, text=pick(TEXTS), text_signature=pick(SIGNATURES))
+texts = st.builds(TextContent, text=pick(TEXTS), text_signature=pick(SIGNATURES) | pick(CITED))
 images = pick(
     [
         ImageContent("aGVsbG8=", "image/png"),
@@ -76,23 +78,9 @@ provided = st.builds(
     kind=pick(KINDS),
     text=pick(["", " ", "weather in Paris", "日本語"]),
 )
-AS_IT_CAME = [
-    # Content that its maker accepts back, if the rest of the answer allows it.
-    ProviderContent({"type": "server_tool_use", "id": "srvtoolu_1", "name": "f", "input": {}}, "server_tool_use"),
-    ProviderContent(
-        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, "web_search_tool_result"
-    ),
-    ProviderContent(
-        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "q"}},
-        "web_search_call",
-        "q",
-    ),
-    ProviderContent({"type": "compaction", "encrypted_content": "c2ln"}, "compaction"),
-    ProviderContent({"executableCode": {"language": "PYTHON", "code": "1"}}, "executableCode", "1"),
-    ProviderContent({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}}, "codeExecutionResult", "1"),
-    ProviderContent({"groundingMetadata": {"webSearchQueries": ["q"]}}, "groundingMetadata", "q"),
-]
-provided = provided | pick(AS_IT_CAME)
+# Content that its maker accepts back, if the rest of the answer allows it: whole runs of tools, and single blocks.
+RUNS_OF_ALL = [run for runs in (*RUNS.values(), *STATEFUL.values()) for run in runs]
+runs = st.builds(lambda run, number: run(number), pick(RUNS_OF_ALL), st.integers(1, 3))
 thoughts = st.builds(
     ThinkingContent, thinking=pick(TEXTS), thinking_signature=pick(SIGNATURES), redacted=pick([False, False, True])
 )
@@ -105,6 +93,13 @@ calls = st.builds(
     kind=pick([None, None, None, "custom"]),
     namespace=pick([None, None, None, None, "mcp", "my space"]),
 )
+
+
+def some(blocks: list[ProviderContent]) -> st.SearchStrategy[list[ProviderContent]]:
+    """One of the blocks of a run, without the others."""
+    return pick(blocks).map(lambda block: [block])
+
+
 METAS = [None, None, {"from": "elsewhere"}]
 users = st.builds(
     UserMessage, content=st.lists(shown, max_size=3), injected=pick([False, False, True]), meta=pick(METAS)
@@ -116,6 +111,7 @@ results = st.builds(
     content=st.lists(shown, max_size=2),
     is_error=st.booleans(),
     synthetic=pick([False, False, True]),
+    meta=pick(METAS),
 )
 
 
@@ -124,10 +120,14 @@ def answers(model: Model) -> st.SearchStrategy[AssistantMessage]:
     return st.builds(
         lambda origin, **fields: AssistantMessage(protocol=origin[0], provider=origin[1], model=origin[2], **fields),
         origin=pick([own, own, *OTHERS]),
-        content=st.lists(texts | thoughts | calls | calls | provided, max_size=4),
+        content=st.lists(
+            (texts | thoughts | calls | calls | provided).map(lambda block: [block]) | runs | runs.flatmap(some),
+            max_size=4,
+        ).map(lambda runs: [block for run in runs for block in run]),
         stop_reason=pick(["stop", "toolUse", "toolUse", "length", "error", "aborted"]),
         endpoint=pick(ENDPOINTS),
         prefix_digest=pick([None, None, None, "0" * 32]),
+        diagnostics=pick([[], [], [], [Diagnostic("paused")]]),
         meta=pick(METAS),
     )
 
@@ -183,60 +183,3 @@ def torn_contexts(model: Model) -> st.SearchStrategy[Context]:
         torn_messages(model),
         tools,
     )
-
-
-@st.composite
-def clean_contexts(draw: Callable[..., Any], model: Model) -> Context:
-    """A conversation of ``model`` alone that is not torn."""
-    messages: list[Message] = []
-    number = 0
-    for turn in range(draw(st.integers(1, 4))):
-        messages.append(UserMessage([TextContent(f"question {turn}"), *own_file(draw, model, turn)]))
-        for _ in range(draw(st.integers(0, 2))):
-            count = draw(st.integers(1, 3))
-            made = [ToolCall(own_id(model, number + at), "bash", {"n": number + at}) for at in range(count)]
-            number += count
-            messages.append(own_answer(model, [*own_thinking(draw, model), *made], "toolUse"))
-            messages += [
-                ToolResultMessage(call.id, call.name, [TextContent("done")], is_error=draw(st.booleans()))
-                for call in made
-            ]
-        if draw(st.booleans()):
-            messages.append(own_answer(model, [*own_thinking(draw, model), TextContent("an answer")], "stop"))
-        else:
-            messages.append(own_answer(model, [TextContent("an answer")], "length"))
-    return Context(
-        system_prompt="Be brief.", messages=messages, tools=[ToolDefinition("bash", "run", {"type": "object"})]
-    )
-
-
-def own_file(draw: Callable[..., Any], model: Model, turn: int) -> list[FileContent]:
-    """A PDF, for a model that reads it."""
-    reads = "document" in model.input and any(fnmatch("application/pdf", glob) for glob in model.dialect.files)
-    name = f"report {turn}"
-    return [FileContent(b"%PDF-1.4 hello", "application/pdf", name=name)] if reads and draw(st.booleans()) else []
-
-
-def own_answer(model: Model, content: list[Any], stop: Any) -> AssistantMessage:
-    return AssistantMessage(
-        content=content, protocol=model.protocol, provider=model.provider, model=model.id, stop_reason=stop
-    )
-
-
-def own_thinking(draw: Callable[..., Any], model: Model) -> list[ThinkingContent]:
-    if model.dialect.own_reasoning == "none" or not draw(st.booleans()):
-        return []
-    signature = '[{"type":"reasoning.encrypted"}]' if model.protocol == "openai-completions" else "c2lnbmF0dXJl"
-    return [ThinkingContent(draw(pick(["", "let me see"])), signature)]
-
-
-def own_id(model: Model, number: int) -> str:
-    """An id in the target's own form."""
-    return {
-        "call-40": f"call_{number:024d}",
-        "call-64": f"call_{number:024d}",
-        "toolu-64": f"toolu_{number:024d}",
-        "plain-64": f"tooluse_{number:022d}",
-        "nine": f"{number:09d}",
-        "kimi": f"functions.bash:{number}",
-    }[model.dialect.id_form]

@@ -1,7 +1,7 @@
 """A conversation as it is printed: message by message, with each result below the call that it answers."""
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, assert_never
 
 from ..projection import Pairing
 from ..types import (
@@ -89,6 +89,8 @@ class ConversationView:
             match block:
                 case TextContent():
                     self.line(indent, (self.shortened(block.text), style))
+                    for source in dict.fromkeys(map(source_of, block.citations)):
+                        self.line(indent, ("◦ ", "dim"), (one_line(source), "dim"))
                 case ImageContent():
                     self.line(indent, (f"▣ {media_of(block)}", "magenta"))
                 case FileContent():
@@ -173,6 +175,26 @@ class ConversationView:
         shown = prefix + self.shortened(text)
         self.line(6, (mark, style), (shown.replace("\n", "\n  ") or "(no text)", ""))
         self.draw_blocks([block for block in result.content if not isinstance(block, TextContent)], 8)
+
+
+def source_of(citation: Mapping[str, Any]) -> str:
+    """The source that a citation names, in the words of any protocol: its title and address, or what is quoted."""
+    fields = dict(_fields(citation))
+    title = next((fields[name] for name in _TITLES if fields.get(name)), "")
+    address = fields.get("url") or ""
+    return f"{title} ({address})" if title and address else title or address or fields.get("cited_text") or "a source"
+
+
+_TITLES = ("title", "document_title", "filename", "source", "file_id")
+
+
+def _fields(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The texts in a citation by their names, at any depth."""
+    for name, each in value.items():
+        if isinstance(each, Mapping):
+            yield from _fields(each)
+        elif isinstance(each, str):
+            yield name, each
 
 
 def call_parts(call: ToolCall) -> list[Part]:

@@ -23,6 +23,7 @@ from ..errors import DownloadError, NetworkError, SettingError
 from ..render import ConversationLike, as_context
 from ..types import Context, FileContent, ImageContent, Message
 from ..types.media import UNKNOWN_TYPE, kind_of, media_type, type_of_name
+from ..types.secret import shown_address
 from .sync import run_sync
 from .transport import mapped_errors
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 REDIRECTS = 5
 _TRANSLATED = IPv6Network("64:ff9b::/96")  # IPv4 inside IPv6 (RFC 6052)
+# All that IANA has given out for the internet, and what is documentation in it (RFC 9637). Other ranges are local, or
+# IPv4 in a form that only some networks translate; Python's `is_global` lists only some of them.
+_GLOBAL = IPv6Network("2000::/3")
+_DOCUMENTATION = IPv6Network("3fff::/20")
 _HEADERS = {"accept": "*/*", "accept-encoding": "identity"}  # nothing that grows when it is unpacked
 
 
@@ -95,7 +100,7 @@ class _Inliner:
                     loaded = await self._load(block.url)
                     content[at] = _with_data(block, block.url, loaded)
                 except DownloadError as error:
-                    raise DownloadError(f"messages[{index}].content[{at}]: {block.url}: {error}") from None
+                    raise DownloadError(f"messages[{index}].content[{at}]: {_shown(block.url)}: {error}") from None
         return message if content == message.content else replace(message, content=content)
 
     async def _load(self, url: str) -> _Loaded:
@@ -172,6 +177,12 @@ def _with_data(block: ImageContent | FileContent, url: str, loaded: _Loaded) -> 
     return FileContent(data, mime_type, name=name)
 
 
+def _shown(url: str) -> str:
+    """The address without what may be a credential: the user before the host, and the query."""
+    authority = url.partition("://")[2].partition("/")[0]
+    return shown_address(url) if "@" in authority else url.partition("?")[0]
+
+
 async def _resolved(host: str, port: int) -> "Sequence[str]":
     """The addresses of ``host``, as numbers."""
     try:
@@ -189,4 +200,6 @@ def _is_public(address: str) -> bool:
             within = IPv4Address(int(parsed) & 0xFFFFFFFF)
         if within is not None:
             return within.is_global and not within.is_multicast
+        if parsed not in _GLOBAL or parsed in _DOCUMENTATION:
+            return False
     return parsed.is_global and not parsed.is_multicast

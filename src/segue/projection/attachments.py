@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 from ..dialects import Dialect
 from ..types import ChangeCode, FileContent, ImageContent, Modality, ProviderContent
-from ..types.media import is_address, is_base64, is_text_type, type_of_file
+from ..types.media import is_address, is_base64, is_text_type, kind_of, type_of_file
 from ..types.text import in_label
 from ..types.texts import (
     FILE_AS_TEXT,
@@ -13,6 +13,7 @@ from ..types.texts import (
     FILE_OMITTED,
     IMAGE_EMPTY,
     IMAGE_NOT_ATTACHED,
+    IMAGE_UNREAD,
     PROVIDER_CONTENT,
 )
 
@@ -50,9 +51,13 @@ def matches(word: str, globs: Sequence[str]) -> bool:
 
 
 def image_as_text(block: ImageContent) -> Shown:
-    """What is sent in place of an image that has only an address, or not even that."""
-    if block.url is None:
+    """What is sent in place of an image: of its address, or of data that the target does not read."""
+    if block.url is None and not block.data:
         return "image-downgraded", "it is empty", IMAGE_EMPTY
+    if block.url is None:
+        kind = in_label(kind_of(block.data) or block.mime_type) or "its kind"
+        why = f"{kind} is not supported" if is_base64(block.data) else "it is not base64"
+        return "image-downgraded", f"an image shown as text: {why}", IMAGE_UNREAD.format(why)
     return "url-omitted", "an image by address: the target does not fetch it", IMAGE_NOT_ATTACHED.format(block.url)
 
 

@@ -7,6 +7,7 @@ import pytest
 from conftest import SOAK
 from hypothesis import given, settings, strategies as st
 from support import torn
+from support.clean import clean_contexts
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
 from wire.anthropic_messages.judge import faults
@@ -133,7 +134,7 @@ def only_grows(context: Context, model: Model) -> None:
 @counts
 @given(st.data(), models)
 def test_a_clean_conversation_only_grows(data: st.DataObject, model: Model) -> None:
-    only_grows(data.draw(torn.clean_contexts(model)), model)
+    only_grows(data.draw(clean_contexts(model)), model)
 
 
 @counts

@@ -1,5 +1,6 @@
 """The content of requests for each family of Converse."""
 
+import json
 from base64 import b64decode, b64encode
 from typing import Any
 
@@ -274,6 +275,20 @@ def test_text_and_tool_blocks_are_in_separate_turns_if_the_target_requires_it() 
         ("user", [{"text": "go on"}]),
     ]
     assert codes(request) == ["filler-inserted", "filler-inserted"]
+
+
+def test_a_text_with_citations_is_in_its_own_turn_too() -> None:
+    citation = {"title": "T", "sourceContent": [{"text": "x"}], "location": {"documentChar": {"documentIndex": 0}}}
+    text = TextContent("let me see", json.dumps([citation]))
+    request = sent(LLAMA, USER, answer(model(LLAMA), text, call("a"), stop="toolUse"), result("a", "ok"))
+    cited = {"citationsContent": {"content": [{"text": "let me see"}], "citations": [citation]}}
+    assert turns(request) == [
+        SENT_USER,
+        ("assistant", [cited]),
+        ("user", [{"text": "Continue."}]),
+        ("assistant", [use("a")]),
+        ("user", [done("a", "ok")]),
+    ]
 
 
 def test_the_targets_own_text_between_calls_and_results_moves_if_it_is_refused_there() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from conftest import SOAK
 from hypothesis import assume, given, settings, strategies as st
+from support.clean import clean_contexts
 from support.journeys import CONVERSATIONS
 from support.targets import distinct_on_the_wire
-from support.torn import clean_contexts, torn_contexts
+from support.torn import torn_contexts
 from wire.bedrock_converse.judge import faults, on_the_wire
 
 from segue.errors import ProjectionError

@@ -44,6 +44,7 @@ def test_the_fixed_texts_are_exactly_these() -> None:
         "IMAGE_OMITTED": "(image omitted: model does not support images)",
         "TOOL_IMAGE_OMITTED": "(tool image omitted: model does not support images)",
         "IMAGE_EMPTY": "(image omitted: it is empty)",
+        "IMAGE_UNREAD": "(image omitted: {})",
         "IMAGE_TOO_LARGE": "(image omitted: it is larger than the model accepts)",
         "FILE_OMITTED": "(file omitted: {}; model does not support it)",
         "FILE_AS_TEXT": "[File {}]\n{}",

@@ -63,7 +63,7 @@ def turn_faults(body: dict[str, Any], model: Model) -> list[str]:
             found.append(f"{where}: a call after {last}")
         if content["role"] == "model" and last in ("model", "nothing"):
             found.append(f"{where}: the model after {last}")
-        if calls and dialect.dummy_signature is not None:
+        if calls and dialect.dummy_signature is not None and dialect.signature_required:
             first = next(part for part in content["parts"] if "functionCall" in part)
             if not first.get("thoughtSignature"):
                 found.append(f"{where}: the first call is not signed")

@@ -26,21 +26,18 @@ from ...types import (
     plain_text,
 )
 from ...types.media import type_of_file
-from ...types.text import in_label
 from ...types.texts import CLOSING, OPENING
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
 from .media import media_type
 from .options import add_options, max_tokens
-from .replay import cited, sent_back
+from .replay import cited_again, sent_back
 from .shapes import SERVER_RESULTS
 
 Out = Outgoing[AnthropicMessages]
 Block = Any
 """A dict, or a struct that is written as an object. A stored text without a signature already has the API's form."""
-
-UNSENDABLE = "(image omitted: {} is not supported)"
 
 
 class Turn(Struct, gc=False):
@@ -190,7 +187,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def _cited(self, block: TextContent) -> Block:
         """A text with the citations in its signature."""
-        found = cited(block)
+        found = cited_again(block)
         if found is None:
             self.note_uncited(block, "they are not citations of this protocol")
             return plain_text(block.text)
@@ -300,8 +297,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             return {"type": "image", "source": {"type": "url", "url": block.url}}
         kind = media_type(block.data, block.mime_type)
         if kind is None:  # ANT-44
-            self.note("image-downgraded", f"the target does not read {block.mime_type}")
-            return plain_text(UNSENDABLE.format(in_label(block.mime_type) or "its kind"))
+            return plain_text(self.text_instead(block))
         return {"type": "image", "source": {"type": "base64", "media_type": kind, "data": block.data}}
 
 

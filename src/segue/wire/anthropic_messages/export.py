@@ -17,6 +17,9 @@ class AnthropicHistory(AnthropicTurns):
             self.note("empty-dropped", "the message is empty")
         self.state = State()  # nothing is joined to this turn
 
+    def _drop_running(self) -> None:
+        """Calls of server tools stay, also without a result."""
+
     def _thinking_alone(self, blocks: list[Block]) -> list[Block]:
         return blocks
 

@@ -11,12 +11,16 @@ import msgspec
 
 from ...types import ProviderContent, TextContent
 from ...types.codec import UNREADABLE, json_text
-from ..common.stored import accepted_by
+from ..common.stored import accepted_by, without
 
 _is_valid = accepted_by(
     Path(__file__).with_name("shape.json"),
     lambda block: {"model": "", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]},
 )
+
+
+_ANSWERS_ONLY = ("file_id",)
+"""Fields of citations that requests do not have: "Extra inputs are not permitted" (langchain#32592, 2025-08)."""
 
 
 def sent_back(block: ProviderContent) -> dict[str, Any] | None:
@@ -39,6 +43,14 @@ def cited(block: TextContent) -> dict[str, Any] | None:
         return None
     value = {"type": "text", "text": block.text, "citations": citations}
     return value if citations and _is_valid(msgspec.json.encode(value)) else None
+
+
+def cited_again(block: TextContent) -> dict[str, Any] | None:
+    """The same in the form of a request."""
+    value = cited(block)
+    if value is not None:
+        value["citations"] = [without(citation, _ANSWERS_ONLY) for citation in value["citations"]]
+    return value
 
 
 def citations_signature(citations: list[Any]) -> str | None:

@@ -29,7 +29,7 @@ from ...types import (
 from ...types.media import type_of_file
 from ...types.text import in_label
 from ...types.texts import BETWEEN, CLOSING, FILES_BELOW, OPENING
-from ..common.images import is_base64, sendable
+from ..common.images import sendable
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
@@ -141,7 +141,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         blocks, called = self._answer(message)
         if called and not self._mixed:
             others = [block for block in blocks if type(block) is not ToolUse]
-            if Text in map(type, others):
+            if any(type(block) is not Reasoning for block in others):
                 self._add("assistant", others)
                 blocks = blocks[len(others) :]
         self._add("assistant", blocks, called)
@@ -337,12 +337,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if block.url is not None:
             return Text(self.text_instead(block))
         kind = sendable(block.data, block.mime_type, tuple(FORMATS))
-        if kind is None:
-            # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0).
-            why = f"{in_label(block.mime_type)} is not supported" if is_base64(block.data) else "it is not base64"
-            why = why if block.data else "it is empty"
-            self.note("image-downgraded", f"an image shown as text: {why}")
-            return Text(f"(image omitted: {why})")
+        if kind is None:  # png, jpeg, gif and webp, and at least one byte (botocore 1.44.0)
+            return Text(self.text_instead(block))
         return {"image": {"format": FORMATS[kind], "source": {"bytes": block.data}}}
 
 

@@ -6,6 +6,8 @@ from typing import Any
 from ...types import image_size as image_size
 from ...types.media import is_base64 as is_base64, kind_of as kind_of, media_type as media_type
 
+COMMON_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
+"""What OpenAI (platform.openai.com, 'Images and vision') and Mistral (docs.mistral.ai, 'Vision') read, 2026-11."""
 HEAD = 64 * 1024
 """How many bytes are read: the kind is at the start."""
 

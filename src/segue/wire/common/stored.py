@@ -1,6 +1,6 @@
 """Check what goes back exactly as it came. What a tool has changed since is recognised by the SDK's request types."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,3 +19,10 @@ def accepted_by(table: Path, around: Callable[[Any], dict[str, Any]]) -> Callabl
         return all(fault.sort == "unknown" for fault in faults(around(msgspec.json.decode(raw)), load(table)))
 
     return is_valid
+
+
+def without(value: Any, names: Collection[str]) -> Any:
+    """An object without the fields of these names, which only answers have: the same object if it has none of them."""
+    if not isinstance(value, dict) or not any(name in value for name in names):
+        return value
+    return {name: each for name, each in value.items() if name not in names}

@@ -24,14 +24,14 @@ from ...types import (
 )
 from ...types.media import type_of_address, type_of_file
 from ...types.texts import CLOSING, IMAGES_BELOW, OPENING
-from ..common.images import kind_of
+from ..common.images import sendable
 from ..common.outgoing import Outgoing
 from ..common.results import all_below, hold
 from ..common.turns import Held, Turns
 from .options import add_options
 from .schema import to_openapi
 from .server_parts import is_source, paired, sent_back
-from .shapes import UNREADABLE_BY, is_base64
+from .shapes import IMAGE_TYPES, UNREADABLE_BY, is_base64, padded
 
 Out = Outgoing[GoogleGenerativeAI]
 Part = Any
@@ -270,10 +270,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             if not fetched or not mime_type or block.url.startswith(UNREADABLE_BY[dialect.surface]):
                 return None
             return {"fileData": self._named(block, {"mimeType": mime_type, "fileUri": block.url})}
-        mime_type = (kind_of(block.data) or block.mime_type) if is_image else type_of_file(block)
-        if not is_image and not matches(mime_type, dialect.files):
+        known = self._image_type(block) if type(block) is ImageContent else type_of_file(block)
+        if known is None or (not is_image and not matches(known, dialect.files)):
             return None
-        return {"inlineData": self._named(block, {"mimeType": mime_type, "data": block.data})}
+        return {"inlineData": self._named(block, {"mimeType": known, "data": padded(block.data)})}
+
+    def _image_type(self, block: ImageContent) -> str | None:
+        """The media type of an image's data; ``None`` if the target does not read it (GEM-26)."""
+        return sendable(block.data, block.mime_type, IMAGE_TYPES)
 
     def _named(self, block: ImageContent | FileContent, data: dict[str, Any]) -> dict[str, Any]:
         """The data with its name. Only Vertex has a field for it: "displayName parameter is not supported in Gemini

@@ -4,6 +4,7 @@ from typing import Any
 
 from ...dialects import GoogleGenerativeAI
 from ...types import AssistantMessage, FileContent, ImageContent, ToolResultMessage, UserMessage
+from ..common.images import kind_of
 from ..protocol import ExportForm
 from .encode import GoogleTurns, Part, conversation
 from .shapes import is_base64
@@ -30,6 +31,9 @@ class GoogleHistory(GoogleTurns):
         if type(block) is FileContent and block.name is not None:
             return data | {"displayName": block.name}
         return data
+
+    def _image_type(self, block: ImageContent) -> str | None:
+        return kind_of(block.data) or block.mime_type
 
     def _fits_in_result(self, block: ImageContent | FileContent) -> bool:
         return True

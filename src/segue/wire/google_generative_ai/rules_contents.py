@@ -7,7 +7,7 @@ from ...dialects import GoogleGenerativeAI
 from ...rules import Rule
 from ...types import Model
 from ..common.checks import half_characters, shown
-from .shapes import UNREADABLE_BY, contents, every_part, get, is_base64, kinds, many, parts, parts_with
+from .shapes import IMAGE_TYPES, UNREADABLE_BY, contents, every_part, get, is_base64, kinds, many, parts, parts_with
 
 ENCODER = "wire/google_generative_ai/encode.py"
 Found = Iterator[tuple[str, str]]
@@ -79,6 +79,13 @@ def _inline_data(body: dict[str, Any], model: Model | None) -> Found:
     for path, _, held in parts_with(body, "fileData"):
         if not isinstance(get(held, "fileUri"), str) or not get(held, "fileUri"):
             yield f"{path}.fileData.fileUri", "a file must have an address"
+
+
+def _image_types(body: dict[str, Any], model: Model | None) -> Found:
+    for path, _, held in parts_with(body, "inlineData"):
+        label = get(held, "mimeType")
+        if isinstance(label, str) and label.startswith("image/") and label not in IMAGE_TYPES:
+            yield f"{path}.inlineData.mimeType", f"{shown(label)!r} is not png, jpeg, webp, heic or heif"
 
 
 def _half_characters(body: dict[str, Any], model: Model | None) -> Found:
@@ -204,6 +211,14 @@ RULES: tuple[Rule, ...] = (
         source="error text as for signatures (GEM-12); google-genai 3.1.0, types.Blob and FileData, 2026-11",
         prevented_by=ENCODER,
         check=_inline_data,
+    ),
+    Rule(
+        number="GEM-26b",
+        title="an image is of a type that the API reads",
+        answers="Unsupported MIME type: image/gif",
+        source="microsoft/vscode#286628, Mai-with-u/MaiBot#1435, until 2026-01; ai.google.dev, 'Image understanding'",
+        prevented_by=ENCODER,
+        check=_image_types,
     ),
     Rule(
         number="GEM-28",

@@ -40,6 +40,11 @@ def is_base64(text: str) -> bool:
     return len(text) % 4 == 0 and _BASE64(text) is not None
 
 
+def padded(text: str) -> str:
+    """Base64 with its padding, which the API requires."""
+    return text if len(text) % 4 == 0 else text + "=" * (-len(text) % 4)
+
+
 def standard_base64(text: str) -> str:
     """Base64 of either alphabet in the standard one."""
     return text.replace("-", "+").replace("_", "/")
@@ -59,6 +64,9 @@ _FIELDS = {spelling: name for name in DATA for spelling in (name, _SNAKE[name])}
 
 SOURCES = ("citationMetadata", "groundingMetadata", "urlContextMetadata")
 """Fields of a candidate: what its answer is based on."""
+IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif")
+"""The images that the API reads (ai.google.dev, 'Image understanding', 2026-11). "Unsupported MIME type: image/gif"
+(vscode#286628, MaiBot#1435, until 2026-01)."""
 UNREADABLE_BY = {"vertex": "https://generativelanguage.googleapis.com/", "gemini": "gs://"}
 """The beginning of file addresses that a surface cannot read."""
 

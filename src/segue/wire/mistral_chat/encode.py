@@ -28,7 +28,7 @@ from ...types.media import type_of_file
 from ...types.texts import BETWEEN, CLOSING, OPENING
 from ..common.chat import Call, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
-from ..common.images import kind_of
+from ..common.images import COMMON_TYPES, sendable
 from ..common.options import (
     add_cache_key,
     limited_tokens,
@@ -136,10 +136,16 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _image(self, block: ImageContent) -> Chunk:
         if block.url is None:
-            return {"type": "image_url", "image_url": DataUrl(kind_of(block.data) or block.mime_type, block.data)}
-        if self.dialect.image_urls:
+            kind = self._media_type(block)
+            if kind is not None:
+                return {"type": "image_url", "image_url": DataUrl(kind, block.data)}
+        elif self.dialect.image_urls:
             return {"type": "image_url", "image_url": block.url}
         return plain_text(self.text_instead(block))
+
+    def _media_type(self, block: ImageContent) -> str | None:
+        """The media type of an image's data; ``None`` if the target does not read it (MIS-18)."""
+        return sendable(block.data, block.mime_type, COMMON_TYPES)
 
     def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""

@@ -1,8 +1,9 @@
 """The history of a conversation in the form of this protocol, for ``export``."""
 
 from ...dialects import MistralChat
-from ...types import ThinkingContent
+from ...types import ImageContent, ThinkingContent
 from ..common.chat import Call
+from ..common.images import kind_of
 from ..protocol import ExportForm, signs_thinking
 from .encode import Answer, Chunk, MistralTurns, conversation
 
@@ -15,6 +16,9 @@ class MistralHistory(MistralTurns):
 
     def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         self.turns.append(Answer(content, calls or None))
+
+    def _media_type(self, block: ImageContent) -> str | None:
+        return kind_of(block.data) or block.mime_type
 
 
 EXPORT_FORM = ExportForm(

@@ -27,7 +27,7 @@ from ...types import (
 from ...types.media import type_of_file
 from ...types.texts import CLOSING
 from ..common.dataurl import DataUrl, to_json
-from ..common.images import kind_of
+from ..common.images import COMMON_TYPES, sendable
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
 from ..common.turns import Mark, Turns
@@ -251,9 +251,16 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
     def _image(self, block: ImageContent) -> Any:
         if block.url is not None and not self.dialect.image_urls:
             return InputText(self.text_instead(block))
-        url = block.url or DataUrl(kind_of(block.data) or block.mime_type, block.data)
+        kind = None if block.url is not None else self._media_type(block)
+        if block.url is None and kind is None:  # OAR-19
+            return InputText(self.text_instead(block))
+        url = block.url or DataUrl(kind or "", block.data)
         # OAR-13: strict servers require `detail`.
         return {"type": "input_image", "image_url": url, "detail": "auto"}
+
+    def _media_type(self, block: ImageContent) -> str | None:
+        """The media type of an image's data; ``None`` if the target does not read it."""
+        return sendable(block.data, block.mime_type, COMMON_TYPES)
 
 
 def _are_items(content: list[AssistantContent]) -> bool:

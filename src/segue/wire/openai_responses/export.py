@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from ...dialects import OpenAIResponses
-from ...types import AssistantMessage
+from ...types import AssistantMessage, ImageContent
+from ..common.images import kind_of
 from ..protocol import ExportForm
 from .encode import CustomCall, FunctionCall, Item, Message, ResponsesTurns, conversation
 from .replay import is_signature, items_of
@@ -31,6 +32,9 @@ class ResponsesHistory(ResponsesTurns):
 
     def _items(self, message: AssistantMessage) -> list[Item] | str:
         return items_of(message, {}, self.dialect.phase, reasoning_last=True)
+
+    def _media_type(self, block: ImageContent) -> str | None:
+        return kind_of(block.data) or block.mime_type
 
 
 def _ids(items: Iterable[Item]) -> bool | None:

@@ -16,10 +16,10 @@ from ...types import AssistantContent, AssistantMessage, ProviderContent, TextCo
 from ...types.codec import json_text
 from ..common.dataurl import to_json
 from ..common.seals import signature_of
-from ..common.stored import accepted_by
+from ..common.stored import accepted_by, without
 from ..common.writing import input_of
 from .server_tools import waiting
-from .shapes import MADE_BY_MODEL, MAX_ID, PHASES, STATUSES, Item, is_item_id
+from .shapes import ANSWERS_ONLY, MADE_BY_MODEL, MAX_ID, OF_COMPACTIONS, PHASES, STATUSES, Item, is_item_id
 
 _read = msgspec.json.Decoder().decode
 _REASONING = frozenset({"type", "id", "summary", "encrypted_content", "status"})
@@ -71,7 +71,7 @@ def _item(block: AssistantContent, phases: bool) -> Item | None:
 
 
 def sent_back(block: ProviderContent) -> Item | None:
-    """The item as it came, or ``None`` if the API would refuse it."""
+    """The item as it came, apart from fields that only answers have; ``None`` if the API would refuse it."""
     raw = bytes(block.raw)
     if not raw.startswith(b"{") or not _is_valid(raw):
         return None
@@ -80,7 +80,18 @@ def sent_back(block: ProviderContent) -> Item | None:
     is_short = item_id is None or (isinstance(item_id, str) and len(item_id) <= MAX_ID)  # OAR-06
     if item.get("type") != block.kind or not is_short:
         return None
-    return None if block.kind == "web_search_call" and not is_item_id(block.kind, item_id) else item
+    if block.kind == "web_search_call" and not is_item_id(block.kind, item_id):
+        return None
+    return _as_input(item)
+
+
+def _as_input(item: Item) -> Item:
+    """The item without fields that only answers have: "Unknown parameter: 'input[N].status'" (OAR-02)."""
+    output = item.get("output")
+    if isinstance(output, list):
+        item["output"] = [without(each, ANSWERS_ONLY) for each in output]
+    known: Item = without(item, OF_COMPACTIONS if item["type"] == "compaction" else ANSWERS_ONLY)
+    return known
 
 
 def _is_interrupted(items: list[Item]) -> bool:

@@ -90,6 +90,11 @@ OUTPUTS_OF = {
 }
 OUTPUTS = tuple(dict.fromkeys(kind for kinds in OUTPUTS_OF.values() for kind in kinds))
 
+# Fields of items in answers that requests do not have (SDK openai 3.49.0; its helper for stored items leaves them out,
+# openai-node#1794, 2026-06), and the status that compactions come with (oh-my-pi#10415, 2026-08).
+ANSWERS_ONLY = ("created_by",)
+OF_COMPACTIONS = (*ANSWERS_ONLY, "status")
+
 PARTS_OF_INPUT = frozenset({"input_text", "input_image", "input_file", "scoped_content", "input_audio"})
 PARTS_OF_OUTPUT = frozenset({"output_text", "refusal"})
 PARTS_OF_RESULT = frozenset({"input_text", "input_image", "input_file"})
