@@ -175,11 +175,13 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                 if returned is not None:
                     blocks.append(returned)
                 elif text := self.text_instead(block):
+                    behind = called
                     blocks.append(plain_text(text))
             else:
                 assert_never(block)
-        if behind and not thoughts and not same_origin(message, self.out.model):
-            blocks = self._calls_last(blocks)
+        if behind:
+            is_fixed = thoughts > 0 or same_origin(message, self.out.model)
+            blocks = self._text_before_calls(blocks) if is_fixed else self._calls_last(blocks)
         if dropped:
             self.note("empty-dropped", "an empty text")
         if thoughts and thoughts == len(blocks):
@@ -262,12 +264,25 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.state = State("user", False, True, self.state.replays, self.state.servers)
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
-        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
-
-        The order of the target's own answers is kept, and so is any order with thinking, which is signed (ANT-37).
-        """
+        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill."""
         self.note("blocks-reordered", "calls come at the end of an answer")
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
+
+    def _text_before_calls(self, blocks: list[Block]) -> list[Block]:
+        """Move text at the end before the last calls (ANT-16).
+
+        Everything else stays in order, because the target's own answers do, and thinking is signed (ANT-37).
+        """
+        texts = len(blocks)
+        while texts and _is_text(blocks[texts - 1]):
+            texts -= 1
+        calls = texts
+        while calls and type(blocks[calls - 1]) is ToolUse:
+            calls -= 1
+        if texts == len(blocks) or calls == texts:
+            return blocks
+        self.note("blocks-reordered", "text comes before calls")
+        return [*blocks[:calls], *blocks[texts:], *blocks[calls:texts]]
 
     # -- users and results -------------------------------------------------------------------------------------------
 
@@ -334,8 +349,16 @@ class _ServerBlocks:
         return raw
 
 
+def _is_text(block: Block) -> bool:
+    return type(block) is TextContent or (type(block) is dict and block["type"] == "text")
+
+
 def _has_server_blocks(blocks: list[Block]) -> bool:
     return any(type(block) is dict and block["type"] != "text" for block in blocks)
+
+
+LONGEST_TITLE = 500
+"""The most characters of a document's title (API reference, 2026-10)."""
 
 
 def _document(block: FileContent) -> Block | None:
@@ -350,7 +373,7 @@ def _document(block: FileContent) -> Block | None:
         source = {"type": "text", "media_type": mime_type, "data": text}
     else:
         return None
-    return {"type": "document", "source": source} | ({} if block.name is None else {"title": block.name})
+    return {"type": "document", "source": source} | ({"title": block.name[:LONGEST_TITLE]} if block.name else {})
 
 
 def _may_be_continued(blocks: list[Block]) -> bool:
