@@ -69,6 +69,8 @@ EXCEPTIONS: tuple[tuple[str, str, str, str], ...] = (
     ("openai_responses", r"ResponseOutputTextParam\.annotations", "removed", "left out by Codex"),
     ("openai_responses", r"FunctionToolParam\.parameters", "removed", "left out by clients"),
     ("openai_responses", r"FunctionToolParam\.strict", "removed", "left out by clients"),
+    ("google_generative_ai", r"GenerationConfig\.(imageConfig|modelConfig)", "given", "written by the converters"),
+    ("google_generative_ai", r"ImageConfig.*", "given", "written by the converters"),
     ("google_generative_ai", r"Body\.continuationToken", "of another form", "any text is bytes to pydantic"),
     ("google_generative_ai", r".*", r"made \{\}", "a single object will do for a list of them"),
     ("google_generative_ai", r"Interval\.(start|end)Time", "made 7", "pydantic reads a number as a time"),

@@ -30,7 +30,7 @@ from ...types.text import in_label
 from ...types.texts import CLOSING, OPENING
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
-from ..common.turns import Mark, Turns
+from ..common.turns import Mark, Turns, text_before_calls
 from .media import media_type
 from .options import add_options, max_tokens
 from .replay import cited, sent_back
@@ -269,20 +269,12 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
 
     def _text_before_calls(self, blocks: list[Block]) -> list[Block]:
-        """Move text at the end before the last calls (ANT-16).
-
-        Everything else stays in order, because the target's own answers do, and thinking is signed (ANT-37).
-        """
-        texts = len(blocks)
-        while texts and _is_text(blocks[texts - 1]):
-            texts -= 1
-        calls = texts
-        while calls and type(blocks[calls - 1]) is ToolUse:
-            calls -= 1
-        if texts == len(blocks) or calls == texts:
+        """Move text at the end before the last calls: ANT-16 also applies to the target's own answers."""
+        moved = text_before_calls(blocks, _is_text, lambda block: type(block) is ToolUse)
+        if moved is None:
             return blocks
         self.note("blocks-reordered", "text comes before calls")
-        return [*blocks[:calls], *blocks[texts:], *blocks[calls:texts]]
+        return moved
 
     # -- users and results -------------------------------------------------------------------------------------------
 
