@@ -158,10 +158,11 @@ def _thinking_at_the_end(body: Json, model: Model | None) -> Found:
 def _system_messages(body: Json, model: Model | None) -> Found:
     found = messages(body)
     roles = [message.get("role") for _, message in found]
-    before: Json = {}  # the last message that is not system
+    is_open = False  # whether a system message may follow the last other one
     for index, (path, message) in enumerate(found):
         if roles[index] != "system":
-            before = message
+            if roles[index + 1 : index + 2] == ["system"]:
+                is_open = _may_be_interrupted(message)
             continue
         if model is not None and not dialect(model).system_in_messages:
             yield path, "this model does not accept (or ignores) a system message"
@@ -169,7 +170,7 @@ def _system_messages(body: Json, model: Model | None) -> Found:
             continue  # settings alone may be anywhere
         if index == 0:
             yield path, "the first system prompt belongs in `system`"
-        elif not _may_be_interrupted(before):
+        elif not is_open:
             yield path, "a system message must follow a user message"
         if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):
             yield path, "a system message must be last or come before an answer"

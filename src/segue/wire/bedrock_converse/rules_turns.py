@@ -48,10 +48,11 @@ def _system_turns(body: Body, model: Model | None) -> Found:
 def _misplaced_system_turns(body: Body, model: Model | None) -> Found:
     found = turns(body)
     roles = [turn.role for turn in found]
+    before = None  # the last role that is not system
     for index, turn in enumerate(found):
         if turn.role != "system":
+            before = turn.role
             continue
-        before = next((role for role in reversed(roles[:index]) if role != "system"), None)
         if before != "user":
             yield turn.path, "a system message must follow a user message"
         if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):

@@ -104,7 +104,7 @@ def bad_names(root: Schema, pattern: str) -> list[str]:
 
 def _named(root: Schema, pattern: str, notes: Notes) -> Schema:
     """The root without properties whose names the target refuses; they stay allowed, but are no longer described."""
-    lost = bad_names(root, pattern)
+    lost = dict.fromkeys(bad_names(root, pattern))
     if not lost:
         return root
     notes.change(f"the names of properties match {pattern}")
